@@ -1,0 +1,93 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target of ours: Swift 6 language mode (the tools version's default) and no warnings.
+let settings: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+let package = Package(
+    name: "companion",
+    products: [
+        .executable(name: "companion", targets: ["CompanionCommand"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(
+            url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: [.defaults, "YAML"]),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        // The system, each a thin layer of C.
+        .target(name: "CLinux"),
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
+
+        // From the kernel up to HTTP.
+        .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: settings),
+        .target(name: "HTTPWire", dependencies: [httpTypes], swiftSettings: settings),
+        .target(
+            name: "HTTPServer", dependencies: ["EventLoop", "HTTPWire", "CLinux", httpTypes, crypto, logging],
+            swiftSettings: settings),
+        .target(name: "HTTPClient", dependencies: ["EventLoop", "CCurl", httpTypes], swiftSettings: settings),
+
+        // What a relying party knows and keeps.
+        .target(name: "OpenIDConnect", dependencies: [httpTypes, jwtKit, crypto], swiftSettings: settings),
+        .target(
+            name: "SessionStore",
+            dependencies: [.product(name: "GRDB", package: "GRDB.swift"), crypto],
+            swiftSettings: settings),
+
+        // The product.
+        .target(
+            name: "Companion",
+            dependencies: [
+                "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "OpenIDConnect", "SessionStore", httpTypes, logging,
+                crypto, .product(name: "Configuration", package: "swift-configuration"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "DemoTenant",
+            dependencies: [
+                "HTTPServer", "HTTPWire", "EventLoop", httpTypes, jwtKit, crypto, logging,
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "CompanionCommand",
+            dependencies: [
+                "Companion", "DemoTenant", "EventLoop", logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+
+        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "CLinux"], swiftSettings: settings),
+        .testTarget(name: "HTTPWireTests", dependencies: ["HTTPWire"], swiftSettings: settings),
+        .testTarget(
+            name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPWire", "EventLoop", "CLinux"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "HTTPClientTests", dependencies: ["HTTPClient", "EventLoop", "HTTPServer", "HTTPWire"],
+            swiftSettings: settings),
+        .testTarget(name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", jwtKit], swiftSettings: settings),
+        .testTarget(
+            name: "SessionStoreTests",
+            dependencies: ["SessionStore", .product(name: "GRDB", package: "GRDB.swift")], swiftSettings: settings),
+        .testTarget(
+            name: "DemoTenantTests", dependencies: ["DemoTenant", "HTTPClient", "EventLoop", "HTTPWire", jwtKit],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CompanionTests",
+            dependencies: ["Companion", "DemoTenant", "HTTPClient", "EventLoop", "HTTPWire", "SessionStore"],
+            swiftSettings: settings),
+    ]
+)

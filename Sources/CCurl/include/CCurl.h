@@ -1,0 +1,3 @@
+// libcurl, with functions of fixed arguments for its variadic ones, which Swift cannot call.
+#pragma once
+#include <curl/curl.h>

@@ -1,0 +1,3 @@
+import Crypto
+import CryptoExtras
+import JWTKit
