@@ -1,0 +1,54 @@
+import Synchronization
+
+/// One thing for a worker to run.
+enum WorkItem: Sendable {
+    case closure(@Sendable () -> Void)
+    case job(UnownedJob)
+}
+
+/// What other threads have handed to a worker. Whoever makes it non-empty must wake the worker, nobody else.
+final class Inbox: Sendable {
+    enum Acceptance {
+        /// The worker must be woken.
+        case wasEmpty
+        /// Somebody has woken it, or is about to.
+        case wasWaiting
+        /// The worker has been shut down; the item was not taken.
+        case closed
+    }
+
+    private struct State {
+        var items: [WorkItem] = []
+        var closed = false
+        var wakeups: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// How many additions asked for a wake-up since the beginning.
+    var wakeups: UInt64 { state.withLock { $0.wakeups } }
+
+    func add(_ item: WorkItem) -> Acceptance {
+        state.withLock { state in
+            if state.closed { return .closed }
+            state.items.append(item)
+            guard state.items.count == 1 else { return .wasWaiting }
+            state.wakeups &+= 1
+            return .wasEmpty
+        }
+    }
+
+    /// Exchanges the waiting items for the empty array `items`, so that the two arrays' storage is used in turn.
+    func take(into items: inout [WorkItem]) {
+        state.withLock { swap(&$0.items, &items) }
+    }
+
+    /// Takes nothing more; answers what was waiting.
+    func close() -> [WorkItem] {
+        state.withLock { state in
+            state.closed = true
+            defer { state.items = [] }
+            return state.items
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import CLinux
+
+/// What a descriptor is watched for, and what it turned out to be ready for: epoll's bits.
+public struct Readiness: OptionSet, Sendable, Hashable {
+    /// The bits of `epoll_event.events`.
+    public let rawValue: UInt32
+
+    /// The set of these epoll bits.
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// There is something to read or accept, or the peer has ended its half.
+    public static let read = Readiness(rawValue: EPOLLIN.rawValue)
+    /// There is room to write, or a connect has ended.
+    public static let write = Readiness(rawValue: EPOLLOUT.rawValue)
+    /// The peer has ended its half of the connection. Delivered only when asked for.
+    public static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
+    /// Asked for: deliver on changes only. The handler must then read or write until the kernel says EAGAIN.
+    public static let edgeTriggered = Readiness(rawValue: EPOLLET.rawValue)
+    /// Asked for: of several workers watching one listener, wake one. Such a watch cannot be updated.
+    public static let exclusive = Readiness(rawValue: EPOLLEXCLUSIVE.rawValue)
+    /// Delivered: the connection has an error; reading or writing tells which.
+    public static let error = Readiness(rawValue: EPOLLERR.rawValue)
+    /// Delivered: both halves have ended.
+    public static let hangUp = Readiness(rawValue: EPOLLHUP.rawValue)
+}
+
+/// What a worker calls when a watched descriptor is ready.
+public protocol ReadinessHandler: AnyObject {
+    /// Called on the worker. After `.error` or `.hangUp` both `.read` and `.write` are set as well, so that a handler
+    /// which only reads and writes learns of it from the system call.
+    func ready(_ readiness: Readiness, on worker: Worker)
+}
+
+/// One registration of a descriptor. It stays distinct from every later registration of the same descriptor number.
+public struct Watch: Hashable, Sendable {
+    let slot: UInt32
+    let generation: UInt32
+
+    /// What the kernel carries beside the descriptor.
+    var token: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
+}
+
+extension Watch {
+    init(token: UInt64) {
+        slot = UInt32(truncatingIfNeeded: token)
+        generation = UInt32(truncatingIfNeeded: token >> 32)
+    }
+}
+
+/// The worker's registrations. A slot's generation changes when its watch ends, so that an event which the kernel
+/// had already queued for the old one finds nothing.
+struct WatchTable {
+    private struct Slot {
+        var fd: Int32
+        var generation: UInt32
+        var handler: (any ReadinessHandler)?
+    }
+
+    private var slots: [Slot] = []
+    private var free: [UInt32] = []
+
+    var count: Int { slots.count - free.count }
+
+    mutating func insert(_ fd: Int32, _ handler: any ReadinessHandler) -> Watch {
+        if let slot = free.popLast() {
+            slots[Int(slot)].fd = fd
+            slots[Int(slot)].handler = handler
+            return Watch(slot: slot, generation: slots[Int(slot)].generation)
+        }
+        slots.append(Slot(fd: fd, generation: 0, handler: handler))
+        return Watch(slot: UInt32(slots.count - 1), generation: 0)
+    }
+
+    func handler(of watch: Watch) -> (any ReadinessHandler)? {
+        let index = Int(watch.slot)
+        guard index < slots.count, slots[index].generation == watch.generation else { return nil }
+        return slots[index].handler
+    }
+
+    func fd(of watch: Watch) -> Int32? {
+        handler(of: watch) == nil ? nil : slots[Int(watch.slot)].fd
+    }
+
+    mutating func remove(_ watch: Watch) -> (fd: Int32, handler: any ReadinessHandler)? {
+        guard let handler = handler(of: watch) else { return nil }
+        let index = Int(watch.slot)
+        slots[index].handler = nil
+        slots[index].generation &+= 1
+        free.append(watch.slot)
+        return (slots[index].fd, handler)
+    }
+}

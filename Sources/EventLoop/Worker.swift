@@ -1,0 +1,395 @@
+import CLinux
+import Dispatch
+import Glibc
+import Synchronization
+
+/// One event loop: a serial queue, one epoll descriptor of its own, and one dispatch source that watches it.
+///
+/// Everything a worker holds (descriptors, timers, tasks that prefer it) stays on it for life and needs no lock.
+/// A turn drains epoll in batches; each batch serves ready descriptors, then due timers, then local work, then what
+/// was put off to the batch's end. When nothing is ready it lingers in epoll for a moment before it goes back to
+/// Dispatch, which costs a thread's sleep and wake-up each time.
+///
+/// `@unchecked Sendable`: `inbox`, `stop` and the descriptors are thread-safe; all other state is touched only
+/// within a turn, and turns are serial. Methods that need this check it.
+public final class Worker: TaskExecutor, @unchecked Sendable {
+    /// How long a worker waits in epoll for more before it goes back to Dispatch (measured: 200–500 µs are best).
+    private static let lingerNanoseconds: Int64 = 300_000
+    /// How long a turn may hold the queue.
+    private static let turnLimit = Duration.milliseconds(4)
+    private static let eventCapacity = 256
+    /// How many local items run before descriptors are looked at again.
+    private static let localBatch = 256
+
+    private static let inboxToken = UInt64.max
+    private static let alarmToken = UInt64.max - 1
+
+    /// The worker's place in its group.
+    public let index: Int
+
+    private let queue: DispatchQueue
+    private let source: any DispatchSourceRead
+    private let epoll: Descriptor
+    private let wakeup: Descriptor
+    private let alarm: Descriptor
+    private let inbox = Inbox()
+    private let stop = Mutex(StopState.running([]))
+
+    private let events: UnsafeMutablePointer<epoll_event>
+    private var watches = WatchTable()
+    private var timers = TimerHeap()
+    private var alarmDeadline: MonotonicTime?
+    private var local: [WorkItem] = []
+    private var localHead = 0
+    private var received: [WorkItem] = []
+    private var atEnd: [() -> Void] = []
+    private var closing: [Int32] = []
+    private var retired: [any ReadinessHandler] = []
+    private var stopAsked = false
+    private var closed = false
+    private var time = MonotonicTime.read()
+
+    private enum StopState {
+        case running([CheckedContinuation<Void, Never>])
+        case stopped
+    }
+
+    init(index: Int) throws(EventLoopError) {
+        self.index = index
+        epoll = try Descriptor(epoll_create1(Int32(EPOLL_CLOEXEC)), from: "epoll_create1")
+        wakeup = try Descriptor(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)), from: "eventfd")
+        alarm = try Descriptor(
+            timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK)),
+            from: "timerfd_create")
+        queue = DispatchQueue(label: "worker \(index)", qos: .userInitiated)
+        source = DispatchSource.makeReadSource(fileDescriptor: epoll.rawValue, queue: queue)
+        events = .allocate(capacity: Self.eventCapacity)
+        // Edge-triggered, so that neither is ever read: each write and each expiry is an edge.
+        try control(EPOLL_CTL_ADD, wakeup.rawValue, [.read, .edgeTriggered], Self.inboxToken)
+        try control(EPOLL_CTL_ADD, alarm.rawValue, [.read, .edgeTriggered], Self.alarmToken)
+        source.setEventHandler { self.turn() }
+        source.setCancelHandler { self.ended() }
+        source.activate()
+    }
+
+    deinit { events.deallocate() }
+
+    // MARK: From any thread
+
+    /// The worker on whose turn the caller runs.
+    public static var current: Worker? {
+        clinux_current_worker().map { Unmanaged<Worker>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Whether the caller runs on this worker.
+    public var isCurrent: Bool { clinux_current_worker() == Unmanaged.passUnretained(self).toOpaque() }
+
+    /// Runs `work` on this worker. What one thread submits runs in its order. From the worker itself it runs later
+    /// in the same batch.
+    public func submit(_ work: @escaping @Sendable () -> Void) { accept(.closure(work)) }
+
+    /// Runs a task's job on this worker: `Task(executorPreference: worker)`.
+    public func enqueue(_ job: consuming ExecutorJob) { accept(.job(UnownedJob(job))) }
+
+    /// Runs `body` on this worker and returns its answer; at once when the caller is on it already.
+    public func perform<Answer: Sendable>(_ body: @escaping @Sendable (Worker) -> Answer) async -> Answer {
+        if isCurrent { return body(self) }
+        return await withCheckedContinuation { continuation in
+            submit { continuation.resume(returning: body(self)) }
+        }
+    }
+
+    private func accept(_ item: WorkItem) {
+        if isCurrent && !closed {
+            local.append(item)
+            return
+        }
+        switch inbox.add(item) {
+        case .wasEmpty: wake()
+        case .wasWaiting: break
+        case .closed: queue.async { self.runAfterStop(item) }
+        }
+    }
+
+    private func wake() {
+        var one: UInt64 = 1
+        _ = write(wakeup.rawValue, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// How often another thread had to wake this worker.
+    var wakeups: UInt64 { inbox.wakeups }
+
+    // MARK: On the worker
+
+    private func checkConfinement(_ function: StaticString = #function) {
+        precondition(isCurrent, "Worker.\(function) was called from outside the worker; use submit or perform")
+    }
+
+    /// The time at which the current batch began: read once for each batch.
+    public var now: MonotonicTime {
+        checkConfinement()
+        return time
+    }
+
+    /// How many descriptors are watched.
+    public var watchCount: Int {
+        checkConfinement()
+        return watches.count
+    }
+
+    /// How many timers are pending.
+    public var timerCount: Int {
+        checkConfinement()
+        return timers.count
+    }
+
+    /// Calls `handler` whenever `fd` is ready. The handler is retained until `unwatch`, the descriptor stays the
+    /// caller's.
+    public func watch(
+        _ fd: Int32, for readiness: Readiness, _ handler: any ReadinessHandler
+    ) throws(EventLoopError) -> Watch {
+        checkConfinement()
+        if closed { throw .shutDown }
+        let watch = watches.insert(fd, handler)
+        do {
+            try control(EPOLL_CTL_ADD, fd, readiness, watch.token)
+        } catch {
+            _ = watches.remove(watch)
+            throw error
+        }
+        return watch
+    }
+
+    /// Changes what `watch` is for. Answers false when the watch has ended or the kernel refused.
+    @discardableResult
+    public func update(_ watch: Watch, for readiness: Readiness) -> Bool {
+        checkConfinement()
+        guard let fd = watches.fd(of: watch) else { return false }
+        do {
+            try control(EPOLL_CTL_MOD, fd, readiness, watch.token)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Ends `watch`: its handler is not called again, not even for events of this batch, and is released at the
+    /// batch's end. Call it before the descriptor is closed. A watch that has ended already is left alone.
+    public func unwatch(_ watch: Watch) {
+        checkConfinement()
+        guard let (fd, handler) = watches.remove(watch) else { return }
+        var event = epoll_event()
+        _ = epoll_ctl(epoll.rawValue, EPOLL_CTL_DEL, fd, &event)
+        retired.append(handler)
+    }
+
+    /// Ends `watch` and closes its descriptor at the batch's end, for which the caller gives it up. Cheaper than
+    /// `unwatch` and a close: a descriptor without duplicates leaves epoll when it is closed.
+    public func unwatchAndClose(_ watch: Watch) {
+        checkConfinement()
+        guard let (fd, handler) = watches.remove(watch) else { return }
+        closing.append(fd)
+        retired.append(handler)
+    }
+
+    /// Calls `fire` once, `delay` after `now`, at the earliest later in this batch. Timers of one deadline fire in
+    /// the order in which they were added. Retains `fire` until then or until `cancelTimer`.
+    public func addTimer(after delay: Duration, _ fire: @escaping () -> Void) -> TimerID {
+        checkConfinement()
+        let id = timers.add(at: time + delay, fire)
+        if closed { _ = timers.cancel(id) }
+        return id
+    }
+
+    /// Gives a pending timer a new deadline, `delay` after `now`; a later one costs next to nothing. Answers false
+    /// when it has fired or was cancelled.
+    @discardableResult
+    public func moveTimer(_ id: TimerID, after delay: Duration) -> Bool {
+        checkConfinement()
+        return timers.move(id, to: time + delay)
+    }
+
+    /// Cancels a pending timer and releases its closure. Answers false when it has fired or was cancelled.
+    @discardableResult
+    public func cancelTimer(_ id: TimerID) -> Bool {
+        checkConfinement()
+        return timers.cancel(id)
+    }
+
+    /// Runs `work` when everything else of this batch has run: for frees and closes of what the batch's remaining
+    /// events may still name.
+    public func atBatchEnd(_ work: @escaping () -> Void) {
+        checkConfinement()
+        atEnd.append(work)
+    }
+
+    private func control(
+        _ operation: Int32, _ fd: Int32, _ readiness: Readiness, _ token: UInt64
+    ) throws(EventLoopError) {
+        var event = epoll_event()
+        event.events = readiness.rawValue
+        event.data.u64 = token
+        guard epoll_ctl(epoll.rawValue, operation, fd, &event) == 0 else {
+            throw .system(operation: "epoll_ctl", code: errno)
+        }
+    }
+
+    // MARK: The turn
+
+    /// Dispatch calls this whenever the epoll descriptor is readable, and again as long as it still is afterwards.
+    private func turn() {
+        if closed { return }
+        clinux_set_current_worker(Unmanaged.passUnretained(self).toOpaque())
+        defer { clinux_set_current_worker(nil) }
+        time = .read()
+        let limit = time + Self.turnLimit
+        while true {
+            let count = clinux_epoll_wait(epoll.rawValue, events, Int32(Self.eventCapacity), patience)
+            time = .read()
+            for place in 0..<max(0, Int(count)) { serve(events[place]) }
+            let fired = fireTimers()
+            runLocal()
+            endBatch()
+            if stopAsked { return close() }
+            let idle = count <= 0 && fired == 0 && !hasLocal
+            if idle || time >= limit { break }
+        }
+        // Whatever is left must make the epoll descriptor readable, or nobody would call again.
+        if hasLocal { wake() }
+        setAlarm()
+    }
+
+    /// How long to wait in epoll, in nanoseconds.
+    private var patience: Int64 {
+        if hasLocal { return 0 }
+        guard let next = timers.earliest else { return Self.lingerNanoseconds }
+        guard next > time else { return 0 }
+        return min(Self.lingerNanoseconds, Int64(clamping: next.nanoseconds - time.nanoseconds))
+    }
+
+    private func serve(_ event: epoll_event) {
+        switch event.data.u64 {
+        case Self.inboxToken:
+            inbox.take(into: &received)
+            local.append(contentsOf: received)
+            received.removeAll(keepingCapacity: true)
+        case Self.alarmToken:
+            alarmDeadline = nil
+        case let token:
+            guard let handler = watches.handler(of: Watch(token: token)) else { return }
+            var readiness = Readiness(rawValue: event.events)
+            if !readiness.isDisjoint(with: [.error, .hangUp]) { readiness.formUnion([.read, .write]) }
+            handler.ready(readiness, on: self)
+        }
+    }
+
+    /// Fires what is due; what these timers add waits for the next batch, so that sockets are not starved.
+    private func fireTimers() -> Int {
+        let limit = timers.nextSequence
+        var fired = 0
+        while let fire = timers.popDue(at: time, addedBefore: limit) {
+            fire()
+            fired += 1
+        }
+        return fired
+    }
+
+    private var hasLocal: Bool { localHead < local.count }
+
+    private func runLocal() {
+        var budget = Self.localBatch
+        while budget > 0, hasLocal {
+            budget -= 1
+            let item = local[localHead]
+            localHead += 1
+            run(item)
+        }
+        if !hasLocal {
+            local.removeAll(keepingCapacity: local.capacity <= 4096)
+            localHead = 0
+        } else if localHead >= 4096 {
+            local.removeFirst(localHead)
+            localHead = 0
+        }
+    }
+
+    private func run(_ item: WorkItem) {
+        switch item {
+        case .closure(let work): work()
+        case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
+    private func endBatch() {
+        while !atEnd.isEmpty {
+            let work = atEnd
+            atEnd.removeAll(keepingCapacity: true)
+            for step in work { step() }
+        }
+        for fd in closing { _ = Glibc.close(fd) }
+        closing.removeAll(keepingCapacity: true)
+        // Releasing a handler runs its deinit, which may retire more.
+        while !retired.isEmpty {
+            let handlers = retired
+            retired = []
+            _ = consume handlers
+        }
+    }
+
+    /// Has the kernel wake us for the next timer. An alarm that is too early is left: it costs one empty turn, and
+    /// deadlines that are put off again and again cost no system call.
+    private func setAlarm() {
+        guard let next = timers.earliest else { return }
+        if let alarmDeadline, alarmDeadline <= next { return }
+        alarmDeadline = next
+        _ = clinux_timerfd_set(alarm.rawValue, max(1, next.nanoseconds))
+    }
+
+    // MARK: The end
+
+    func requestStop() {
+        submit { self.stopAsked = true }
+    }
+
+    func stopped() async {
+        await withCheckedContinuation { continuation in
+            let already = stop.withLock { state in
+                guard case .running(let waiting) = state else { return true }
+                state = .running(waiting + [continuation])
+                return false
+            }
+            if already { continuation.resume() }
+        }
+    }
+
+    /// Drops watches and timers. Work and jobs that wait, or that come later, run on the bare queue, so that no
+    /// task hangs and one that never ends cannot keep the worker from ending.
+    private func close() {
+        closed = true
+        let left = local[localHead...] + inbox.close()
+        local = []
+        localHead = 0
+        for item in left { queue.async { self.runAfterStop(item) } }
+        watches = WatchTable()
+        timers = TimerHeap()
+        endBatch()
+        source.cancel()
+    }
+
+    private func runAfterStop(_ item: WorkItem) {
+        clinux_set_current_worker(Unmanaged.passUnretained(self).toOpaque())
+        defer { clinux_set_current_worker(nil) }
+        time = .read()
+        run(item)
+        endBatch()
+    }
+
+    private func ended() {
+        let waiting = stop.withLock { state -> [CheckedContinuation<Void, Never>] in
+            defer { state = .stopped }
+            guard case .running(let waiting) = state else { return [] }
+            return waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
