@@ -1,0 +1,86 @@
+import Foundation
+
+/// An application that is registered at the demo tenant, as it would be in the platform's portal.
+public struct DemoClient: Sendable, Hashable {
+    /// The application (client) id.
+    public var id: String
+    /// The secret of a web application; nil makes a public client (platform "mobile and desktop").
+    public var secret: String?
+    /// Where answers may go; compared character by character.
+    public var redirectURIs: [String]
+    /// Where the browser may go after signing out.
+    public var postLogoutRedirectURIs: [String]
+    /// The name that people see on the sign-in and consent pages.
+    public var name: String
+
+    /// Registers an application.
+    public init(
+        id: String, secret: String?, redirectURIs: [String], postLogoutRedirectURIs: [String] = [], name: String
+    ) {
+        self.id = id
+        self.secret = secret
+        self.redirectURIs = redirectURIs
+        self.postLogoutRedirectURIs = postLogoutRedirectURIs
+        self.name = name
+    }
+
+    var isPublic: Bool { secret == nil }
+}
+
+/// What the demo tenant needs to know.
+public struct DemoTenantConfiguration: Sendable {
+    /// The host name in its URLs: `localhost`, or another name or address of the loopback interface.
+    public var host: String
+    /// The port; 0 takes any free one.
+    public var port: Int
+    /// The registered applications.
+    public var clients: [DemoClient]
+    /// The file (made with mode 0600) that keeps keys, consents and revocations over a restart; nil keeps them in
+    /// memory only, and every token ends with the process.
+    public var stateFile: String?
+    /// The wall clock.
+    public var now: @Sendable () -> Date
+    /// Unpredictable bytes.
+    public var randomBytes: @Sendable (Int) -> [UInt8]
+
+    /// A tenant with these applications, on any port of localhost and in memory unless told otherwise.
+    public init(
+        host: String = "localhost", port: Int = 0, clients: [DemoClient], stateFile: String? = nil,
+        now: @escaping @Sendable () -> Date = { Date() },
+        randomBytes: @escaping @Sendable (Int) -> [UInt8] = { count in
+            var generator = SystemRandomNumberGenerator()
+            return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        }
+    ) {
+        self.host = host
+        self.port = port
+        self.clients = clients
+        self.stateFile = stateFile
+        self.now = now
+        self.randomBytes = randomBytes
+    }
+}
+
+/// Why the demo tenant cannot start.
+public enum DemoTenantError: Error, Sendable, CustomStringConvertible {
+    /// The configured host is not a name or address of this computer's loopback interface.
+    case hostIsNotLoopback(String)
+    /// The state file cannot be read, or is not one of ours.
+    case stateFile(path: String, reason: String)
+    /// The address cannot be listened on.
+    case cannotListen(String)
+    /// A signing key could not be made.
+    case signingKey(String)
+
+    /// What is wrong, and what to do about it.
+    public var description: String {
+        switch self {
+        case .hostIsNotLoopback(let host):
+            "The demo tenant serves this computer only, and '\(host)' is not localhost, 127.0.0.1 or ::1."
+        case .stateFile(let path, let reason):
+            "The demo tenant's state file \(path) cannot be used: \(reason). Remove it to begin anew."
+        case .cannotListen(let reason): "The demo tenant cannot listen: \(reason)"
+        case .signingKey(let reason): "The demo tenant's signing key could not be made: \(reason)"
+        }
+    }
+}
