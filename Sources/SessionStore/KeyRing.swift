@@ -1,0 +1,84 @@
+import Crypto
+import Foundation
+
+/// The keys that seal what is secret in the database: the first seals, all of them open.
+///
+/// Sealing uses AES-256-GCM with random 96-bit nonces: one key is good for 2^32 values (NIST SP 800-38D section 8.3),
+/// so rotate it every few years, or when somebody who knew it leaves.
+public struct KeyRing: Sendable, Redacted {
+    /// Eight bytes of a hash of the key: stored with every sealed value, and no secret.
+    public struct KeyID: Sendable, Hashable, CustomStringConvertible {
+        static let byteCount = 8
+        let bytes: [UInt8]
+        /// Hexadecimal.
+        public var description: String {
+            bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+    }
+
+    struct Key: Sendable {
+        static let byteCount = 32
+        let id: KeyID
+        let secret: SymmetricKey
+
+        init?(_ bytes: some DataProtocol) {
+            guard bytes.count == Self.byteCount else { return nil }
+            var hash = SHA256()
+            hash.update(data: Data("companion key id".utf8))
+            hash.update(data: bytes)
+            id = KeyID(bytes: Array(hash.finalize().prefix(KeyID.byteCount)))
+            secret = SymmetricKey(data: Data(bytes))
+        }
+
+        var base64: String {
+            secret.withUnsafeBytes { Data($0).base64EncodedString() }
+        }
+    }
+
+    /// Seals.
+    let current: Key
+    /// Open what was sealed before them.
+    let older: [Key]
+    /// The file it came from, so that a rotation by the command line is noticed; nil for a key from the environment.
+    let file: String?
+
+    init(keys: [Key], file: String?) throws(StoreError) {
+        guard let first = keys.first else {
+            throw .keyFile("\(file ?? "The encryption key") holds no key: give 32 random bytes in base64.")
+        }
+        current = first
+        older = Array(keys.dropFirst())
+        self.file = file
+    }
+
+    /// From text, as in `COMPANION_ENCRYPTION_KEY` or a key file: keys of 32 bytes in base64, one on a line (or set
+    /// apart by commas or spaces), the sealing one first. Lines that start with `#` are comments.
+    public init(text: String) throws(StoreError) {
+        try self.init(keys: Self.parse(text, source: "The encryption key"), file: nil)
+    }
+
+    /// The id of the key that seals.
+    public var currentKeyID: KeyID { current.id }
+    /// The ids of all keys, the sealing one first.
+    public var keyIDs: [KeyID] { [current.id] + older.map(\.id) }
+
+    func key(_ id: some Sequence<UInt8>) -> Key? {
+        ([current] + older).first { $0.id.bytes.elementsEqual(id) }
+    }
+
+    static func parse(_ text: String, source: String) throws(StoreError) -> [Key] {
+        var keys: [Key] = []
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated()
+        where !line.hasPrefix("#") {
+            for word in line.split(whereSeparator: { $0.isWhitespace || $0 == "," }) {
+                guard let bytes = Data(base64Encoded: String(word)), let key = Key(bytes) else {
+                    throw .keyFile(
+                        "\(source), line \(index + 1), is not a key: 32 bytes in base64 (44 characters) are needed. "
+                            + "Restore it from your backup; a lost key cannot be recovered.")
+                }
+                if !keys.contains(where: { $0.id == key.id }) { keys.append(key) }
+            }
+        }
+        return keys
+    }
+}

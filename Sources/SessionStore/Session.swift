@@ -1,0 +1,113 @@
+import Foundation
+
+/// Names one session for as long as it lives: unlike its id, it survives every rotation, and it is no secret.
+public struct SessionKey: Sendable, Hashable, CustomStringConvertible {
+    /// The row's number. It is never used again for another session.
+    public let value: Int64
+
+    init(_ value: Int64) { self.value = value }
+
+    /// The key that a person typed, as `companion sessions list` printed it.
+    public init?(_ text: String) {
+        guard let value = Int64(text), value > 0 else { return nil }
+        self.value = value
+    }
+
+    /// The number.
+    public var description: String { String(value) }
+}
+
+/// What is known of one browser's session at one moment.
+public struct Session: Sendable {
+    /// The session's lasting name inside the server.
+    public let key: SessionKey
+    /// When its first account signed in (or when it began, while nobody has): `maxAge` counts from here.
+    public let createdAt: Date
+    /// When it was last used, as the database knew it at the time of reading.
+    public let lastSeenAt: Date
+    /// Every account of every application, in the order of their first sign-in.
+    public let accounts: [Account]
+    let apps: [String: AppState]
+
+    struct AppState: Sendable {
+        var currentAccountID: String?
+        var previousUsername: String?
+    }
+
+    /// The accounts that are signed in to one application.
+    public func accounts(for app: String) -> [Account] {
+        accounts.filter { $0.app == app }
+    }
+
+    /// One account of one application.
+    public func account(for app: String, id: String) -> Account? {
+        accounts.first { $0.app == app && $0.id == id }
+    }
+
+    /// The account that the application's page shows; nil when nobody is signed in there.
+    public func currentAccount(for app: String) -> Account? {
+        accounts.first { $0.app == app && $0.current }
+    }
+
+    /// Who was signed in to the application before, when that may be shown.
+    public func previousUsername(for app: String) -> String? {
+        apps[app]?.previousUsername
+    }
+}
+
+/// One account in one application of one session.
+public struct Account: Sendable, Redacted {
+    /// The home account id, `uid.utid` (facts/identity-platform.md).
+    public let id: String
+    /// The configured application's name.
+    public let app: String
+    /// `preferred_username`, for people to read.
+    public let username: String
+    /// The display name, when the ID token had one.
+    public let name: String?
+    /// `tid`, when the ID token had one.
+    public let tenantID: String?
+    /// The host of the authority, as `login.microsoftonline.com`.
+    public let environment: String
+    /// `oid`, when the ID token had one.
+    public let objectID: String?
+    /// `iss`.
+    public let issuer: String
+    /// `sub`.
+    public let subject: String
+    /// The provider's session id, by which single sign-out finds the account.
+    public let sid: String?
+    /// The ID token's claims, the JSON text as it was validated. Sealed at rest: they include the nonce.
+    public let idTokenClaims: String
+    /// Why the provider wants the person to sign in again; nil when it does not.
+    public let needsInteraction: String?
+    /// The claims challenge that the next sign-in must carry, if the provider gave one.
+    public let interactionClaims: String?
+    /// True for the account that the application's page shows.
+    public let current: Bool
+    /// When this account last signed in with the person present.
+    public let signedInAt: Date
+
+    /// Application and account id; no claims.
+    public var description: String { "Account(\(app), \(id))" }
+}
+
+/// One line of `companion sessions list`.
+public struct SessionSummary: Sendable, Hashable {
+    /// The session's lasting name.
+    public let key: SessionKey
+    /// When it began.
+    public let createdAt: Date
+    /// When it was last used, up to a minute ago.
+    public let lastSeenAt: Date
+    /// Application and username of each account.
+    public let accounts: [Entry]
+
+    /// One account of the session.
+    public struct Entry: Sendable, Hashable {
+        /// The configured application's name.
+        public let app: String
+        /// `preferred_username`.
+        public let username: String
+    }
+}

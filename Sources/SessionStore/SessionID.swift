@@ -1,0 +1,108 @@
+import Crypto
+import Foundation
+
+/// The value of the session cookie: 32 random bytes. Only its SHA-256 is stored.
+public struct SessionID: Sendable, Hashable, Redacted {
+    /// How many random bytes make an id: 256 bits cannot be guessed (RFC 6819 section 5.1.4.2.2 asks for 128).
+    public static let byteCount = 32
+
+    /// What the browser keeps: base64url without padding, 43 characters.
+    public let cookieValue: String
+    /// SHA-256 of the 32 bytes: what the database and the cache know the session by.
+    public let hash: SessionIDHash
+
+    /// A new id. `randomBytes` must give exactly as many bytes as asked, from a secure source.
+    public init(randomBytes: (Int) -> [UInt8]) {
+        let bytes = randomBytes(Self.byteCount)
+        cookieValue = Base64URL.encode(bytes)
+        hash = SessionIDHash(SHA256.hash(data: bytes))
+    }
+
+    /// The id in a cookie; nil when the text is not exactly one that we could have set.
+    public init?(cookieValue: String) {
+        guard let bytes = Base64URL.decode(cookieValue), bytes.count == Self.byteCount else { return nil }
+        self.cookieValue = cookieValue
+        hash = SessionIDHash(SHA256.hash(data: bytes))
+    }
+
+    /// Equal when the hashes are: comparing them leaks nothing about the secret.
+    public static func == (one: SessionID, other: SessionID) -> Bool { one.hash == other.hash }
+    /// Hashes the hash, not the secret.
+    public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+}
+
+/// SHA-256 of a session id, held in four words so that a dictionary look-up allocates nothing.
+public struct SessionIDHash: Sendable, Hashable {
+    private let words: (UInt64, UInt64, UInt64, UInt64)
+
+    init(_ digest: SHA256.Digest) {
+        words = digest.withUnsafeBytes { bytes in
+            (
+                bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
+                bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self),
+                bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
+            )
+        }
+    }
+
+    /// The hash of anything else that is looked up by its hash: a state, a code.
+    init(of text: String) {
+        self.init(SHA256.hash(data: Data(text.utf8)))
+    }
+
+    /// The 32 bytes, as the database holds them.
+    var blob: Data {
+        withUnsafeBytes(of: words) { Data($0) }
+    }
+
+    /// Equal when all 32 bytes are.
+    public static func == (one: SessionIDHash, other: SessionIDHash) -> Bool { one.words == other.words }
+    /// The value is uniformly distributed already: one word is enough.
+    public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}
+
+/// RFC 4648 section 5, without padding, in its canonical form only.
+enum Base64URL {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 0xFF, count: 256)
+        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        return values
+    }()
+
+    static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count * 4 + 2) / 3)
+        var bits: UInt32 = 0
+        var count = 0
+        for byte in bytes {
+            bits = (bits << 8) | UInt32(byte)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                text.append(alphabet[Int((bits >> UInt32(count)) & 0x3F)])
+            }
+        }
+        if count > 0 { text.append(alphabet[Int((bits << UInt32(6 - count)) & 0x3F)]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// nil for another alphabet, padding, an impossible length, or bits set beyond the last byte.
+    static func decode(_ text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var bits: UInt32 = 0
+        var count = 0
+        for character in text.utf8 {
+            let value = values[Int(character)]
+            guard value != 0xFF else { return nil }
+            bits = (bits << 6) | UInt32(value)
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+                bits &= (1 << UInt32(count)) - 1
+            }
+        }
+        return count < 6 && bits == 0 ? bytes : nil
+    }
+}

@@ -1,0 +1,46 @@
+/// What can go wrong in the store. No case carries a token, code, verifier, nonce or cookie value.
+public enum StoreError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The database cannot be used now: the disk is full or failing, the file is read-only, another process holds the
+    /// write lock, or the store is closed. Nothing was changed. It may work again later, without a restart.
+    case unavailable(String)
+    /// The file is damaged, is not ours, or holds something that no version of ours wrote.
+    case corrupt(String)
+    /// The database was made by a newer version; this one leaves it alone.
+    case newerSchema(String)
+    /// The key file or key text cannot be used. The text says what to do.
+    case keyFile(String)
+    /// Something was sealed with a key that the key ring does not hold, or was tampered with. The text says what to do.
+    case cannotUnseal(String)
+    /// The session, or its account, was revoked, expired or signed out meanwhile.
+    case noSuchSession
+    /// The sign-in attempt is not consumed, or already completed or failed, or gone with its session.
+    case attemptNotPending
+
+    /// True when trying again later can succeed: the answer is 503, and nobody is signed out.
+    public var isUnavailable: Bool {
+        if case .unavailable = self { true } else { false }
+    }
+
+    /// What happened, for the log and the operator.
+    public var description: String {
+        switch self {
+        case .unavailable(let reason): "storage unavailable: \(reason)"
+        case .corrupt(let reason): "storage damaged: \(reason)"
+        case .newerSchema(let reason), .keyFile(let reason), .cannotUnseal(let reason): reason
+        case .noSuchSession: "the session or account is gone"
+        case .attemptNotPending: "the sign-in attempt is no longer pending"
+        }
+    }
+}
+
+/// A type that holds secrets: printing, interpolating or dumping it shows its name only (security law 1).
+public protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+
+extension Redacted {
+    /// The type's name and nothing else.
+    public var description: String { "\(Self.self)(redacted)" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// No children, so that `dump` and test failures show no secret either.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+/// The account that a validated ID token names.
+public struct NewAccount: Sendable, Redacted {
+    /// The home account id, `uid.utid`.
+    public var id: String
+    /// `preferred_username`.
+    public var username: String
+    /// The display name.
+    public var name: String?
+    /// `tid`.
+    public var tenantID: String?
+    /// The authority's host.
+    public var environment: String
+    /// `oid`.
+    public var objectID: String?
+    /// `iss`.
+    public var issuer: String
+    /// `sub`.
+    public var subject: String
+    /// The provider's session id.
+    public var sid: String?
+    /// The ID token's claims as JSON text. Stored sealed.
+    public var idTokenClaims: String
+
+    /// Every property, in their order.
+    public init(
+        id: String, username: String, name: String? = nil, tenantID: String? = nil, environment: String,
+        objectID: String? = nil, issuer: String, subject: String, sid: String? = nil, idTokenClaims: String
+    ) {
+        self.id = id
+        self.username = username
+        self.name = name
+        self.tenantID = tenantID
+        self.environment = environment
+        self.objectID = objectID
+        self.issuer = issuer
+        self.subject = subject
+        self.sid = sid
+        self.idTokenClaims = idTokenClaims
+    }
+}
+
+/// What a token response brought.
+public struct NewTokens: Sendable, Redacted {
+    /// The access token; nil when the response had none (only `openid` was asked for).
+    public var accessToken: String?
+    /// The scopes that were asked for: by these the access token is found again.
+    public var requestedScopes: ScopeSet
+    /// The scopes that the response named, or those asked for when it named none (RFC 6749 section 5.1).
+    public var grantedScopes: ScopeSet
+    /// When the access token ends.
+    public var expiresOn: Date
+    /// When the provider suggests to renew it (`refresh_in`).
+    public var refreshOn: Date?
+    /// The refresh token; nil leaves the stored one as it is.
+    public var refreshToken: String?
+    /// The claims of a renewed ID token as JSON text; nil leaves the stored ones.
+    public var idTokenClaims: String?
+
+    /// Every property, in their order.
+    public init(
+        accessToken: String?, requestedScopes: ScopeSet, grantedScopes: ScopeSet? = nil, expiresOn: Date,
+        refreshOn: Date? = nil, refreshToken: String? = nil, idTokenClaims: String? = nil
+    ) {
+        self.accessToken = accessToken
+        self.requestedScopes = requestedScopes
+        self.grantedScopes = grantedScopes ?? requestedScopes
+        self.expiresOn = expiresOn
+        self.refreshOn = refreshOn
+        self.refreshToken = refreshToken
+        self.idTokenClaims = idTokenClaims
+    }
+}
+
+/// An access token from the store. It may have expired: the caller decides by its own margin.
+public struct StoredAccessToken: Sendable, Redacted {
+    /// The token.
+    public let secret: String
+    /// The scopes that were asked for.
+    public let requestedScopes: ScopeSet
+    /// The scopes that were granted.
+    public let grantedScopes: ScopeSet
+    /// When it ends.
+    public let expiresOn: Date
+    /// When the provider suggests to renew it.
+    public let refreshOn: Date?
+}
