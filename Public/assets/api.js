@@ -1,0 +1,135 @@
+// The server's JSON API as the pages use it, and its failures in plain words.
+
+/** The application's name: the first segment of the path of the page. */
+export const app = location.pathname.split("/")[1] ?? "";
+
+/** Where an interactive sign-in starts; the server brings the browser back to this page. */
+export const signInURL = `/auth/${app}/sign-in?${new URLSearchParams({ prompt: "select_account", return_to: `/${app}` })}`;
+
+/** Anything that kept a call from giving its result. `message` is a sentence for the person. */
+export class Failure extends Error {
+  constructor(message, { code = null, action = null } = {}) {
+    super(message);
+    this.code = code;
+    this.action = action;
+  }
+
+  /** The path of ours at which the person can settle it by signing in again; null when signing in would not help. */
+  get signInURL() {
+    const settled = ["interaction_required", "consent_required", "session_expired"].includes(this.code);
+    if (!settled || this.action?.kind !== "sign_in") return null;
+    const url = new URL(this.action.url, location.origin);
+    return url.origin === location.origin ? url.href : null;
+  }
+}
+
+const answerWithin = 60_000;
+
+/** Sends a request to our own server. A `body` makes it a POST. Throws Failure when there is no answer. */
+async function send(path, body) {
+  const request = { cache: "no-store", redirect: "error", signal: AbortSignal.timeout(answerWithin) };
+  if (body !== undefined) {
+    request.method = "POST";
+    request.headers = { "Content-Type": "application/json", "X-Companion": "1" };
+    request.body = JSON.stringify(body);
+  }
+  try {
+    return await fetch(path, request);
+  } catch (error) {
+    if (error.name === "TimeoutError") throw new Failure(`The server did not answer within ${answerWithin / 1000} seconds. Try again.`);
+    if (!navigator.onLine) throw new Failure("This device is offline. Connect it to the network and try again.");
+    throw new Failure("The Companion server cannot be reached. Check that it is running and try again.");
+  }
+}
+
+/** The JSON of a 2xx answer of ours; every other answer is a Failure. */
+export async function get(path, body) {
+  const response = await send(path, body);
+  if (!response.ok) throw await failure(response);
+  try {
+    return await response.json();
+  } catch {
+    throw new Failure("The server's answer could not be read. Reload the page and try again.");
+  }
+}
+
+export const post = (path, body = {}) => get(path, body);
+
+/** What Microsoft Graph (or the application's own API) says of the signed-in account. */
+export async function getMe() {
+  const response = await send(`/api/${app}/me`);
+  const ours = response.headers.get("content-type")?.startsWith("application/problem+json");
+  if (ours) throw await failure(response);
+  const text = await response.text();
+  if (response.ok) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new Failure("Couldn't deserialize result JSON", { code: "not_json" });
+    }
+  }
+  throw upstreamFailure(response, text);
+}
+
+/** A Graph error: `{"error": {"code", "message"}}` with its request id. */
+function upstreamFailure(response, text) {
+  let error = {};
+  try {
+    error = JSON.parse(text)?.error ?? {};
+  } catch {
+    // An error page of something between: its status is all that can be said.
+  }
+  const said = [error.code ?? `HTTP ${response.status}`, error.message].filter(Boolean).join(" ");
+  const id = response.headers.get("request-id");
+  return new Failure([sentence(said), wait(response), id && `Request id ${id}.`].filter(Boolean).join(" "));
+}
+
+/** One of our own errors (RFC 9457), or whatever stood in its place. */
+async function failure(response) {
+  let problem = {};
+  try {
+    problem = await response.json();
+  } catch {
+    return new Failure(`The server answered with status ${response.status} and no explanation. Try again.`);
+  }
+  const ids = [problem.code, problem.correlation_id && `correlation id ${problem.correlation_id}`].filter(Boolean);
+  const parts = [sentence(problem.detail || problem.title || `Status ${response.status}`), wait(response), ids.length && `(${ids.join(", ")})`];
+  return new Failure(parts.filter(Boolean).join(" "), problem);
+}
+
+const sentence = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+/** How long a Retry-After header (RFC 9110, section 10.2.3) asks to wait. */
+function wait(response) {
+  const value = response.headers.get("retry-after");
+  if (!value) return null;
+  const seconds = /^\d+$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - Date.now()) / 1000);
+  if (!(seconds > 0)) return null;
+  if (seconds < 120) return `Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`;
+  return `Try again in ${Math.ceil(seconds / 60)} minutes.`;
+}
+
+const signInErrors = {
+  cancelled: "The sign-in was cancelled.",
+  consent_required: "The permissions that this application asks for were not granted.",
+  admin_consent_required: "This organization lets only an administrator grant the permissions. Ask your administrator to approve this application.",
+  access_blocked: "Your organization's policy blocks this sign-in. Ask your administrator.",
+  provider_unavailable: "The identity provider does not answer. Try again in a moment.",
+  provider_rejected_client: "The identity provider does not accept this application's registration. Ask the operator to run companion check.",
+  throttled: "There were too many sign-ins in a short time. Wait a minute and try again.",
+  session_expired: "The sign-in took too long. Try again.",
+  state_mismatch: "The answer did not belong to a sign-in that was started here. Try again.",
+  nonce_mismatch: "The identity provider's answer belonged to another sign-in. Try again.",
+  invalid_id_token: "The identity provider's answer could not be verified. Try again; if it stays, ask the operator.",
+  storage_unavailable: "The server cannot store the sign-in at the moment. Try again.",
+  interaction_required: "The identity provider needs you to sign in again.",
+  bad_request: "The server did not understand the request. Try again.",
+};
+
+/** A failed interactive sign-in, from the code and correlation id with which the server came back. */
+export function explainSignIn(code, correlationID) {
+  const known = /^[a-z0-9_]{1,64}$/.test(code) ? code : "unknown";
+  const ids = [known];
+  if (/^[0-9A-Za-z-]{1,64}$/.test(correlationID ?? "")) ids.push(`correlation id ${correlationID}`);
+  return `${signInErrors[known] ?? "The identity provider refused the sign-in."} (${ids.join(", ")})`;
+}
