@@ -1,0 +1,118 @@
+// The body: Content-Length bytes, or chunks and trailers (RFC 9112 §7.1). Lines are consumed one by one.
+
+extension RequestParser {
+    mutating func nextOfBody(_ bytes: Span<UInt8>, _ offset: inout Int) throws(WireError) -> Event {
+        while true {
+            switch state {
+            case .bodyStart:
+                if layout.flags.contains(.chunked) {
+                    chunkedBytes = 0
+                    overheadBytes = 0
+                    trailerCount = 0
+                    state = .chunkSize
+                } else if layout.contentLength == 0 {
+                    return finishRequest()
+                } else {
+                    guard layout.contentLength <= maxBodyBytes else { throw .bodyTooLarge }
+                    remaining = layout.contentLength
+                    state = .lengthBody
+                }
+            case .lengthBody:
+                guard remaining > 0 else { return finishRequest() }
+                return takeBody(bytes.count, &offset)
+            case .chunkSize:
+                guard let line = try nextLine(bytes, &offset, limit: limits.maxChunkLineBytes, .chunkLineTooLong) else {
+                    return .needMoreBytes
+                }
+                try readChunkSize(bytes, line)
+            case .chunkData:
+                if remaining > 0 { return takeBody(bytes.count, &offset) }
+                state = .chunkEnd
+            case .chunkEnd:
+                guard try takeChunkEnd(bytes, &offset) else { return .needMoreBytes }
+            case .trailers:
+                let limit = limits.maxTrailerBytes - overheadBytes
+                guard let line = try nextLine(bytes, &offset, limit: limit, .trailersTooLarge) else {
+                    return .needMoreBytes
+                }
+                if line.isEmpty { return finishRequest() }
+                try checkTrailer(bytes, line)
+            case .requestLine, .fields, .failed:
+                return .needMoreBytes
+            }
+        }
+    }
+
+    private mutating func takeBody(_ available: Int, _ offset: inout Int) -> Event {
+        let count = min(remaining, available - offset)
+        guard count > 0 else { return .needMoreBytes }
+        let range = offset..<(offset + count)
+        remaining -= count
+        offset += count
+        return .body(range)
+    }
+
+    /// The next line without its end, consumed; nil when it is not all there.
+    private mutating func nextLine(
+        _ bytes: Span<UInt8>, _ offset: inout Int, limit: Int, _ tooLong: WireError
+    ) throws(WireError) -> Range<Int>? {
+        let end = min(bytes.count, offset + max(0, limit))
+        switch LineScanner.lineEnd(bytes, from: min(offset + scanned, end), limit: end) {
+        case .invalid(let error): throw error
+        case .incomplete(let scanned):
+            guard end - offset < limit else { throw tooLong }
+            self.scanned = scanned - offset
+            return nil
+        case .line(let lineEnd):
+            let line = offset..<lineEnd
+            offset = lineEnd + 2
+            scanned = 0
+            return line
+        }
+    }
+
+    /// `chunk-size [ chunk-ext ]`: hexadecimal digits, then nothing or `;` and extensions, which mean nothing here.
+    private mutating func readChunkSize(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(WireError) {
+        var size = 0
+        var index = line.lowerBound
+        while index < line.upperBound, let digit = ASCII.hexValue(bytes[index]) {
+            let (product, overflow) = size.multipliedReportingOverflow(by: 16)
+            guard !overflow else { throw .invalidChunkSize }
+            // A product that fits has its low four bits free.
+            size = product | Int(digit)
+            index += 1
+        }
+        guard index > line.lowerBound else { throw .invalidChunkSize }
+        if index < line.upperBound {
+            overheadBytes += line.upperBound - index
+            guard overheadBytes <= limits.maxChunkExtensionBytes else { throw .chunkExtensionsTooLong }
+            while index < line.upperBound, ASCII.isBlank(bytes[index]) { index += 1 }
+            guard index < line.upperBound, bytes[index] == ASCII.semicolon else { throw .invalidChunkSize }
+        }
+        guard size <= maxBodyBytes - chunkedBytes else { throw .bodyTooLarge }
+        chunkedBytes += size
+        remaining = size
+        state = size == 0 ? .trailers : .chunkData
+        if size == 0 { overheadBytes = 0 }
+    }
+
+    /// The CR LF after a chunk's data.
+    private mutating func takeChunkEnd(_ bytes: Span<UInt8>, _ offset: inout Int) throws(WireError) -> Bool {
+        guard offset < bytes.count else { return false }
+        guard bytes[offset] == ASCII.carriageReturn else { throw .missingChunkEnd }
+        guard offset + 1 < bytes.count else { return false }
+        guard bytes[offset + 1] == ASCII.lineFeed else { throw .missingChunkEnd }
+        offset += 2
+        state = .chunkSize
+        return true
+    }
+
+    /// Trailers are held to the rules of fields and then dropped: nothing here may be changed by what comes after the
+    /// body (RFC 9110 §6.5.1).
+    private mutating func checkTrailer(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(WireError) {
+        _ = try FieldLine.name(bytes, line)
+        overheadBytes += line.count + 2
+        trailerCount += 1
+        guard trailerCount <= limits.maxFields else { throw .tooManyFields }
+    }
+}

@@ -1,0 +1,128 @@
+// The head: request line, fields, empty line. `window` begins where the head begins, and every offset counts from there.
+
+extension RequestParser {
+    mutating func nextHead(_ bytes: Span<UInt8>, _ offset: inout Int) throws(WireError) -> Event {
+        var start = 0
+        while true {
+            let window = bytes.extracting(start..<min(bytes.count, start + limits.headWindow))
+            switch LineScanner.lineEnd(window, from: scanned, limit: window.count) {
+            case .invalid(let error): throw error
+            case .incomplete(let scanned):
+                guard window.count < limits.headWindow else {
+                    throw state == .requestLine ? .targetTooLong : .headTooLarge
+                }
+                self.scanned = scanned
+                return .needMoreBytes
+            case .line(let end):
+                if state == .requestLine, end == 0 {
+                    guard !skippedEmptyLine else { throw .invalidRequestLine }
+                    skippedEmptyLine = true
+                    start += 2
+                    offset += 2
+                    scanned = 0
+                    continue
+                }
+                if end == lineStart {
+                    offset += end + 2
+                    return try finishHead(window.extracting(0..<end))
+                }
+                if state == .requestLine {
+                    try readRequestLine(window, end: end)
+                    state = .fields
+                } else {
+                    try readField(window, lineStart..<end)
+                }
+                lineStart = end + 2
+                scanned = end + 2
+            }
+        }
+    }
+
+    /// `method SP request-target SP HTTP-version` (RFC 9112 §3).
+    private mutating func readRequestLine(_ bytes: Span<UInt8>, end: Int) throws(WireError) {
+        var index = 0
+        while index < end, ASCII.isToken(bytes[index]) { index += 1 }
+        guard index > 0 else { throw .invalidMethod }
+        guard index < end else { throw .invalidRequestLine }
+        guard bytes[index] == ASCII.space else { throw .invalidMethod }
+        let method = 0..<index
+        let targetStart = index + 1
+        index = targetStart
+        while index < end, bytes[index] > ASCII.space { index += 1 }
+        let target = targetStart..<index
+        guard index < end, bytes[index] == ASCII.space, !target.isEmpty else { throw .invalidRequestLine }
+        layout = HeadLayout()
+        if try Self.isHTTP11(bytes, (index + 1)..<end) { layout.flags.insert(.http11) }
+        layout.method = Slice16(method)
+        try layout.readTarget(bytes, target)
+    }
+
+    /// `HTTP/1.1` is true, `HTTP/1.0` is false, another number is 505 and anything else is malformed.
+    private static func isHTTP11(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(WireError) -> Bool {
+        let name: StaticString = "HTTP/"
+        guard range.count > name.utf8CodeUnitCount else { throw .invalidVersion }
+        for index in 0..<name.utf8CodeUnitCount
+        where bytes[range.lowerBound + index] != name.withUTF8Buffer({ $0[index] }) { throw .invalidVersion }
+        let number = (range.lowerBound + name.utf8CodeUnitCount)..<range.upperBound
+        if number.count == 3, bytes[number.lowerBound] == UInt8(ascii: "1"),
+            bytes[number.lowerBound + 1] == UInt8(ascii: ".")
+        {
+            switch bytes[number.lowerBound + 2] {
+            case UInt8(ascii: "1"): return true
+            case UInt8(ascii: "0"): return false
+            default: break
+            }
+        }
+        for index in number where !ASCII.isDigit(bytes[index]) && bytes[index] != UInt8(ascii: ".") {
+            throw .invalidVersion
+        }
+        throw .unsupportedVersion
+    }
+
+    /// `field-name ":" OWS field-value OWS` (RFC 9112 §5). The scanner has seen to control characters.
+    private mutating func readField(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(WireError) {
+        guard fields.count < limits.maxFields else { throw .tooManyFields }
+        let name = try FieldLine.name(bytes, line)
+        let value = ASCII.trimmed(bytes, (name.upperBound + 1)..<line.upperBound)
+        // Room for what a browser sends, so that the table is allocated once.
+        if fields.isEmpty { fields.reserveCapacity(24) }
+        fields.append(FieldSlices(name: Slice16(name), value: Slice16(value)))
+        try layout.noteField(bytes, name: name, value: value)
+    }
+
+    private mutating func finishHead(_ bytes: Span<UInt8>) throws(WireError) -> Event {
+        try layout.check()
+        let head = RequestHead(
+            bytes: bytes.withUnsafeBufferPointer { Array($0) }, fields: fields, layout: layout)
+        fields = []
+        lineStart = 0
+        scanned = 0
+        state = .bodyStart
+        return .head(head, head.framing)
+    }
+}
+
+/// What heads and trailers have in common.
+enum FieldLine {
+    /// The name before the colon, which stands right after it.
+    @inline(__always)
+    static func name(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(WireError) -> Range<Int> {
+        var index = line.lowerBound
+        while index < line.upperBound, ASCII.isToken(bytes[index]) { index += 1 }
+        if index < line.upperBound, bytes[index] == ASCII.colon, index > line.lowerBound {
+            return line.lowerBound..<index
+        }
+        throw problem(bytes, line, at: index)
+    }
+
+    /// Says what is wrong with a line whose name ends at `index` and not in a colon.
+    private static func problem(_ bytes: Span<UInt8>, _ line: Range<Int>, at index: Int) -> WireError {
+        guard index < line.upperBound else { return .missingColon }
+        guard ASCII.isBlank(bytes[index]) else { return .invalidFieldName }
+        guard index > line.lowerBound else { return .foldedLine }
+        var next = index
+        while next < line.upperBound, ASCII.isBlank(bytes[next]) { next += 1 }
+        guard next < line.upperBound else { return .missingColon }
+        return bytes[next] == ASCII.colon ? .spaceBeforeColon : .invalidFieldName
+    }
+}

@@ -1,0 +1,22 @@
+/// How much of a request's frame is read before it is refused. The size of a body is limited per resource:
+/// `RequestParser.maxBodyBytes`.
+public struct WireLimits: Sendable, Hashable {
+    /// Request line and fields, in bytes, their line ends included. At most 65535 counts. 16 KiB is what Node.js and
+    /// Chromium's peers settled on; Apache and nginx read 8 KiB per line.
+    public var maxHeadBytes = 16 * 1024
+    /// Field lines in one head, and in one trailer section. Apache's default.
+    public var maxFields = 100
+    /// The trailer section in bytes.
+    public var maxTrailerBytes = 8 * 1024
+    /// One chunk-size line in bytes, extensions included.
+    public var maxChunkLineBytes = 256
+    /// Chunk extensions in one body, in bytes. Nothing uses them; without a bound, bodies of one-byte chunks cost
+    /// hundreds of times their size (as CVE-2023-39326 in Go).
+    public var maxChunkExtensionBytes = 4096
+
+    /// The product's limits.
+    public init() {}
+
+    /// The head limit that the parser works with: offsets in a head are kept in 16 bits.
+    var headWindow: Int { min(max(maxHeadBytes, 0), Int(UInt16.max)) }
+}
