@@ -75,7 +75,8 @@ struct TimerHeap {
     mutating func popDue(at now: MonotonicTime, addedBefore limit: UInt64) -> (() -> Void)? {
         while let first = heap.first, first.key <= now, first.sequence < limit {
             let deadline = slots[Int(first.slot)].deadline
-            if deadline <= now { return remove(at: 0) }
+            if deadline <= first.key { return remove(at: 0) }
+            // Put off since: even if it is due by now, others may be due before it.
             heap[0].key = deadline
             siftDown(from: 0)
         }

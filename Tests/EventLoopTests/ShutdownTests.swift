@@ -1,0 +1,113 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import EventLoop
+
+@Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
+    @Test("Shutdown ends with timers pending and descriptors ready, releases what they hold, and ends again at once")
+    func ends() async throws {
+        let group = try WorkerGroup(count: 2)
+        let pair = try SocketPair()
+        let fired = Mutex(0)
+        let token = Token()
+        await group.workers[0].perform { [token] worker in
+            _ = worker.addTimer(after: .seconds(60)) { _ = token }
+            _ = try? worker.watch(pair.near, for: .write, Handler { _, _ in fired.withLock { $0 += 1 } })
+        }
+        while fired.withLock({ $0 }) == 0 { await Task.yield() }
+        await group.shutdown()
+        await group.shutdown()
+        let last = fired.withLock { $0 }
+        await group.workers[0].perform { worker in
+            #expect(worker.watchCount == 0)
+            #expect(worker.timerCount == 0)
+        }
+        #expect(fired.withLock { $0 } == last)
+        pair.close()
+    }
+
+    @Test("After shutdown work and tasks still run, watching is an error, timers are dropped")
+    func afterwards() async throws {
+        let group = try WorkerGroup(count: 1)
+        let worker = group.workers[0]
+        await group.shutdown()
+        #expect(await worker.perform { $0.isCurrent })
+        #expect(await Task(executorPreference: worker) { worker.isCurrent }.value)
+        let failure = await worker.perform { worker -> EventLoopError? in
+            _ = worker.addTimer(after: .zero) {}
+            #expect(worker.timerCount == 0)
+            do throws(EventLoopError) {
+                _ = try worker.watch(0, for: .read, Handler { _, _ in })
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(failure == .shutDown)
+    }
+
+    @Test("A task that never stops yielding does not keep the worker from ending")
+    func endlessTask() async throws {
+        let group = try WorkerGroup(count: 1)
+        let task = Task(executorPreference: group.workers[0]) {
+            while !Task.isCancelled { await Task.yield() }
+        }
+        await group.shutdown()
+        task.cancel()
+        await task.value
+    }
+
+    @Test("A task on the worker may shut its group down")
+    func fromWithin() async throws {
+        let group = try WorkerGroup(count: 2)
+        let there = await Task(executorPreference: group.workers[1]) {
+            await group.shutdown()
+            return group.workers[1].isCurrent
+        }.value
+        #expect(there)
+    }
+
+    @Test("What threads submit while the worker ends runs, all of it")
+    func submissionsRacingTheEnd() async throws {
+        for _ in 0..<20 {
+            let group = try WorkerGroup(count: 1)
+            let worker = group.workers[0]
+            let ran = Record<Void>()
+            await withTaskGroup(of: Void.self) { tasks in
+                for _ in 0..<4 {
+                    tasks.addTask { for _ in 0..<500 { worker.submit { ran.append(()) } } }
+                }
+                tasks.addTask { await group.shutdown() }
+            }
+            await worker.perform { _ in }
+            while ran.entries.count < 2000 { await worker.perform { _ in } }
+            #expect(ran.entries.count == 2000)
+        }
+    }
+
+    @Test("200 groups leave no descriptor and no worker behind")
+    func nothingLeft() async {
+        await #expect(processExitsWith: .success) {
+            for round in 0..<200 {
+                weak var remaining: Worker?
+                do {
+                    let group = try WorkerGroup(count: 2)
+                    remaining = group.workers[1]
+                    await group.workers[0].perform { _ in }
+                    await group.shutdown()
+                }
+                // The last reference goes when Dispatch has let go of the cancelled source.
+                while remaining != nil { await Task.yield() }
+                if round == 0 { firstCount.withLock { $0 = openDescriptors() } }
+            }
+            let after = openDescriptors()
+            #expect(after <= firstCount.withLock { $0 } + 3)
+        }
+    }
+}
+
+/// Descriptors open after the first round, when Dispatch has its own.
+private let firstCount = Mutex(0)
+
+private final class Token: Sendable {}

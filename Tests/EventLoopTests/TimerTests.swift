@@ -1,0 +1,200 @@
+import Glibc
+import Testing
+
+@testable import EventLoop
+
+@Suite(.timeLimit(.minutes(1))) struct TimerTests {
+    @Test(
+        "A timer fires not before its time, whether the worker lingers or is parked in Dispatch",
+        arguments: [Duration.zero, .microseconds(100), .milliseconds(1), .milliseconds(30)])
+    func notEarly(delay: Duration) async throws {
+        try await withWorkers { group in
+            let waited: Duration = await group.workers[0].run { worker, finish in
+                let start = worker.now
+                _ = worker.addTimer(after: delay) { finish(worker.now - start) }
+            }
+            #expect(waited >= delay && waited < delay + .seconds(5))
+        }
+    }
+
+    @Test("Timers fire by deadline, equal ones in the order they were added; cancelled ones never; moved ones once")
+    func order() async throws {
+        try await withWorkers { group in
+            let fired: [String] = await group.workers[0].run { worker, finish in
+                let record = Record<String>()
+                func add(_ name: String, _ milliseconds: Int) -> TimerID {
+                    worker.addTimer(after: .milliseconds(milliseconds)) { record.append(name) }
+                }
+                _ = add("third", 3)
+                _ = add("first", 1)
+                _ = add("second", 2)
+                _ = add("second too", 2)
+                let cancelled = add("cancelled", 1)
+                let later = add("moved to 4", 1)
+                let sooner = add("moved to 0", 1000)
+                #expect(worker.cancelTimer(cancelled))
+                #expect(!worker.cancelTimer(cancelled))
+                #expect(worker.moveTimer(later, after: .milliseconds(4)))
+                #expect(worker.moveTimer(sooner, after: .zero))
+                #expect(!worker.moveTimer(cancelled, after: .zero))
+                _ = worker.addTimer(after: .milliseconds(6)) {
+                    #expect(!worker.cancelTimer(later))
+                    #expect(worker.timerCount == 0)
+                    finish(record.entries)
+                }
+            }
+            #expect(fired == ["moved to 0", "first", "second", "second too", "third", "moved to 4"])
+        }
+    }
+
+    @Test("A timer may cancel another that is due at the same moment")
+    func cancelDue() async throws {
+        try await withWorkers { group in
+            let fired: [String] = await group.workers[0].run { worker, finish in
+                let record = Record<String>()
+                var second: TimerID?
+                _ = worker.addTimer(after: .zero) {
+                    record.append("first")
+                    second.map { _ = worker.cancelTimer($0) }
+                }
+                second = worker.addTimer(after: .zero) { record.append("second") }
+                _ = worker.addTimer(after: .zero) { finish(record.entries) }
+            }
+            #expect(fired == ["first"])
+        }
+    }
+
+    @Test("A timer of zero that adds itself again does not keep other work out")
+    func zeroTimers() async throws {
+        try await withWorkers { group in
+            let worker = group.workers[0]
+            let ticks = Record<Void>()
+            await worker.perform { worker in
+                func tick() {
+                    ticks.append(())
+                    _ = worker.addTimer(after: .zero) { tick() }
+                }
+                tick()
+            }
+            let start = ticks.entries.count
+            for _ in 0..<50 { await worker.perform { _ in } }
+            #expect(ticks.entries.count > start)
+        }
+    }
+
+    @Test("A cancelled timer's closure is released at once")
+    func release() async throws {
+        try await withWorkers { group in
+            let released = await group.workers[0].perform { worker -> Bool in
+                var object: Handler? = Handler { _, _ in }
+                weak let seen = object
+                let id = worker.addTimer(after: .seconds(60)) { [object] in _ = object }
+                object = nil
+                let before = seen != nil
+                worker.cancelTimer(id)
+                return before && seen == nil
+            }
+            #expect(released)
+        }
+    }
+
+    @Test("20,000 timers are added, put off ten times each, and cancelled or fired, in less than five seconds")
+    func many() async throws {
+        try await withWorkers { group in
+            let (fired, spent): (Int, Duration) = await group.workers[0].run { worker, finish in
+                let start = MonotonicTime.read()
+                var fired = 0
+                var random = SeededGenerator(seed: 5)
+                let ids = (0..<20_000).map { _ in
+                    worker.addTimer(after: .milliseconds(.random(in: 60_000...90_000, using: &random))) { fired += 1 }
+                }
+                for _ in 0..<10 { for id in ids { worker.moveTimer(id, after: .seconds(100)) } }
+                for (place, id) in ids.enumerated() where place % 2 == 0 { worker.cancelTimer(id) }
+                for (place, id) in ids.enumerated() where place % 2 == 1 { worker.moveTimer(id, after: .zero) }
+                func check() {
+                    if fired < 10_000 {
+                        _ = worker.addTimer(after: .zero) { check() }
+                    } else {
+                        finish((fired, MonotonicTime.read() - start))
+                    }
+                }
+                check()
+            }
+            #expect(fired == 10_000)
+            #expect(spent < .seconds(5) * timeAllowance)
+        }
+    }
+
+    @Test(
+        "The heap agrees with a sorted list over seeded additions, moves, cancellations and passing time",
+        arguments: 1...20)
+    func model(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var heap = TimerHeap()
+        var model: [(id: TimerID, deadline: UInt64, name: Int)] = []
+        var gone: [TimerID] = []
+        var now: UInt64 = 0
+        var fired: [Int] = []
+        for name in 0..<2000 {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<5:
+                let deadline = now + .random(in: 0..<500, using: &random)
+                let id = heap.add(at: MonotonicTime(nanoseconds: deadline)) { fired.append(name) }
+                model.append((id, deadline, name))
+            case 5..<7:
+                guard let place = model.indices.randomElement(using: &random) else { continue }
+                let cancelled = heap.cancel(model[place].id)
+                #expect(cancelled)
+                gone.append(model.remove(at: place).id)
+            case 7..<9:
+                guard let place = model.indices.randomElement(using: &random) else { continue }
+                model[place].deadline = now + .random(in: 0..<500, using: &random)
+                let moved = heap.move(model[place].id, to: MonotonicTime(nanoseconds: model[place].deadline))
+                #expect(moved)
+            default:
+                now += .random(in: 0..<100, using: &random)
+                fired = []
+                while let fire = heap.popDue(at: MonotonicTime(nanoseconds: now), addedBefore: .max) { fire() }
+                let due = model.filter { $0.deadline <= now }
+                #expect(fired.sorted() == due.map(\.name).sorted())
+                let deadlines = fired.compactMap { name in due.first { $0.name == name }?.deadline }
+                #expect(deadlines == deadlines.sorted())
+                gone += due.map(\.id)
+                model.removeAll { $0.deadline <= now }
+            }
+            #expect(heap.count == model.count)
+            if let earliest = heap.earliest, let first = model.map(\.deadline).min() {
+                #expect(earliest.nanoseconds <= first)
+            }
+            for id in gone.suffix(3) {
+                let cancelled = heap.cancel(id)
+                #expect(!cancelled)
+            }
+        }
+    }
+
+    @Test(
+        "Times saturate instead of overflowing",
+        arguments: [
+            (MonotonicTime(nanoseconds: .max), Duration.seconds(1), UInt64.max),
+            (MonotonicTime(nanoseconds: 5), .seconds(-1), 0),
+            (MonotonicTime(nanoseconds: 5), .seconds(Int64.max), UInt64(Int64.max) + 5),
+            (MonotonicTime(nanoseconds: 5), .nanoseconds(7), 12),
+        ])
+    func saturation(time: MonotonicTime, delay: Duration, sum: UInt64) {
+        #expect((time + delay).nanoseconds == sum)
+    }
+}
+
+/// SplitMix64: the same numbers for the same seed.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
