@@ -9,7 +9,7 @@ export function log(text, { bad = false, json } = {}) {
   time.dateTime = now.toISOString();
   time.textContent = now.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
   const entry = document.createElement("p");
-  entry.append(time, text);
+  entry.append(time, " ", text);
   if (bad) entry.className = "bad";
   if (json !== undefined) {
     const code = document.createElement("code");
@@ -28,7 +28,7 @@ export const clearLog = () => view.replaceChildren();
 const copy = document.getElementById("copy-log");
 
 copy.addEventListener("click", async () => {
-  const lines = [...view.children].map((entry) => `${entry.firstChild.textContent} ${[...entry.childNodes].slice(1).map((node) => node.textContent).join("")}`);
+  const lines = [...view.children].map((entry) => entry.textContent);
   try {
     await navigator.clipboard.writeText(lines.join("\n"));
     copy.textContent = "Copied";

@@ -36,4 +36,7 @@ export async function updateTimeline() {
   box.scrollTop = 0;
 }
 
-panel.addEventListener("toggle", updateTimeline);
+panel.addEventListener("toggle", async () => {
+  await updateTimeline();
+  if (panel.open) panel.scrollIntoView({ block: "nearest" });
+});

@@ -1,0 +1,85 @@
+"""Runs every test in order and prints one line for each; see ../run."""
+
+import argparse
+import pathlib
+import sys
+import tempfile
+import time
+import traceback
+
+from . import failures, journeys, looks
+from .browser import Browser
+from .server import Server
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="Tests/Browser/run")
+    parser.add_argument("companion", nargs="?", help="the companion binary; by default the newest of .build/release and .build/debug")
+    parser.add_argument("--only", default="", help="run only tests whose sentence contains this text")
+    parser.add_argument("--screenshots", help="keep screenshots in this folder")
+    parser.add_argument("--root", required=True, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def newest_binary(root):
+    built = [root / ".build" / mode / "companion" for mode in ("release", "debug")]
+    built = [path for path in built if path.exists()]
+    if not built:
+        sys.exit("Tests/Browser/run: no companion binary; build it with: swift build")
+    return max(built, key=lambda path: path.stat().st_mtime)
+
+
+def main():
+    options = arguments()
+    root = pathlib.Path(options.root)
+    binary = pathlib.Path(options.companion) if options.companion else newest_binary(root)
+    if not binary.exists():
+        sys.exit(f"Tests/Browser/run: {binary} does not exist")
+    screenshots = pathlib.Path(options.screenshots) if options.screenshots else None
+    if screenshots:
+        screenshots.mkdir(parents=True, exist_ok=True)
+
+    tests = [test for module in (journeys, failures, looks) for test in module.tests if options.only in test.sentence]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="companion-browser-") as folder:
+        server = Server(binary.resolve(), root / "Public", pathlib.Path(folder))
+        browser = Browser(server, screenshots)
+        try:
+            for test in tests:
+                started = time.monotonic()
+                reason = run(test, server, browser)
+                took = time.monotonic() - started
+                if reason is None:
+                    passed += 1
+                    print(f"ok    {test.sentence} ({took:.1f} s)", flush=True)
+                else:
+                    failed += 1
+                    print(f"FAIL  {test.sentence} ({took:.1f} s)\n{reason}", flush=True)
+        finally:
+            browser.quit()
+            server.stop()
+            if failed:
+                print("The end of the server's log:")
+                print(server.log_tail())
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+def run(test, server, browser):
+    """None, or why the test failed."""
+    try:
+        server.ensure_running()
+        server.control(reset=True)
+        browser.begin()
+        test(browser)
+        browser.finish()
+        return None
+    except Exception as error:
+        if browser.screenshots:
+            browser.shoot("failed " + test.sentence)
+        where = [frame for frame in traceback.extract_tb(error.__traceback__) if "/suite/" in frame.filename]
+        lines = "".join(f"        {pathlib.Path(frame.filename).name}:{frame.lineno} {frame.line}\n" for frame in where[1:])
+        return f"{lines}        {type(error).__name__}: {str(error).strip()}\n{browser.situation()}"
+
+
+main()

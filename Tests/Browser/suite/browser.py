@@ -1,0 +1,231 @@
+"""Chromium as a person uses it: what is on the screen, what can be pressed, and what must never happen meanwhile."""
+
+import json
+import re
+import time
+from importlib.resources import files
+from urllib.parse import urlsplit
+
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+PATIENCE = 10  # seconds until an expectation fails
+ADELE = "adele@contoso.example"
+AXE = files("axe_core_python").joinpath("axe.min.js").read_text()
+SECRET = re.compile(r"eyJ[A-Za-z0-9_-]{20,}|[A-Za-z0-9_-]{120,}")
+
+
+class Browser:
+    def __init__(self, server, screenshots):
+        self.server, self.screenshots = server, screenshots
+        options = webdriver.ChromeOptions()
+        options.binary_location = "/usr/bin/chromium"
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+                         "--password-store=basic", "--lang=en-US"):
+            options.add_argument(argument)
+        options.add_experimental_option("prefs", {"credentials_enable_service": False, "profile.password_manager_leak_detection": False})
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+        self.driver.set_page_load_timeout(30)
+        self.allowed = []
+
+    def quit(self):
+        self.driver.quit()
+
+    # One test
+
+    def begin(self):
+        """A browser without cookies, one tab, 1280 by 800, light."""
+        for extra in self.driver.window_handles[1:]:
+            self.driver.switch_to.window(extra)
+            self.driver.close()
+        self.driver.switch_to.window(self.driver.window_handles[0])
+        self.driver.get("about:blank")
+        self.cdp("Network.clearBrowserCookies")
+        self.size(1280, 800)
+        self.colours("light")
+        self.allowed = []
+        self.drain()
+
+    def finish(self):
+        """What must hold after each test, whatever it did."""
+        self.expect_clean()
+
+    def drain(self):
+        self.driver.get_log("browser")
+        self.driver.get_log("performance")
+
+    def allow(self, *paths):
+        """Failed answers of exactly these paths of ours are what the test provokes."""
+        self.allowed += [self.server.origin + path for path in paths]
+
+    def expect_clean(self):
+        """No console message beyond the allowed ones, nothing loaded from another origin, no secret where scripts can read it."""
+        for entry in self.driver.get_log("browser"):
+            if not any(entry["message"].startswith(url + " ") for url in self.allowed):
+                raise AssertionError(f"the console says: {entry['message']}")
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                self.expect_own_origin(message["params"])
+        self.expect_no_secret()
+
+    def expect_own_origin(self, request):
+        url, page = request["request"]["url"], request["documentURL"]
+        if request.get("type") == "Document":
+            known = url == "about:blank" or url.startswith((self.server.origin + "/", self.server.tenant + "/"))
+        else:
+            known = urlsplit(url)[:2] == urlsplit(page)[:2]
+        assert known, f"{page} loaded {url}"
+
+    def expect_no_secret(self):
+        if not self.driver.current_url.startswith(self.server.origin):
+            return
+        kept = self.driver.execute_script(
+            "return [document.documentElement.outerHTML, JSON.stringify(localStorage), JSON.stringify(sessionStorage), document.cookie, location.href, JSON.stringify(history.state)]")
+        for place, text in zip(("the page", "localStorage", "sessionStorage", "document.cookie", "the address", "the history"), kept):
+            found = SECRET.search(text)
+            assert not found, f"{place} holds what looks like a secret: {found.group()[:12]}…"
+        assert kept[3] == "", f"scripts can read a cookie: {kept[3].split('=')[0]}"
+
+    def situation(self):
+        try:
+            log = " | ".join(self.driver.execute_script("return [...document.querySelectorAll('#log p')].map(e => e.textContent)"))
+            return f"        at {self.driver.current_url.split('?')[0]}: {self.driver.title}\n        log: {log[-600:]}"
+        except WebDriverException as error:
+            return f"        {error.msg}"
+
+    # The window
+
+    def cdp(self, command, **parameters):
+        return self.driver.execute_cdp_cmd(command, parameters)
+
+    def size(self, width, height, scale=1):
+        self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
+
+    def colours(self, scheme):
+        self.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def shoot(self, name):
+        if self.screenshots:
+            self.driver.save_screenshot(str(self.screenshots / (re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower() + ".png")))
+
+    def open(self, path):
+        self.driver.get(self.server.origin + path)
+
+    # What is on the screen
+
+    def wait(self, what, condition):
+        """Polls until the condition gives something true; a page that changes under it is asked again."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                if result := condition():
+                    return result
+            except (StaleElementReferenceException, WebDriverException):
+                pass
+            if time.monotonic() > deadline:
+                raise AssertionError(f"not within {PATIENCE} seconds: {what}")
+            time.sleep(0.03)
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def one(self, selector):
+        return self.wait(f"an element {selector}", lambda: [found for found in self.all(selector) if found.is_displayed()])[0]
+
+    def press(self, text):
+        """Clicks the button or link that has this text."""
+        def find():
+            for element in self.all("button, a, summary, input[type=submit]"):
+                if element.is_displayed() and text in (element.text, element.get_attribute("value")):
+                    return element
+        self.wait(f"a button {text!r}", find).click()
+
+    def expect_text(self, selector, text):
+        self.wait(f"{selector} shows {text!r}", lambda: self.one(selector).text == text)
+
+    def log(self):
+        """The log's messages without their times."""
+        return self.driver.execute_script(
+            "return [...document.querySelectorAll('#log p')].map(e => [...e.childNodes].slice(1).map(n => n.textContent).join('').trim())")
+
+    def expect_log(self, beginning):
+        """Waits for a message that begins so; its whole text."""
+        messages = self.wait(f"a log message {beginning!r}", lambda: [text for text in self.log() if text.startswith(beginning)])
+        return messages[-1]
+
+    def expect_username(self, text):
+        self.expect_text("#username", text)
+
+    def at_tenant(self):
+        return self.driver.current_url.startswith(self.server.tenant + "/")
+
+    def expect_page(self, path):
+        self.wait(f"the page {path}", lambda: self.driver.current_url == self.server.origin + path)
+
+    # The demo tenant's pages
+
+    def choose_account(self, username=ADELE):
+        self.one(f"button[name=username][value='{username}']").click()
+
+    def enter_password(self, password="demo"):
+        field = self.one("input[name=password]")
+        field.send_keys(password, Keys.ENTER)
+
+    def answer_consent(self, answer="accept"):
+        self.one(f"button[name=consent][value={answer}]").click()
+
+    def sign_in(self, app="ios", username=ADELE):
+        """The whole interactive journey from the application's page to Graph's answer."""
+        self.open(f"/{app}")
+        self.expect_log("Account signed out. Updating UX")
+        self.press("Call Microsoft Graph API")
+        self.choose_account(username)
+        self.enter_password()
+        self.answer_consent()
+        self.expect_graph(username)
+
+    def expect_graph(self, username=ADELE):
+        result = json.loads(self.expect_log("Result from Graph: ").removeprefix("Result from Graph: "))
+        assert result["userPrincipalName"] == username, f"Graph answered for {result['userPrincipalName']}"
+        self.expect_username(username)
+
+    # The keyboard
+
+    def keys(self, *keys):
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def tab_to(self, selector):
+        """Presses Tab until the focus is on the element, and checks that the focus can be seen."""
+        for _ in range(25):
+            self.keys(Keys.TAB)
+            if self.driver.execute_script("return document.activeElement.matches(arguments[0])", selector):
+                outline = self.driver.execute_script(
+                    "const e = document.activeElement, s = getComputedStyle(e), a = getComputedStyle(e, '::after');"
+                    "return [s.outlineStyle, a.outlineStyle, s.boxShadow]")
+                assert outline[0] != "none" or outline[1] != "none" or outline[2] != "none", f"the focus on {selector} cannot be seen"
+                return
+        raise AssertionError(f"Tab does not reach {selector}")
+
+    # Accessibility
+
+    def expect_accessible(self, name):
+        """axe finds nothing on this page, light and dark; nothing is wider than a window of 320 pixels."""
+        for scheme in ("light", "dark"):
+            self.colours(scheme)
+            self.shoot(f"{name} {scheme}")
+            self.driver.execute_script(AXE)
+            result = self.driver.execute_async_script("axe.run(document).then(arguments[arguments.length - 1])")
+            found = [f"{item['id']}: {node['html'][:160]} {node['failureSummary']}" for item in result["violations"] for node in item["nodes"]]
+            assert not found, f"{name}, {scheme}: " + "\n".join(found)
+        self.colours("light")
+        self.size(320, 568, 2)
+        self.shoot(f"{name} 320 pixels")
+        widest = self.driver.execute_script("return document.documentElement.scrollWidth")
+        self.size(1280, 800)
+        assert widest <= 320, f"{name} is {widest} pixels wide in a window of 320"

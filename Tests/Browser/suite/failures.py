@@ -1,0 +1,168 @@
+"""What goes wrong on the way, and what the page says then."""
+
+from urllib.parse import parse_qs, urlsplit
+
+from .browser import ADELE
+from .registry import registry
+
+tests, test = registry()
+
+# Shorter than the time before its end at which a token is renewed: every call refreshes.
+SHORT = 60
+
+
+@test("interaction required: the same account signs in again, by its hint, without the picker")
+def interaction_required(browser):
+    browser.server.control(access_token_seconds=SHORT)
+    browser.sign_in()
+    browser.server.control(revoke=ADELE)
+    browser.allow("/api/ios/token")
+    browser.press("Call Microsoft Graph API")
+    browser.one("input[name=password]")
+    assert browser.at_tenant(), browser.driver.current_url
+    hint = parse_qs(urlsplit(browser.driver.current_url).query).get("login_hint")
+    assert hint in (None, [ADELE]), f"the hint is {hint}"
+    assert ADELE in browser.one("body").text, "the password page does not say whose password it wants"
+    browser.enter_password()
+    browser.expect_log("Access token is ")
+    browser.expect_graph()
+
+
+@test("cancelled consent: the page says so, nobody is signed in, and the next try works")
+def cancelled(browser):
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent("cancel")
+    browser.expect_page("/ios")
+    said = browser.expect_log("Could not acquire token: ")
+    assert "cancelled" in said or "consent_required" in said, said
+    browser.expect_username("Signed out")
+    browser.press("Call Microsoft Graph API")
+    browser.wait("the tenant", browser.at_tenant)
+
+
+@test("an account that needs an administrator's consent: the page says so")
+def admin_consent(browser):
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account("nevena@contoso.example")
+    browser.enter_password()
+    browser.wait("the page or a way back", lambda: not browser.at_tenant() or browser.all("button[name=consent], a[href*='callback'], form"))
+    if browser.at_tenant():
+        browser.one("button[value=cancel], a[href*='callback']").click()
+    said = browser.expect_log("Could not acquire token: ")
+    assert "dministrator" in said or "cancelled" in said, said
+
+
+@test("a wrong password is refused on the password page, and the right one goes on")
+def wrong_password(browser):
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password("wrong")
+    browser.wait("a message", lambda: browser.all("[role=alert]"))
+    browser.expect_accessible("tenant wrong password")
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph()
+
+
+@test("a Graph error is shown as an error, with its request id")
+def graph_error(browser):
+    browser.sign_in()
+    body = {"error": {"code": "Authorization_RequestDenied", "message": "Insufficient privileges to complete the operation."}}
+    browser.server.control(graph_error={"status": 403, "body": body, "times": 1})
+    browser.allow("/api/ios/me")
+    browser.press("Call Microsoft Graph API")
+    said = browser.expect_log("Couldn't get graph result: ")
+    assert "Authorization_RequestDenied Insufficient privileges to complete the operation." in said, said
+    assert "Request id " in said, said
+    browser.expect_username(ADELE)
+    browser.press("Call Microsoft Graph API")
+    browser.wait("a second result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
+
+
+@test("a throttled Graph: the page says how long to wait")
+def throttled(browser):
+    browser.sign_in()
+    body = {"error": {"code": "TooManyRequests", "message": "Too many requests"}}
+    browser.server.control(graph_error={"status": 429, "body": body, "headers": {"Retry-After": "17"}, "times": 1})
+    browser.allow("/api/ios/me")
+    browser.press("Call Microsoft Graph API")
+    said = browser.expect_log("Couldn't get graph result: ")
+    assert "Try again in 17 seconds." in said, said
+
+
+@test("the provider is down: the page says so, nobody is signed out, and it recovers")
+def provider_down(browser):
+    browser.server.control(access_token_seconds=SHORT)
+    browser.sign_in()
+    browser.server.control(token_error={"status": 503, "body": "Service Unavailable", "times": 20})
+    browser.allow("/api/ios/token")
+    browser.press("Call Microsoft Graph API")
+    said = browser.expect_log("Could not acquire token silently: ")
+    assert "provider_unavailable" in said, said
+    browser.expect_username(ADELE)
+    browser.driver.refresh()
+    browser.expect_username(ADELE)
+    browser.server.control(reset=True)
+    browser.press("Call Microsoft Graph API")
+    browser.expect_log("Refreshed Access token is ")
+    browser.expect_graph()
+
+
+@test("the provider is down during the sign-in: the page says so")
+def provider_down_at_sign_in(browser):
+    browser.server.control(token_error={"status": 503, "body": "Service Unavailable", "times": 20})
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent()
+    said = browser.expect_log("Could not acquire token: ")
+    assert "provider_unavailable" in said and "correlation id" in said, said
+    browser.expect_username("Signed out")
+
+
+@test("our server is gone: the page says so, and works when it is back")
+def server_gone(browser):
+    browser.sign_in()
+    browser.server.kill()
+    browser.allow("/api/ios/account")
+    browser.press("Call Microsoft Graph API")
+    said = browser.expect_log("Couldn't query current account with error: ")
+    assert "cannot be reached" in said, said
+    browser.expect_username(ADELE)
+    browser.server.start()
+    browser.press("Call Microsoft Graph API")
+    browser.expect_log("Refreshed Access token is ")
+
+
+@test("offline: the page says so")
+def offline(browser):
+    browser.open("/ios")
+    browser.expect_log("Account signed out. Updating UX")
+    browser.allow("/api/device")
+    browser.cdp("Network.enable")
+    browser.cdp("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    try:
+        browser.press("Get device info")
+        said = browser.expect_log("Device info not returned. Error: ")
+        assert "offline" in said, said
+    finally:
+        browser.cdp("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    browser.press("Get device info")
+    browser.expect_log("Received device info. Device is in the private mode.")
+
+
+@test("a callback that nobody asked for gets an error page with a way on")
+def stray_callback(browser):
+    browser.allow("/auth/callback?code=stray&state=stray")
+    browser.open("/auth/callback?code=stray&state=stray")
+    assert browser.one("h1").text, "the error page has no title"
+    assert "{{" not in browser.driver.page_source, "the error page shows a placeholder"
+    browser.expect_accessible("error")
+    browser.press("Home")
+    browser.expect_page("/")

@@ -1,0 +1,248 @@
+"""What a person does: sign in, call Graph, come back, sign out."""
+
+from selenium.webdriver.common.keys import Keys
+
+from .browser import ADELE
+from .registry import registry
+
+tests, test = registry()
+
+
+@test("home shows a card for each application, the device mode and that this is a demo")
+def home(browser):
+    browser.open("/")
+    for title in ("iOS tutorial", "macOS tutorial"):
+        browser.wait(f"a card {title}", lambda: any(title in card.text for card in browser.all("#cards li")))
+    browser.expect_text("#mode", "Private")
+    note = browser.one("#demo").text
+    assert "Demo" in note and ADELE in note and "demo" in note, note
+
+
+@test("iOS: from home to the result of Graph, through picker, password and consent")
+def ios_first_call(browser):
+    browser.open("/")
+    browser.press("iOS tutorial")
+    browser.expect_page("/ios")
+    browser.expect_username("Signed out")
+    browser.expect_log("Account signed out. Updating UX")
+    assert not browser.one("#sign-out").is_enabled(), "Sign Out is enabled although nobody is signed in"
+    assert "demo" in browser.one("#demo").text, "the page does not say that it is a demo"
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph()
+    browser.expect_page("/ios")
+    said = browser.log()
+    assert said[0] == f"Found a signed in account {ADELE}. Updating data for that account...", said
+    assert said[1].startswith("Access token is "), said
+    assert browser.one("#sign-out").is_enabled(), "Sign Out is disabled although somebody is signed in"
+    browser.press("Home")
+    browser.wait("the card says who is signed in", lambda: f"Signed in as {ADELE}" in browser.one("#cards").text)
+
+
+@test("iOS: the second call is silent and asks the tenant for nothing while the token is fresh")
+def ios_second_call(browser):
+    browser.sign_in()
+    before = browser.server.counts()
+    browser.press("Call Microsoft Graph API")
+    browser.expect_log("Refreshed Access token is ")
+    browser.wait("a second result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
+    after = browser.server.counts()
+    assert after["authorize"] == before["authorize"] and after["token_code"] == before["token_code"], (before, after)
+    assert after["token_refresh"] == before["token_refresh"], "a fresh token was refreshed"
+    assert after["graph_me"] == before["graph_me"] + 1, (before, after)
+
+
+@test("iOS: a reload keeps the account, and the address keeps nothing of the sign-in")
+def ios_reload(browser):
+    browser.sign_in()
+    browser.expect_page("/ios")
+    browser.driver.refresh()
+    browser.expect_log(f"Found a signed in account {ADELE}. Updating data for that account...")
+    browser.expect_username(ADELE)
+
+
+@test("iOS: still signed in after the server was killed and started again")
+def ios_restart(browser):
+    browser.sign_in()
+    browser.server.kill()
+    browser.server.start()
+    browser.open("/ios")
+    browser.expect_log(f"Found a signed in account {ADELE}. Updating data for that account...")
+    browser.press("Call Microsoft Graph API")
+    browser.expect_log("Refreshed Access token is ")
+    browser.expect_graph()
+
+
+@test("iOS: Get device info tells the mode")
+def ios_device(browser):
+    browser.open("/ios")
+    browser.press("Get device info")
+    browser.expect_log("Received device info. Device is in the private mode.")
+
+
+@test("iOS: Sign Out, then the next call shows the account picker again")
+def ios_sign_out(browser):
+    browser.sign_in()
+    browser.press("Sign Out")
+    browser.expect_log("Sign out completed successfully")
+    browser.expect_username("Signed out")
+    assert not browser.one("#sign-out").is_enabled(), "Sign Out stays enabled"
+    browser.press("Call Microsoft Graph API")
+    browser.one(f"button[name=username][value='{ADELE}']")
+
+
+@test("iOS: another account can be chosen after signing out")
+def ios_second_account(browser):
+    browser.sign_in()
+    browser.press("Sign Out")
+    browser.expect_log("Sign out completed successfully")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account("megan@contoso.example")
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph("megan@contoso.example")
+
+
+@test("iOS: a personal account signs in")
+def ios_personal(browser):
+    browser.sign_in(username="alex@outlook.example")
+
+
+@test("macOS: the whole journey, and no button for device info")
+def macos(browser):
+    browser.open("/")
+    browser.press("macOS tutorial")
+    browser.expect_page("/macos")
+    browser.expect_username("Signed out")
+    assert not browser.all("#device-info"), "the macOS app has no device-info button"
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph()
+    browser.press("Call Microsoft Graph API")
+    browser.expect_log("Refreshed Access token is ")
+    browser.press("Sign Out")
+    browser.expect_log("Sign out completed successfully")
+    browser.expect_username("Signed out")
+
+
+@test("keyboard alone: from home to the result and to Sign Out, with the focus in sight")
+def keyboard(browser):
+    browser.open("/")
+    browser.one("#cards a[href='/ios']")
+    browser.tab_to("a[href='/ios']")
+    browser.keys(Keys.ENTER)
+    browser.expect_page("/ios")
+    browser.expect_log("Account signed out. Updating UX")
+    browser.tab_to("#call-graph")
+    browser.keys(Keys.ENTER)
+    browser.one(f"button[value='{ADELE}']")
+    browser.tab_to(f"button[value='{ADELE}']")
+    browser.keys(Keys.ENTER)
+    field = browser.one("input[name=password]")
+    if browser.driver.switch_to.active_element != field:
+        browser.tab_to("input[name=password]")
+    browser.keys("demo", Keys.ENTER)
+    browser.one("button[name=consent][value=accept]")
+    browser.tab_to("button[name=consent][value=accept]")
+    browser.keys(Keys.ENTER)
+    browser.expect_graph()
+    browser.tab_to("#sign-out")
+    browser.keys(Keys.SPACE)
+    browser.expect_log("Sign out completed successfully")
+    focused = browser.driver.switch_to.active_element.get_attribute("id")
+    assert focused == "call-graph", f"the focus is lost when Sign Out becomes disabled: it is on {focused!r}"
+
+
+@test("two tabs: what one does, the other shows when it comes to the foreground")
+def two_tabs(browser):
+    browser.sign_in()
+    first = browser.driver.current_window_handle
+    browser.driver.switch_to.new_window("tab")
+    browser.open("/ios")
+    browser.expect_username(ADELE)
+    browser.press("Sign Out")
+    browser.expect_log("Sign out completed successfully")
+    browser.driver.switch_to.window(first)
+    browser.cdp("Page.bringToFront")
+    browser.expect_username("Signed out")
+    assert browser.log()[-1].endswith(("has been signed out.", "Account signed out. Updating UX")), browser.log()
+
+
+@test("two tabs can sign in at the same time, each on its own page")
+def parallel_sign_in(browser):
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.one(f"button[value='{ADELE}']")
+    first = browser.driver.current_window_handle
+    browser.driver.switch_to.new_window("tab")
+    browser.open("/macos")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph()
+    browser.driver.switch_to.window(first)
+    browser.cdp("Page.bringToFront")
+    browser.choose_account()
+    browser.wait("consent or the page", lambda: not browser.at_tenant() or browser.all("button[name=consent], input[name=password]"))
+    if browser.all("input[name=password]"):
+        browser.enter_password()
+    browser.wait("consent or the page", lambda: not browser.at_tenant() or browser.all("button[name=consent]"))
+    if browser.at_tenant():
+        browser.answer_consent()
+    browser.expect_graph()
+    browser.expect_page("/ios")
+
+
+@test("the log keeps its history with times, can be copied and cleared, and keeps the latest in sight")
+def log(browser):
+    browser.open("/ios")
+    browser.expect_log("Account signed out. Updating UX")
+    for count in range(1, 15):
+        browser.press("Get device info")
+        browser.wait(f"{count} messages", lambda: sum("device info" in text for text in browser.log()) == count)
+    assert len(browser.all("#log time")) == 15, "a message has no time or is gone"
+    seen = browser.driver.execute_script(
+        "const v = document.getElementById('log').getBoundingClientRect(), e = document.querySelector('#log p:last-child').getBoundingClientRect();"
+        "return e.top >= v.top && e.bottom <= v.bottom + 1")
+    assert seen, "the latest message is out of sight"
+    selectable = browser.driver.execute_script("return getComputedStyle(document.getElementById('log')).userSelect")
+    assert selectable != "none", "the log cannot be selected"
+    browser.cdp("Browser.grantPermissions", origin=browser.server.origin, permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    browser.press("Copy")
+    browser.wait("the button says so", lambda: browser.one("#copy-log").text == "Copied")
+    copied = browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    assert copied.count("Received device info. Device is in the private mode.") == 14, copied
+    browser.press("Clear")
+    assert browser.log() == [], browser.log()
+
+
+@test("a double click calls Graph once")
+def double_click(browser):
+    browser.sign_in()
+    before = browser.server.counts()["graph_me"]
+    browser.server.control(graph_delay_ms=400)
+    browser.driver.execute_script("const b = document.getElementById('call-graph'); b.click(); b.click(); b.click();")
+    assert browser.one("#call-graph").get_attribute("aria-busy") == "true", "the button does not show that it is busy"
+    browser.wait("a second result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
+    browser.wait("not busy", lambda: browser.one("#call-graph").get_attribute("aria-busy") is None)
+    after = browser.server.counts()["graph_me"]
+    assert after == before + 1, f"Graph was called {after - before} times"
+
+
+@test("Back from the account picker: the page can be used again")
+def back(browser):
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.one(f"button[value='{ADELE}']")
+    browser.driver.back()
+    browser.expect_page("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph()

@@ -1,0 +1,80 @@
+"""The server under test: `companion demo` on free ports with a database of its own."""
+
+import json
+import os
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+
+class Server:
+    def __init__(self, binary, public, folder):
+        self.binary, self.public, self.folder = binary, public, folder
+        self.port = free_pair_of_ports()
+        self.origin = f"http://localhost:{self.port}"
+        self.tenant = f"http://localhost:{self.port + 1}"
+        self.log = folder / "companion.log"
+        self.process = None
+
+    def start(self):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("COMPANION")}
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [self.binary, "demo", "--port", str(self.port), "--database", self.folder / "companion.sqlite", "--public", self.public],
+                cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"companion demo ended with status {self.process.returncode}:\n{self.log_tail()}")
+            try:
+                with urllib.request.urlopen(self.origin + "/readyz", timeout=2):
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.05)
+        raise RuntimeError(f"companion demo was not ready within 30 seconds:\n{self.log_tail()}")
+
+    def ensure_running(self):
+        if self.process is None or self.process.poll() is not None:
+            self.start()
+
+    def kill(self):
+        """As kill -9 does: no chance to tidy up."""
+        self.process.kill()
+        self.process.wait(10)
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(15)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def control(self, **settings):
+        """Switches failures of the demo tenant on and off; without settings, reads them and the counts."""
+        body = json.dumps(settings).encode() if settings else None
+        request = urllib.request.Request(self.tenant + "/control", data=body, headers={"Content-Type": "application/json", "Accept": "application/json"})
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return json.load(response)
+
+    def counts(self):
+        return self.control()["counts"]
+
+    def log_tail(self, lines=25):
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) if self.log.exists() else ""
+
+
+def free_pair_of_ports():
+    """A free port whose next one, the demo tenant's, is free too."""
+    for _ in range(100):
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port = first.getsockname()[1]
+            try:
+                second.bind(("127.0.0.1", port + 1))
+            except (OSError, OverflowError):
+                continue
+            return port
+    raise RuntimeError("no two neighbouring ports are free")
