@@ -109,21 +109,28 @@ function wait(response) {
   return `Try again in ${Math.ceil(seconds / 60)} minutes.`;
 }
 
+const unverified = "The identity provider's answer could not be verified. Try again; if it happens again, tell the operator.";
+const misconfigured = "The identity provider does not accept this application as it is configured. The operator can run companion check.";
+
 const signInErrors = {
   cancelled: "The sign-in was cancelled.",
   consent_required: "The permissions that this application asks for were not granted.",
-  admin_consent_required: "This organization lets only an administrator grant the permissions. Ask your administrator to approve this application.",
-  access_blocked: "Your organization's policy blocks this sign-in. Ask your administrator.",
-  provider_unavailable: "The identity provider does not answer. Try again in a moment.",
-  provider_rejected_client: "The identity provider does not accept this application's registration. Ask the operator to run companion check.",
-  throttled: "There were too many sign-ins in a short time. Wait a minute and try again.",
-  session_expired: "The sign-in took too long. Try again.",
-  state_mismatch: "The answer did not belong to a sign-in that was started here. Try again.",
-  nonce_mismatch: "The identity provider's answer belonged to another sign-in. Try again.",
-  invalid_id_token: "The identity provider's answer could not be verified. Try again; if it stays, ask the operator.",
-  storage_unavailable: "The server cannot store the sign-in at the moment. Try again.",
+  admin_consent_required: "Only an administrator of this organization can grant the permissions. Ask yours to approve this application.",
   interaction_required: "The identity provider needs you to sign in again.",
-  bad_request: "The server did not understand the request. Try again.",
+  access_denied: "This account may not sign in here. Ask the administrator of your organization.",
+  provider_unavailable: "The identity provider does not answer. Try again in a moment.",
+  provider_rejected_client: misconfigured,
+  provider_rejected_request: misconfigured,
+  provider_metadata_invalid: misconfigured,
+  throttled: "There were too many sign-ins in a short time. Wait a minute and try again.",
+  sign_in_loop: "The sign-in kept starting over and was stopped. Wait a minute and try again; if it happens again, tell the operator.",
+  session_expired: "The sign-in took too long. Try again.",
+  state_mismatch: "The sign-in is over, took too long or was not started here. Try again.",
+  issuer_mismatch: unverified,
+  nonce_mismatch: unverified,
+  invalid_id_token: unverified,
+  storage_unavailable: "The server cannot store the sign-in at the moment. Try again.",
+  server_error: "Something went wrong on the server. Try again; if it happens again, tell the operator.",
 };
 
 /** A failed interactive sign-in, from the code and correlation id with which the server came back. */

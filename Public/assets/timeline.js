@@ -5,6 +5,8 @@ import { app, get } from "./api.js";
 const panel = document.getElementById("timeline");
 const box = document.getElementById("timeline-box");
 
+const fine = new Set(["ok", "cache", "refreshed"]);
+
 const cell = (text, className) => Object.assign(document.createElement("td"), { textContent: text, className });
 
 function row({ time, step, outcome, duration_ms: duration, correlation_id: id }) {
@@ -12,7 +14,7 @@ function row({ time, step, outcome, duration_ms: duration, correlation_id: id })
   line.append(
     cell(new Date(time).toLocaleTimeString([], { hour12: false }), ""),
     cell(step.replaceAll("_", " "), ""),
-    cell(outcome, outcome === "ok" ? "good" : "bad"),
+    cell(outcome, fine.has(outcome) ? "good" : "bad"),
     cell(duration == null ? "" : `${Math.round(duration)} ms`, "number"),
     cell(id ?? "", "mono"),
   );

@@ -167,12 +167,16 @@ addEventListener("pageshow", (event) => {
   enterForeground();
 });
 
-/** The page's start: what mode and whose account; a press of a button waits for it. */
+/** The page's start: its title, the mode, and whose account; a press of a button waits for it. */
 const ready = (async () => {
-  const deviceLoaded = get("/api/device").then((answer) => {
-    device = answer;
-    if (device.demo) showDemoNote();
-  }, () => {});
+  const known = get("/api/apps").then(({ apps, mode, demo }) => {
+    device = { mode };
+    if (demo) showDemoNote();
+    const title = apps.find(({ id }) => id === app)?.title;
+    if (!title) return;
+    document.title = `${title} · Companion`;
+    document.querySelector("h1").textContent = title;
+  }).catch(() => {});
   await finishSignIn().catch(() => {});
-  await deviceLoaded;
+  await known;
 })();

@@ -94,7 +94,7 @@ class Browser:
 
     def situation(self):
         try:
-            log = " | ".join(self.driver.execute_script("return [...document.querySelectorAll('#log p')].map(e => e.textContent)"))
+            log = " | ".join(" ".join(text.split()) for text in self.log())
             return f"        at {self.driver.current_url.split('?')[0]}: {self.driver.title}\n        log: {log[-600:]}"
         except WebDriverException as error:
             return f"        {error.msg}"

@@ -7,8 +7,8 @@ from .registry import registry
 
 tests, test = registry()
 
-# Shorter than the time before its end at which a token is renewed: every call refreshes.
-SHORT = 60
+# Seconds. So short that every call has to refresh: a stored token is served in the provider's absence only while it is good.
+SHORT = 5
 
 
 @test("interaction required: the same account signs in again, by its hint, without the picker")
@@ -155,6 +155,19 @@ def offline(browser):
         browser.cdp("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
     browser.press("Get device info")
     browser.expect_log("Received device info. Device is in the private mode.")
+
+
+@test("a fourth trip to the provider within a minute is stopped with a page that says why")
+def too_many_trips(browser):
+    for _ in range(3):
+        browser.open("/ios")
+        browser.press("Call Microsoft Graph API")
+        browser.one("button[name=username]")
+    browser.allow("/auth/ios/sign-in?prompt=select_account&return_to=%2Fios")
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.wait("the reason", lambda: "sign_in_loop" in browser.one("body").text)
+    assert not browser.at_tenant(), "the fourth trip was made"
 
 
 @test("a callback that nobody asked for gets an error page with a way on")
