@@ -37,6 +37,8 @@ async function loadAccount({ onlyChanges = false } = {}) {
     logError(`Couldn't query current account with error: ${failure.message}`);
     throw failure;
   }
+  // A flow that was started meanwhile knows better.
+  if (onlyChanges && running) return account;
   const { account: current, previous_account: previous } = answer;
   const changed = account === undefined || account?.id !== current?.id;
   // On a shared device nobody reads what the person before them left on the screen.
@@ -52,8 +54,9 @@ async function loadAccount({ onlyChanges = false } = {}) {
 
 /** The tab came to the foreground: another tab may have signed in or out. */
 async function enterForeground() {
-  if (running || document.visibilityState !== "visible" || account === undefined) return;
-  await loadAccount({ onlyChanges: true }).catch(() => {});
+  if (document.visibilityState !== "visible") return;
+  await ready;
+  if (!running) await loadAccount({ onlyChanges: true }).catch(() => {});
 }
 
 // MARK: Call Microsoft Graph API

@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from contextlib import contextmanager
 from importlib.resources import files
 from urllib.parse import urlsplit
 
@@ -98,6 +99,20 @@ class Browser:
             return f"        at {self.driver.current_url.split('?')[0]}: {self.driver.title}\n        log: {log[-600:]}"
         except WebDriverException as error:
             return f"        {error.msg}"
+
+    @contextmanager
+    def visiting(self, server):
+        """Another server for a while."""
+        usual, self.server = self.server, server
+        try:
+            server.start()
+            yield
+            self.expect_clean()
+        finally:
+            self.driver.get("about:blank")
+            self.drain()
+            server.stop()
+            self.server = usual
 
     # The window
 

@@ -246,3 +246,24 @@ def back(browser):
     browser.enter_password()
     browser.answer_consent()
     browser.expect_graph()
+
+
+@test("shared mode: signing out leaves the browser signed out everywhere, and nothing on the screen")
+def shared_mode(browser):
+    with browser.visiting(browser.server.sibling("shared", COMPANION_DEVICE_MODE="shared")):
+        browser.open("/")
+        browser.expect_text("#mode", "Shared")
+        browser.sign_in()
+        browser.press("Get device info")
+        browser.expect_log("Received device info. Device is in the shared mode.")
+        tab = browser.driver.current_window_handle
+        browser.driver.switch_to.new_window("tab")
+        browser.open("/ios")
+        browser.expect_username(ADELE)
+        browser.press("Sign Out")
+        browser.expect_page("/auth/signed-out")
+        browser.expect_text("h1", "You are signed out")
+        browser.driver.switch_to.window(tab)
+        browser.cdp("Page.bringToFront")
+        browser.expect_username("Signed out")
+        assert not any("Result from Graph" in text for text in browser.log()), "the next person can read what the one before saw"

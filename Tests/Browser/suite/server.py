@@ -10,8 +10,8 @@ import urllib.request
 
 
 class Server:
-    def __init__(self, binary, public, folder):
-        self.binary, self.public, self.folder = binary, public, folder
+    def __init__(self, binary, public, folder, settings=None):
+        self.binary, self.public, self.folder, self.settings = binary, public, folder, settings or {}
         self.port = free_pair_of_ports()
         self.origin = f"http://localhost:{self.port}"
         self.tenant = f"http://localhost:{self.port + 1}"
@@ -19,7 +19,7 @@ class Server:
         self.process = None
 
     def start(self):
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("COMPANION")}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("COMPANION")} | self.settings
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [self.binary, "demo", "--port", str(self.port), "--database", self.folder / "companion.sqlite", "--public", self.public],
@@ -34,6 +34,12 @@ class Server:
             except (urllib.error.URLError, OSError):
                 time.sleep(0.05)
         raise RuntimeError(f"companion demo was not ready within 30 seconds:\n{self.log_tail()}")
+
+    def sibling(self, name, **settings):
+        """Another server with a folder and settings (environment variables) of its own."""
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        return Server(self.binary, self.public, folder, settings)
 
     def ensure_running(self):
         if self.process is None or self.process.poll() is not None:
