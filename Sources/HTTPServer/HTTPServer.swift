@@ -1,1 +1,113 @@
-// replaced by the module's own files
+import EventLoop
+import Glibc
+import Logging
+import Synchronization
+
+/// An HTTP/1.1 server on the workers of an event loop: a listener on each, connections that stay on theirs for life.
+///
+/// Make it, `start()` it, and `stop(grace:)` it before the workers are shut down.
+public final class HTTPServer: Sendable {
+    /// Descriptors that are left for everything that is not a client's connection.
+    private static let reservedDescriptors = 64
+
+    private enum State {
+        case new
+        case running([Lane])
+        case stopped
+    }
+
+    private let configuration: ServerConfiguration
+    private let workers: WorkerGroup
+    private let responder: any Responder
+    private let logger: Logger
+    private let state = Mutex(State.new)
+
+    /// A server that does not listen yet.
+    /// - Parameters:
+    ///   - configuration: Where to listen, limits and deadlines.
+    ///   - workers: The event loop.
+    ///   - responder: The application.
+    ///   - logger: For what concerns the server as a whole; requests go to `configuration.onRequestEnd`.
+    public init(
+        configuration: ServerConfiguration, workers: WorkerGroup, responder: any Responder, logger: Logger
+    ) {
+        self.configuration = configuration
+        self.workers = workers
+        self.responder = responder
+        self.logger = logger
+    }
+
+    /// Binds, listens and accepts.
+    /// - Returns: The bound port.
+    public func start() async throws(ServerError) -> Int {
+        let isFirst = state.withLock { state in
+            guard case .new = state else { return false }
+            state = .running([])
+            return true
+        }
+        guard isFirst else { throw .alreadyStarted }
+        do throws(ServerError) {
+            let (port, lanes) = try await listen()
+            let isWanted = state.withLock { state in
+                guard case .running = state else { return false }
+                state = .running(lanes)
+                return true
+            }
+            // Stopped while it started.
+            if !isWanted { for lane in lanes { await lane.stop(grace: .zero) } }
+            return port
+        } catch {
+            state.withLock { $0 = .new }
+            throw error
+        }
+    }
+
+    private func listen() async throws(ServerError) -> (port: Int, lanes: [Lane]) {
+        let (port, sockets) = try ListeningSockets.open(
+            host: configuration.host, port: configuration.port, workers: workers.workers.count)
+        let shared = SharedState(
+            configuration: configuration, maxConnections: maxConnections(), responder: responder, logger: logger)
+        let lanes = workers.workers.map { Lane(worker: $0, shared: shared) }
+        for (lane, sockets) in zip(lanes, sockets) {
+            let problem = await lane.worker.perform { _ in lane.listen(on: sockets) }
+            if let problem {
+                for lane in lanes { await lane.stop(grace: .zero) }
+                throw .cannotListen(address: configuration.host, reason: problem.description)
+            }
+        }
+        return (port, lanes)
+    }
+
+    /// Stops accepting, closes idle connections at once, lets requests under way finish (with `Connection: close`)
+    /// for at most `grace`, cancels and cuts what is left, and returns when nothing is.
+    public func stop(grace: Duration) async {
+        let lanes = state.withLock { state -> [Lane] in
+            defer { state = .stopped }
+            guard case .running(let lanes) = state else { return [] }
+            return lanes
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for lane in lanes { group.addTask { await lane.stop(grace: grace) } }
+        }
+    }
+
+    /// How many connections are open.
+    public var connectionCount: Int {
+        state.withLock { state in
+            guard case .running(let lanes) = state else { return 0 }
+            return lanes.first?.shared.connectionCount ?? 0
+        }
+    }
+
+    private func maxConnections() -> Int {
+        let wanted = max(1, configuration.limits.maxConnections)
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return wanted }
+        let possible = Int(clamping: limit.rlim_cur) - min(Self.reservedDescriptors, Int(clamping: limit.rlim_cur) / 2)
+        guard possible < wanted else { return wanted }
+        logger.warning(
+            "the descriptor limit allows \(possible) connections instead of \(wanted); raise it (ulimit -n, LimitNOFILE=)"
+        )
+        return max(1, possible)
+    }
+}

@@ -1,0 +1,54 @@
+import Glibc
+import HTTPTypes
+import HTTPWire
+
+/// How a request for an asset is answered.
+enum AssetAnswer {
+    case whole
+    case part(Range<Int>)
+    case notModified
+    /// An answer of the server's own, with what it says and its further fields.
+    case refused(HTTPResponse.Status, detail: String, HTTPFields)
+
+    init(_ asset: Asset, to head: RequestHead) {
+        guard head.method == .get || head.method == .head else {
+            self = .refused(.methodNotAllowed, detail: "This resource can only be read.", [.allow: "GET, HEAD"])
+            return
+        }
+        self = .whole
+    }
+
+    var status: HTTPResponse.Status {
+        switch self {
+        case .whole: .ok
+        case .part: .partialContent
+        case .notModified: .notModified
+        case .refused(let status, _, _): status
+        }
+    }
+
+    /// The bytes of the asset that follow the head.
+    func body(of asset: Asset) -> ArraySlice<UInt8> {
+        switch self {
+        case .whole: asset.body[...]
+        case .part(let range): asset.body[range]
+        case .notModified, .refused: []
+        }
+    }
+}
+
+/// The beginnings of heads that an asset's own lines follow: the status line and the server's common fields.
+struct AssetHeads: Sendable {
+    let ok: [UInt8]
+    let partialContent: [UInt8]
+    let notModified: [UInt8]
+
+    init(commonFields: HTTPFields) {
+        var fields = commonFields
+        for name in Asset.fieldNames { fields[name] = nil }
+        let writer = ResponseWriter(commonFields: fields)
+        ok = writer.headWithoutDate(status: .ok, headerFields: [:], contentLength: nil)
+        partialContent = writer.headWithoutDate(status: .partialContent, headerFields: [:], contentLength: nil)
+        notModified = writer.headWithoutDate(status: .notModified, headerFields: [:], contentLength: nil)
+    }
+}

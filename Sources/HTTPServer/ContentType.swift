@@ -1,0 +1,30 @@
+/// The media type of a file, by the end of its name. Only what pages of this product consist of; everything
+/// else is `application/octet-stream`, which `nosniff` keeps inert.
+enum ContentType {
+    static func of(fileName: String) -> String {
+        guard let dot = fileName.lastIndex(of: ".") else { return fallback }
+        return types[fileName[fileName.index(after: dot)...].lowercased()] ?? fallback
+    }
+
+    private static let fallback = "application/octet-stream"
+    private static let types: [String: String] = [
+        "css": "text/css; charset=utf-8",
+        "gif": "image/gif",
+        "html": "text/html; charset=utf-8",
+        "ico": "image/vnd.microsoft.icon",
+        "jpeg": "image/jpeg",
+        "jpg": "image/jpeg",
+        "js": "text/javascript; charset=utf-8",
+        "json": "application/json",
+        "map": "application/json",
+        "mjs": "text/javascript; charset=utf-8",
+        "pdf": "application/pdf",
+        "png": "image/png",
+        "svg": "image/svg+xml",
+        "txt": "text/plain; charset=utf-8",
+        "webmanifest": "application/manifest+json",
+        "webp": "image/webp",
+        "woff2": "font/woff2",
+        "xml": "application/xml",
+    ]
+}

@@ -1,0 +1,119 @@
+import EventLoop
+import Glibc
+
+/// One worker's share of a server: its listeners, its connections and the buffers which they use in turn.
+///
+/// `@unchecked Sendable`: everything but `worker` and `shared` is touched only on the worker.
+final class Lane: @unchecked Sendable {
+    /// One read takes at most this much.
+    static let receiveBytes = 64 * 1024
+
+    let worker: Worker
+    let shared: SharedState
+    let receiveBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Lane.receiveBytes, alignment: 16)
+    /// Where the connection that is being served puts its answers together; empty between two connections.
+    var output: OutputBuffer
+    private(set) var isStopping = false
+    private(set) var queues: DeadlineQueues
+    private var listeners: [Listener] = []
+    private var sweepTimer: TimerID?
+    private var whenEmpty: [CheckedContinuation<Void, Never>] = []
+
+    init(worker: Worker, shared: SharedState) {
+        self.worker = worker
+        self.shared = shared
+        output = OutputBuffer(writer: shared.writer, assetHeads: shared.assetHeads)
+        queues = DeadlineQueues(shared.configuration.deadlines)
+    }
+
+    deinit { receiveBuffer.deallocate() }
+
+    // MARK: Connections
+
+    /// Listens on the sockets, which it takes over.
+    /// - Returns: What went wrong, if anything did; then the sockets are closed.
+    func listen(on sockets: [Int32]) -> EventLoopError? {
+        var problem: EventLoopError?
+        for socket in sockets {
+            do throws(EventLoopError) {
+                listeners.append(try Listener(socket, lane: self))
+            } catch {
+                problem = error
+                close(socket)
+            }
+        }
+        return problem
+    }
+
+    /// Takes over an accepted descriptor, for which a place was reserved.
+    func open(_ descriptor: Int32, peer: PeerAddress) {
+        let connection = Connection(descriptor, peer: peer, lane: self)
+        do {
+            connection.watch = try worker.watch(
+                descriptor, for: [.read, .write, .peerClosed, .edgeTriggered], connection)
+        } catch {
+            // The connection closes its descriptor and gives its place back.
+            return shared.logger.warning("a connection was dropped: \(error)")
+        }
+        enter(connection, .head)
+    }
+
+    func enter(_ connection: Connection, _ stage: Stage) {
+        queues.enter(connection, stage, at: worker.now)
+        if sweepTimer == nil { scheduleSweep() }
+    }
+
+    func forget(_ connection: Connection) {
+        queues.leave(connection)
+        shared.releaseConnection()
+        if queues.count == 0 { resumeWaiters() }
+    }
+
+    /// Makes room for another connection; false when none is idle.
+    func closeLongestIdle() -> Bool {
+        guard let connection = queues.first(in: .idle) else { return false }
+        connection.close()
+        return true
+    }
+
+    // MARK: Deadlines
+
+    private func scheduleSweep() {
+        sweepTimer = worker.addTimer(after: queues.sweepInterval) { [weak self] in self?.sweep() }
+    }
+
+    private func sweep() {
+        sweepTimer = nil
+        for stage in Stage.allCases {
+            while let connection = queues.expired(in: stage, at: worker.now) { connection.deadlineHasPassed() }
+        }
+        if queues.count > 0 { scheduleSweep() }
+    }
+
+    // MARK: The end
+
+    /// Stops listening, closes what is idle, lets requests under way finish for `grace`, then cuts them.
+    func stop(grace: Duration) async {
+        await withCheckedContinuation { continuation in
+            worker.submit { self.stop(grace: grace, then: continuation) }
+        }
+    }
+
+    private func stop(grace: Duration, then continuation: CheckedContinuation<Void, Never>) {
+        isStopping = true
+        for listener in listeners { listener.stop() }
+        listeners = []
+        for connection in queues.all() { connection.finishUp() }
+        guard queues.count > 0 else { return continuation.resume() }
+        whenEmpty.append(continuation)
+        _ = worker.addTimer(after: grace) {
+            for connection in self.queues.all() { connection.close() }
+        }
+    }
+
+    private func resumeWaiters() {
+        let waiters = whenEmpty
+        whenEmpty = []
+        for waiter in waiters { waiter.resume() }
+    }
+}

@@ -1,0 +1,99 @@
+import CLinux
+import EventLoop
+import Glibc
+import Logging
+
+/// Accepts the connections of one listening socket on one worker.
+///
+/// At the connection cap, and when the process or the machine has no descriptor left (EMFILE, ENFILE), the
+/// connection that has idled longest makes room. When none idles, accepting pauses: the listener is taken out of
+/// epoll's interest, so that nothing spins, new clients wait in the kernel's queue, and a timer tries again.
+final class Listener: ReadinessHandler {
+    /// Accepted in one go; then the worker's connections have their turn. The listener is level-triggered.
+    private static let batch = 64
+    private static let pause = Duration.milliseconds(50)
+    private static let secondsBetweenWarnings = Duration.seconds(10)
+
+    private let socket: Int32
+    /// A cycle, until `stop()`.
+    private let lane: Lane
+    private var watch: Watch?
+    private var retry: TimerID?
+    private var lastWarning: MonotonicTime?
+
+    /// Takes over the listening socket.
+    init(_ socket: Int32, lane: Lane) throws(EventLoopError) {
+        self.socket = socket
+        self.lane = lane
+        watch = try lane.worker.watch(socket, for: .read, self)
+    }
+
+    func ready(_ readiness: Readiness, on worker: Worker) {
+        for _ in 0..<Self.batch {
+            guard acceptOne() else { return }
+        }
+    }
+
+    /// Accepts what the kernel has queued already and stops listening.
+    func stop() {
+        guard let watch else { return }
+        while acceptOne() {}
+        self.watch = nil
+        if let retry { lane.worker.cancelTimer(retry) }
+        lane.worker.unwatchAndClose(watch)
+    }
+
+    /// False when there is nothing more to accept now.
+    private func acceptOne() -> Bool {
+        guard retry == nil else { return false }
+        guard lane.shared.reserveConnection() || (lane.closeLongestIdle() && lane.shared.reserveConnection()) else {
+            pause(because: "the connection limit is reached")
+            return false
+        }
+        var address = sockaddr_storage()
+        let descriptor = clinux_accept(socket, &address)
+        if descriptor >= 0, let peer = PeerAddress(&address) {
+            lane.open(descriptor, peer: peer)
+            return true
+        }
+        lane.shared.releaseConnection()
+        if descriptor >= 0 {
+            close(descriptor)
+            return true
+        }
+        return canContinue(after: -descriptor)
+    }
+
+    private func canContinue(after code: Int32) -> Bool {
+        switch code {
+        case EAGAIN:
+            return false
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM:
+            // The descriptor comes free at the batch's end, so the next attempt is the timer's.
+            _ = lane.closeLongestIdle()
+            pause(because: String(cString: strerror(code)))
+            return false
+        case EBADF, EINVAL, ENOTSOCK, EOPNOTSUPP, EFAULT, EPERM:
+            pause(because: String(cString: strerror(code)))
+            return false
+        default:
+            // The connection had failed before it was accepted (ECONNABORTED, ENETDOWN …): accept(2).
+            return true
+        }
+    }
+
+    private func pause(because reason: String) {
+        guard let watch, retry == nil else { return }
+        lane.worker.update(watch, for: [])
+        retry = lane.worker.addTimer(after: Self.pause) { [weak self] in self?.resume() }
+        if let lastWarning, lane.worker.now - lastWarning < Self.secondsBetweenWarnings { return }
+        lastWarning = lane.worker.now
+        lane.shared.logger.warning("accepting is paused: \(reason)")
+    }
+
+    private func resume() {
+        retry = nil
+        guard let watch else { return }
+        lane.worker.update(watch, for: .read)
+    }
+}

@@ -1,0 +1,177 @@
+import EventLoop
+import Glibc
+
+/// Why a server could not start.
+public enum ServerError: Error, CustomStringConvertible, Equatable {
+    /// The host is neither an address nor a name with one.
+    case unknownHost(String, reason: String)
+    /// The address cannot be listened on: in use, not of this machine, or not permitted.
+    case cannotListen(address: String, reason: String)
+    /// `start()` was called twice.
+    case alreadyStarted
+
+    /// What is wrong and what to do about it.
+    public var description: String {
+        switch self {
+        case .unknownHost(let host, let reason):
+            "cannot listen on \"\(host)\": \(reason); give an address or a known name"
+        case .cannotListen(let address, let reason):
+            "cannot listen on \(address): \(reason); stop what uses it or choose another port"
+        case .alreadyStarted: "the server was started before"
+        }
+    }
+}
+
+/// The listening sockets of every address of a host: for each address as many as there are workers, among which
+/// the kernel shares out new connections (SO_REUSEPORT).
+enum ListeningSockets {
+    /// Binds and listens.
+    /// - Returns: The bound port, and for each worker its sockets, which the caller must close.
+    static func open(host: String, port: Int, workers: Int) throws(ServerError) -> (port: Int, sockets: [[Int32]]) {
+        var sockets = [[Int32]](repeating: [], count: workers)
+        var port = port
+        do throws(ServerError) {
+            for (index, address) in try addresses(host: host, port: port).enumerated() {
+                do throws(SocketFailure) {
+                    port = try open(address, port: port, into: &sockets)
+                } catch {
+                    // `localhost` is often in the hosts file for IPv6 on a machine without IPv6.
+                    let isMissing = error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT
+                    if index > 0 && isMissing { continue }
+                    throw ServerError.cannotListen(
+                        address: error.address.description, reason: String(cString: strerror(error.code)))
+                }
+            }
+        } catch {
+            for socket in sockets.joined() { close(socket) }
+            throw error
+        }
+        return (port, sockets)
+    }
+
+    private static func open(
+        _ address: Address, port: Int, into sockets: inout [[Int32]]
+    ) throws(SocketFailure) -> Int {
+        var address = address
+        address.setPort(port)
+        for worker in sockets.indices {
+            let socket = try address.makeSocket()
+            // The first socket of a port is bound alone, so that a port which another process serves is refused
+            // and not shared with it; only then is it opened to its siblings.
+            if worker == 0 {
+                try address.bind(socket.rawValue)
+                try address.set(SO_REUSEPORT, of: socket.rawValue, level: SOL_SOCKET)
+                address = try address.bound(socket.rawValue)
+            } else {
+                try address.set(SO_REUSEPORT, of: socket.rawValue, level: SOL_SOCKET)
+                try address.bind(socket.rawValue)
+            }
+            guard listen(socket.rawValue, 4096) == 0 else { throw address.failure(errno) }
+            sockets[worker].append(socket.release())
+        }
+        return address.port
+    }
+
+    private static func addresses(host: String, port: Int) throws(ServerError) -> [Address] {
+        guard let port = UInt16(exactly: port) else {
+            throw .cannotListen(address: "\(host):\(port)", reason: "a port is a number from 0 to 65535")
+        }
+        var hints = addrinfo()
+        hints.ai_family = AF_UNSPEC
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
+        var list: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, String(port), &hints, &list)
+        guard status == 0, let first = list else {
+            throw .unknownHost(host, reason: String(cString: gai_strerror(status)))
+        }
+        defer { freeaddrinfo(first) }
+        var addresses: [Address] = []
+        for entry in sequence(first: first, next: { $0.pointee.ai_next }) {
+            guard let address = Address(entry.pointee), !addresses.contains(address) else { continue }
+            addresses.append(address)
+        }
+        guard !addresses.isEmpty else { throw .unknownHost(host, reason: "it has no IP address") }
+        // IPv4 first: its absence is an error, that of IPv6 is not.
+        return addresses.filter { $0.family == AF_INET } + addresses.filter { $0.family == AF_INET6 }
+    }
+}
+
+/// A system call on a listening socket that failed.
+private struct SocketFailure: Error {
+    let address: Address
+    let code: Int32
+}
+
+/// An IP address with its port, as the socket calls want it.
+private struct Address: Equatable, CustomStringConvertible {
+    private var bytes: [UInt8]
+    let family: Int32
+
+    init?(_ info: addrinfo) {
+        guard info.ai_family == AF_INET || info.ai_family == AF_INET6, let address = info.ai_addr else { return nil }
+        family = info.ai_family
+        bytes = Array(UnsafeRawBufferPointer(start: address, count: Int(info.ai_addrlen)))
+    }
+
+    // sin_port and sin6_port have the same place, in network order.
+    mutating func setPort(_ port: Int) {
+        bytes[2] = UInt8(truncatingIfNeeded: port >> 8)
+        bytes[3] = UInt8(truncatingIfNeeded: port)
+    }
+
+    var port: Int { Int(bytes[2]) << 8 | Int(bytes[3]) }
+
+    func makeSocket() throws(SocketFailure) -> Descriptor {
+        let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+        guard let socket = try? Descriptor(Glibc.socket(family, Int32(kind), 0), from: "socket") else {
+            throw failure(errno)
+        }
+        let descriptor = socket.rawValue
+        try set(SO_REUSEADDR, of: descriptor, level: SOL_SOCKET)
+        // Inherited by every accepted connection: saves a system call for each.
+        try set(TCP_NODELAY, of: descriptor, level: Int32(IPPROTO_TCP))
+        if family == AF_INET6, bytes.count == MemoryLayout<sockaddr_in6>.size {
+            // `::` takes IPv4 as well, unless the host's name stands for both (then each has its own socket).
+            try set(IPV6_V6ONLY, of: descriptor, level: Int32(IPPROTO_IPV6), to: isUnspecified ? 0 : 1)
+        }
+        return socket
+    }
+
+    private var isUnspecified: Bool { bytes[8..<24].allSatisfy { $0 == 0 } }
+
+    func set(_ option: Int32, of descriptor: Int32, level: Int32, to value: Int32 = 1) throws(SocketFailure) {
+        var value = value
+        guard setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0 else {
+            throw failure(errno)
+        }
+    }
+
+    func bind(_ descriptor: Int32) throws(SocketFailure) {
+        let status = bytes.withUnsafeBytes { raw in
+            raw.withMemoryRebound(to: sockaddr.self) {
+                Glibc.bind(descriptor, $0.baseAddress, socklen_t(raw.count))
+            }
+        }
+        guard status == 0 else { throw failure(errno) }
+    }
+
+    /// The address with the port that the kernel chose.
+    func bound(_ descriptor: Int32) throws(SocketFailure) -> Address {
+        var copy = self
+        var length = socklen_t(bytes.count)
+        let status = copy.bytes.withUnsafeMutableBytes { raw in
+            raw.withMemoryRebound(to: sockaddr.self) { getsockname(descriptor, $0.baseAddress, &length) }
+        }
+        guard status == 0 else { throw failure(errno) }
+        return copy
+    }
+
+    func failure(_ code: Int32) -> SocketFailure { SocketFailure(address: self, code: code) }
+
+    var description: String {
+        var storage = sockaddr_storage()
+        withUnsafeMutableBytes(of: &storage) { $0.copyBytes(from: bytes) }
+        return PeerAddress(&storage)?.description ?? "?"
+    }
+}

@@ -1,0 +1,112 @@
+import CLinux
+import Glibc
+import HTTPTypes
+import HTTPWire
+
+/// Where a worker puts answers together: heads with the fixed fields and the date, small bodies behind them.
+/// One buffer serves all connections of a worker in turn.
+struct OutputBuffer {
+    /// Larger bodies are not copied but sent from where they are.
+    private static let maxCopiedBody = 16 * 1024
+    /// Answers to pipelined requests are sent together up to this size.
+    private static let maxBytes = 64 * 1024
+
+    private(set) var bytes: [UInt8] = []
+    private let writer: ResponseWriter
+    private let assetHeads: AssetHeads
+    private var date: [UInt8] = []
+    private var dateLine: [UInt8] = []
+    private var dateSecond: time_t = -1
+
+    init(writer: ResponseWriter, assetHeads: AssetHeads) {
+        self.writer = writer
+        self.assetHeads = assetHeads
+        bytes.reserveCapacity(Self.maxBytes)
+    }
+
+    var isEmpty: Bool { bytes.isEmpty }
+
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: bytes.capacity <= 4 * Self.maxBytes)
+    }
+
+    func hasRoom(for bodyCount: Int) -> Bool {
+        bodyCount <= Self.maxCopiedBody && bytes.count + bodyCount <= Self.maxBytes
+    }
+
+    mutating func append(_ body: ArraySlice<UInt8>) { bytes += body }
+
+    mutating func appendContinue() { bytes += ResponseWriter.continueResponse }
+
+    mutating func appendHead(of response: Response, _ persistence: Persistence) {
+        updateDate()
+        writer.appendHead(
+            status: response.status, headerFields: response.headerFields, contentLength: response.body.count,
+            to: &bytes, date: date, persistence: persistence)
+    }
+
+    /// A head from prepared parts: no field is rendered but a part's length and place.
+    mutating func appendHead(of asset: Asset, _ answer: AssetAnswer, _ persistence: Persistence) {
+        updateDate()
+        switch answer {
+        case .whole:
+            bytes += assetHeads.ok
+            bytes += asset.contentLines
+            bytes += asset.lengthLine
+        case .part(let range):
+            bytes += assetHeads.partialContent
+            bytes += asset.contentLines
+            bytes += "Content-Range: bytes \(range.lowerBound)-\(range.upperBound - 1)/\(asset.body.count)\r\n".utf8
+            bytes += "Content-Length: \(range.count)\r\n".utf8
+        case .notModified:
+            bytes += assetHeads.notModified
+            bytes += asset.notModifiedLines
+        case .refused:
+            return
+        }
+        bytes += dateLine
+        bytes += ResponseWriter.headEnd(persistence)
+    }
+
+    /// The clock is read without a system call (vDSO); the text is made once a second.
+    private mutating func updateDate() {
+        let second = time(nil)
+        guard second != dateSecond else { return }
+        dateSecond = second
+    }
+
+    /// Sends the buffer and then `body` with one system call.
+    /// - Returns: How many bytes the kernel took, 0 when it has no room, or -1 when the connection is gone.
+    func send(to descriptor: Int32, _ body: ArraySlice<UInt8>) -> Int {
+        guard !body.isEmpty else { return Self.send(bytes[...], to: descriptor) }
+        return bytes.withUnsafeBytes { head in
+            body.withUnsafeBytes { body in
+                var parts = [head, body].map {
+                    iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
+                }
+                return parts.withUnsafeMutableBufferPointer { parts in
+                    var message = msghdr()
+                    message.msg_iov = parts.baseAddress
+                    message.msg_iovlen = parts.count
+                    return Self.retrying { sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL)) }
+                }
+            }
+        }
+    }
+
+    /// The same for one part.
+    static func send(_ part: ArraySlice<UInt8>, to descriptor: Int32) -> Int {
+        part.withUnsafeBytes { bytes in
+            retrying { Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+        }
+    }
+
+    private static func retrying(_ call: () -> Int) -> Int {
+        while true {
+            let count = call()
+            if count >= 0 { return count }
+            if errno == EAGAIN { return 0 }
+            if errno != EINTR { return -1 }
+        }
+    }
+}

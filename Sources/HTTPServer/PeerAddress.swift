@@ -1,0 +1,77 @@
+import Glibc
+
+/// The other end of a connection: an IP address and a port, in 20 bytes.
+public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
+    private let high: UInt64
+    private let low: UInt64
+    /// The TCP port.
+    public let port: UInt16
+    /// Whether the address is of IPv4 (an IPv4-mapped IPv6 address is).
+    public let isIPv4: Bool
+
+    /// An IPv4 address.
+    /// - Parameters:
+    ///   - ipv4: Its four bytes, in the order they are written.
+    ///   - port: The TCP port.
+    public init(ipv4: (UInt8, UInt8, UInt8, UInt8), port: UInt16) {
+        high = 0
+        low = UInt64(ipv4.0) << 24 | UInt64(ipv4.1) << 16 | UInt64(ipv4.2) << 8 | UInt64(ipv4.3)
+        self.port = port
+        isIPv4 = true
+    }
+
+    /// 127.0.0.1, for tests in memory.
+    public static let loopback = PeerAddress(ipv4: (127, 0, 0, 1), port: 0)
+
+    /// What `accept4` filled in; nil for an address family that is not IP.
+    init?(_ storage: inout sockaddr_storage) {
+        switch Int32(storage.ss_family) {
+        case AF_INET:
+            let address = withUnsafeBytes(of: &storage) { $0.loadUnaligned(as: sockaddr_in.self) }
+            high = 0
+            low = UInt64(UInt32(bigEndian: address.sin_addr.s_addr))
+            port = UInt16(bigEndian: address.sin_port)
+            isIPv4 = true
+        case AF_INET6:
+            let address = withUnsafeBytes(of: &storage) { $0.loadUnaligned(as: sockaddr_in6.self) }
+            let (upper, lower) = withUnsafeBytes(of: address.sin6_addr) {
+                (
+                    UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)),
+                    UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+                )
+            }
+            let isMapped = upper == 0 && lower >> 32 == 0xFFFF
+            high = isMapped ? 0 : upper
+            low = isMapped ? lower & 0xFFFF_FFFF : lower
+            port = UInt16(bigEndian: address.sin6_port)
+            isIPv4 = isMapped
+        default:
+            return nil
+        }
+    }
+
+    /// 127.0.0.0/8 or ::1.
+    public var isLoopback: Bool {
+        isIPv4 ? low >> 24 == 127 : high == 0 && low == 1
+    }
+
+    /// The address's bytes in network order: 4 or 16.
+    public var addressBytes: [UInt8] {
+        let words = isIPv4 ? [] : withUnsafeBytes(of: high.bigEndian, Array.init)
+        let tail = withUnsafeBytes(of: low.bigEndian, Array.init)
+        return isIPv4 ? Array(tail.suffix(4)) : words + tail
+    }
+
+    /// The address as text (RFC 5952), without the port.
+    public var ip: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let bytes = addressBytes
+        let known = bytes.withUnsafeBytes {
+            inet_ntop(isIPv4 ? AF_INET : AF_INET6, $0.baseAddress, &text, socklen_t(text.count)) != nil
+        }
+        return known ? text.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) } : "?"
+    }
+
+    /// Address and port, as in a URL.
+    public var description: String { isIPv4 ? "\(ip):\(port)" : "[\(ip)]:\(port)" }
+}

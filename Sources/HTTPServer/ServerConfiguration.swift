@@ -1,0 +1,88 @@
+import HTTPTypes
+import HTTPWire
+
+/// Everything that can be set about an `HTTPServer`. Defaults suit a companion server on one machine.
+public struct ServerConfiguration: Sendable {
+    /// The name or numeric address to listen on. `localhost` listens on every loopback address the machine has.
+    public var host: String
+    /// The TCP port; 0 lets the kernel choose (`HTTPServer.start()` returns it).
+    public var port: Int
+    /// Fields put on every response, errors of the wire included, unless the response sets the same name itself.
+    public var responseFields: HTTPFields
+    /// How much a client may send or hold.
+    public var limits: Limits
+    /// How long each stage of a connection may last.
+    public var deadlines: Deadlines
+    /// The body and fields of answers which the server gives itself (400, 405, 408, 413, 416, 431, 503, 505 …),
+    /// from the status and one plain sentence that says what was wrong; `nil` gives a short
+    /// `application/problem+json` (RFC 9457). The status stays the server's.
+    public var errorBody: (@Sendable (HTTPResponse.Status, _ detail: String) -> Response)?
+    /// Called on the worker after each response was handed to the kernel: the access log. Must not block.
+    public var onRequestEnd: (@Sendable (RequestSummary) -> Void)?
+
+    /// - Parameters:
+    ///   - host: Name or numeric address.
+    ///   - port: TCP port, 0 for any.
+    ///   - responseFields: Fields of every response.
+    public init(host: String = "127.0.0.1", port: Int = 0, responseFields: HTTPFields = [:]) {
+        self.host = host
+        self.port = port
+        self.responseFields = responseFields
+        self.limits = Limits()
+        self.deadlines = Deadlines()
+    }
+
+    /// How much a client may send or hold.
+    public struct Limits: Sendable {
+        /// Bounds on heads and chunk lines (→ 400, 431). A body's bound is its handler's.
+        public var wire = WireLimits()
+        /// Connections open at a time, on all workers together. `HTTPServer.start()` lowers it to what the
+        /// process's descriptor limit allows. At the cap the connection that has idled longest is closed for
+        /// the new one; with none idle, new ones wait in the kernel's queue.
+        public var maxConnections = 10_000
+        /// A request body that no one reads is skipped up to this size, so that the connection stays usable.
+        public var maxSkippedBodyBytes = 64 * 1024
+        /// What is read and thrown away after an answer that closes the connection, before it is cut
+        /// (RFC 9112 §9.6: otherwise a reset could destroy the answer on its way).
+        public var maxLingerBytes = 256 * 1024
+
+        /// The default limits.
+        public init() {}
+    }
+
+    /// How long each stage of a connection may last. One sweep per worker enforces them, at most a quarter of
+    /// the shortest (and never more than a second) late.
+    public struct Deadlines: Sendable {
+        /// From the first byte of a request (or the connection's begin) to the end of its head → 408.
+        public var head: Duration = .seconds(10)
+        /// From the end of the head to the end of the body → 408.
+        public var body: Duration = .seconds(30)
+        /// For an asynchronous handler → 503, and its task is cancelled.
+        public var handler: Duration = .seconds(60)
+        /// Between two steps of progress while a response waits for a client that does not read → cut.
+        public var write: Duration = .seconds(30)
+        /// Between two requests → closed.
+        public var idle: Duration = .seconds(75)
+        /// For the client's close after an answer that ended the connection → cut.
+        public var linger: Duration = .seconds(2)
+
+        /// The default deadlines.
+        public init() {}
+    }
+}
+
+/// One answered request, for the access log. Holds no query, no field and no body.
+public struct RequestSummary: Sendable {
+    /// The request's method, or nil when its head could not be read.
+    public var method: HTTPRequest.Method?
+    /// The path without its query, still percent-encoded, or nil when the head could not be read.
+    public var path: String?
+    /// The status that was sent.
+    public var status: HTTPResponse.Status
+    /// From the end of the request's head to the hand-over of the response to the kernel.
+    public var duration: Duration
+    /// The size of the response's content (without its head).
+    public var bodyBytes: Int
+    /// Who asked.
+    public var peer: PeerAddress
+}

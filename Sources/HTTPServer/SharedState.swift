@@ -1,0 +1,50 @@
+import HTTPTypes
+import HTTPWire
+import Logging
+import Synchronization
+
+/// What all workers of one server share; immutable but for the count of connections.
+final class SharedState: Sendable {
+    let configuration: ServerConfiguration
+    let responder: any Responder
+    let logger: Logger
+    let writer: ResponseWriter
+    let assetHeads: AssetHeads
+    private let maxConnections: Int
+    private let connections = Atomic<Int>(0)
+
+    init(configuration: ServerConfiguration, maxConnections: Int, responder: any Responder, logger: Logger) {
+        self.configuration = configuration
+        self.maxConnections = maxConnections
+        self.responder = responder
+        self.logger = logger
+        writer = ResponseWriter(commonFields: configuration.responseFields)
+        assetHeads = AssetHeads(commonFields: configuration.responseFields)
+    }
+
+    var connectionCount: Int { connections.load(ordering: .relaxed) }
+
+    /// False at the cap.
+    func reserveConnection() -> Bool {
+        guard connections.wrappingAdd(1, ordering: .relaxed).newValue > maxConnections else { return true }
+        releaseConnection()
+        return false
+    }
+
+    /// An answer of the server's own: in the application's form, or as a short problem (RFC 9457).
+    func errorResponse(_ status: HTTPResponse.Status, _ detail: String) -> Response {
+        guard let errorBody = configuration.errorBody else {
+            // The sentences are ours and need no escaping.
+            let problem =
+                #"{"type":"about:blank","title":"\#(status.reasonPhrase)","status":\#(status.code),"#
+                + #""detail":"\#(detail)"}"#
+            let fields: HTTPFields = [.contentType: "application/problem+json", .cacheControl: "no-store"]
+            return Response(status: status, headerFields: fields, body: Array(problem.utf8))
+        }
+        var response = errorBody(status, detail)
+        response.status = status
+        return response
+    }
+
+    func releaseConnection() { connections.wrappingSubtract(1, ordering: .relaxed) }
+}
