@@ -1,0 +1,96 @@
+/// What the provider is to show (OpenID Connect Core section 3.1.2.1; facts). Nil where a prompt is optional means "if
+/// necessary".
+public enum Prompt: String, Sendable, Hashable, CaseIterable {
+    /// The account picker. Excludes a login hint.
+    case selectAccount = "select_account"
+    /// The password, whatever session there is.
+    case login
+    /// The consent page.
+    case consent
+    /// The registration page.
+    case create
+    /// Nothing: answer at once, or with an error.
+    case none
+}
+
+/// How the callback comes.
+public enum ResponseMode: String, Sendable, Hashable {
+    /// As a GET with parameters in the query: a SameSite=Lax cookie comes with it.
+    case query
+    /// As a cross-site POST: a SameSite=Lax cookie does not come with it.
+    case formPost = "form_post"
+}
+
+/// The authorization request (RFC 6749 section 4.1.1): where the browser is sent to sign in.
+public struct AuthorizationRequest: Sendable {
+    /// What the provider is to show; nil: what is necessary.
+    public var prompt: Prompt?
+    /// The username to sign in. Left out beside `select_account`, which it excludes.
+    public var loginHint: String?
+    /// The tenant or domain whose sign-in page is wanted, or `consumers`.
+    public var domainHint: String?
+    /// Instead of the registration's scopes; the standard ones are added.
+    public var scopes: [String]?
+    /// Claims to ask for, as after a claims challenge.
+    public var claims: ClaimsRequest?
+    /// How the callback comes.
+    public var responseMode: ResponseMode
+
+    /// A request with everything left to the provider.
+    public init(
+        prompt: Prompt? = nil, loginHint: String? = nil, domainHint: String? = nil, scopes: [String]? = nil,
+        claims: ClaimsRequest? = nil, responseMode: ResponseMode = .query
+    ) {
+        self.prompt = prompt
+        self.loginHint = loginHint
+        self.domainHint = domainHint
+        self.scopes = scopes
+        self.claims = claims
+        self.responseMode = responseMode
+    }
+
+    /// The URL to redirect the browser to. It holds state and nonce: not for a log.
+    public func url(
+        metadata: ProviderMetadata, registration: ClientRegistration, attempt: AuthorizationAttempt
+    ) -> String {
+        var parameters: [(name: String, value: String)] = [
+            ("client_id", registration.clientID),
+            ("response_type", "code"),
+            ("redirect_uri", registration.redirectURI),
+            ("response_mode", responseMode.rawValue),
+            ("scope", registration.scopeParameter(scopes ?? registration.scopes)),
+            ("state", attempt.state),
+            ("nonce", attempt.nonce),
+            ("code_challenge", attempt.codeChallenge),
+            ("code_challenge_method", "S256"),
+            ("client_info", "1"),
+        ]
+        if let prompt { parameters.append(("prompt", prompt.rawValue)) }
+        if let loginHint, !loginHint.isEmpty, prompt != .selectAccount { parameters.append(("login_hint", loginHint)) }
+        if let domainHint, !domainHint.isEmpty { parameters.append(("domain_hint", domainHint)) }
+        if let claims = registration.claimsParameter(claims) { parameters.append(("claims", claims)) }
+        return metadata.authorizationEndpoint.appending(parameters)
+    }
+}
+
+/// The logout request (OpenID Connect RP-Initiated Logout 1.0 section 2).
+public struct LogoutRequest: Sendable {
+    /// Where the provider sends the browser afterwards; must be registered.
+    public var postLogoutRedirectURI: String?
+    /// The ID token's `login_hint` claim: no account picker then.
+    public var logoutHint: String?
+
+    /// A request with what is known of the account.
+    public init(postLogoutRedirectURI: String? = nil, logoutHint: String? = nil) {
+        self.postLogoutRedirectURI = postLogoutRedirectURI
+        self.logoutHint = logoutHint
+    }
+
+    /// The URL to redirect the browser to; nil when the provider has no such endpoint.
+    public func url(metadata: ProviderMetadata, registration: ClientRegistration) -> String? {
+        var parameters = [(name: "client_id", value: registration.clientID)]
+        if let postLogoutRedirectURI { parameters.append(("post_logout_redirect_uri", postLogoutRedirectURI)) }
+        if let logoutHint { parameters.append(("logout_hint", logoutHint)) }
+        return metadata.endSessionEndpoint?.appending(parameters)
+    }
+}

@@ -1,0 +1,77 @@
+/// What the browser brought back from the provider, decoded and unambiguous, but not yet believed.
+public struct Callback: Sendable, RedactedDescription {
+    /// Finds the attempt. A secret.
+    public let state: String
+    /// The authorization code; nil when the provider answered with an error. A secret.
+    public var code: String? { parameters["code"] }
+
+    private let parameters: [String: String]
+
+    /// From the query of a GET, without its `?`, still percent-encoded.
+    public init(query: String) throws(OpenIDError) {
+        try self.init(encoded: Array(query.utf8))
+    }
+
+    /// From the body of a `form_post`.
+    public init(formBody: [UInt8]) throws(OpenIDError) {
+        try self.init(encoded: formBody)
+    }
+
+    /// From decoded fields. A parameter that comes twice is refused (RFC 6749 section 3.1), an empty one is omitted.
+    public init(fields: some Sequence<(name: String, value: String)>) throws(OpenIDError) {
+        var parameters: [String: String] = [:]
+        for (name, value) in fields where parameters.updateValue(value, forKey: name) != nil {
+            throw OpenIDError(.badRequest, "The sign-in's answer has a parameter twice. Start again.")
+        }
+        self.parameters = parameters.filter { !$0.value.isEmpty }
+        guard let state = self.parameters["state"] else {
+            throw OpenIDError(.badRequest, "The sign-in's answer has no state. Start again.")
+        }
+        self.state = state
+        guard (self.parameters["code"] == nil) != (self.parameters["error"] == nil) else {
+            throw OpenIDError(
+                .badRequest, "The sign-in's answer has neither a code nor an error, or both. Start again.")
+        }
+    }
+
+    private init(encoded: [UInt8]) throws(OpenIDError) {
+        guard let fields = FormEncoding.decode(encoded) else {
+            throw OpenIDError(.badRequest, "The sign-in's answer is not properly encoded. Start again.")
+        }
+        try self.init(fields: fields)
+    }
+
+    /// Checks that this is the answer to `attempt`, from the issuer of `metadata` (RFC 9207), and a code; the
+    /// provider's error is thrown with its stable code.
+    public func validated(
+        against attempt: AuthorizationAttempt, metadata: ProviderMetadata
+    ) throws(OpenIDError) -> ValidatedCallback {
+        guard isSameSecret(state, attempt.state) else {
+            throw OpenIDError(.stateMismatch, "The answer does not belong to this sign-in. Start again.")
+        }
+        let issuer = parameters["iss"]
+        guard issuer.map(metadata.issuerRule.mayBe) ?? !metadata.requiresIssuerInCallback else {
+            throw OpenIDError(.issuerMismatch, "The answer does not come from the configured provider. Start again.")
+        }
+        if let answer = ErrorAnswer(callback: parameters) { throw answer.openIDError }
+        guard let code else { throw OpenIDError(.badRequest, "The sign-in's answer has no code. Start again.") }
+        return ValidatedCallback(code: code, attempt: attempt, metadata: metadata, issuer: issuer)
+    }
+}
+
+/// A callback that was checked: the only thing that can be redeemed, and only ``Callback/validated(against:metadata:)``
+/// makes one.
+public struct ValidatedCallback: Sendable, RedactedDescription {
+    let code: String
+    let attempt: AuthorizationAttempt
+    let metadata: ProviderMetadata
+    /// The callback's `iss`; the ID token must have the same.
+    let issuer: String?
+
+    fileprivate init(code: String, attempt: AuthorizationAttempt, metadata: ProviderMetadata, issuer: String?) {
+        self.code = code
+        self.attempt = attempt
+        self.metadata = metadata
+        self.issuer = issuer
+    }
+}

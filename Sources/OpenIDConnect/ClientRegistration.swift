@@ -1,0 +1,90 @@
+/// How the client proves to the token endpoint who it is.
+public enum ClientAuthentication: Sendable, RedactedDescription {
+    /// Not at all: a redirect URI of the type *mobile and desktop*. PKCE alone protects the code.
+    case publicClient
+    /// `client_secret_post` (OpenID Connect Core section 9): a redirect URI of the type *web*.
+    case secret(String)
+}
+
+/// What the operator registered at the provider for one application.
+public struct ClientRegistration: Sendable {
+    /// The application's ID.
+    public let clientID: String
+    /// Exactly as registered: the provider compares every character.
+    public let redirectURI: String
+    /// How the client proves who it is.
+    public let authentication: ClientAuthentication
+    /// What the application asks for at sign-in; ``standardScopes`` are added.
+    public let scopes: [String]
+    /// GUIDs of the tenants whose accounts may sign in, in lower case; empty: all that the authority lets in.
+    public let allowedTenants: Set<String>
+    /// What the client can handle, sent as the `xms_cc` claims request; `cp1` opts in to continuous access evaluation.
+    public let clientCapabilities: [String]
+
+    /// Always requested: an ID token with a name in it, and a refresh token.
+    public static let standardScopes = ["openid", "profile", "offline_access"]
+
+    /// Takes the values as configured.
+    public init(
+        clientID: String, redirectURI: String, authentication: ClientAuthentication, scopes: [String],
+        allowedTenants: some Sequence<String> = [], clientCapabilities: [String] = []
+    ) {
+        self.clientID = clientID
+        self.redirectURI = redirectURI
+        self.authentication = authentication
+        self.scopes = scopes
+        self.allowedTenants = Set(allowedTenants.map { $0.lowercased() })
+        self.clientCapabilities = clientCapabilities
+    }
+
+    /// The `scope` parameter: what is asked for, then the standard ones, each once.
+    func scopeParameter(_ requested: [String]) -> String {
+        var seen: Set<String> = []
+        return (requested + Self.standardScopes).filter { seen.insert($0).inserted }.joined(separator: " ")
+    }
+
+    /// The `claims` parameter: the client's capabilities with the request's claims merged in; nil when there are none.
+    func claimsParameter(_ claims: ClaimsRequest?) -> String? {
+        guard !clientCapabilities.isEmpty else { return claims?.json }
+        let capabilities = ClaimsRequest.capabilities(clientCapabilities)
+        return (claims.map(capabilities.merging) ?? capabilities).json
+    }
+
+    /// The parameters with which the client identifies itself at the token endpoint.
+    var authenticationParameters: [(name: String, value: String)] {
+        switch authentication {
+        case .publicClient: [("client_id", clientID)]
+        case .secret(let secret): [("client_id", clientID), ("client_secret", secret)]
+        }
+    }
+}
+
+/// The `claims` request parameter (OpenID Connect Core section 5.5): capabilities, or a provider's claims challenge.
+public struct ClaimsRequest: Sendable, Hashable {
+    private let value: JSONValue
+
+    /// Nil when the text is not a JSON object, or is longer than 8 KiB.
+    public init?(json: String) {
+        guard json.utf8.count <= 8192, let value = JSONValue(parsing: [UInt8](json.utf8)), value.object != nil else {
+            return nil
+        }
+        self.value = value
+    }
+
+    private init(value: JSONValue) {
+        self.value = value
+    }
+
+    /// Compact JSON with sorted members: equal requests have equal text.
+    public var json: String { value.text }
+
+    /// Both requests in one; where both name the same member, `other` wins.
+    public func merging(_ other: ClaimsRequest) -> ClaimsRequest {
+        ClaimsRequest(value: value.merging(other.value))
+    }
+
+    static func capabilities(_ capabilities: [String]) -> ClaimsRequest {
+        let values = JSONValue.object(["values": .array(capabilities.map(JSONValue.string))])
+        return ClaimsRequest(value: .object(["access_token": .object(["xms_cc": values])]))
+    }
+}

@@ -1,0 +1,110 @@
+/// An absolute `http` or `https` URL of the provider, checked once: no user information, no fragment, no spaces.
+public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
+    /// `https` or `http`, in lower case.
+    public let scheme: String
+    /// The host in lower case; an IPv6 address keeps its brackets.
+    public let host: String
+    /// The port, when it is not the scheme's default.
+    public let port: Int?
+    /// The path, `/` at least, still percent-encoded.
+    public let path: String
+    /// The query without its `?`, still percent-encoded.
+    public let query: String?
+
+    /// Nil for everything that is not such a URL.
+    public init?(_ text: String) {
+        guard text.utf8.count <= 2048, text.utf8.allSatisfy(Self.isAllowed) else { return nil }
+        guard let schemeEnd = text.firstRange(of: "://") else { return nil }
+        scheme = text[..<schemeEnd.lowerBound].lowercased()
+        guard scheme == "https" || scheme == "http" else { return nil }
+        let rest = text[schemeEnd.upperBound...]
+        let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        guard let (host, port) = Self.hostAndPort(rest[..<authorityEnd]) else { return nil }
+        self.host = host
+        self.port = port == (scheme == "https" ? 443 : 80) ? nil : port
+        let target = rest[authorityEnd...]
+        let queryStart = target.firstIndex(of: "?")
+        let path = target[..<(queryStart ?? target.endIndex)]
+        self.path = path.isEmpty ? "/" : String(path)
+        query = queryStart.map { String(target[target.index(after: $0)...]) }
+    }
+
+    /// Whether the host is this machine: `localhost`, 127.0.0.0/8 or `[::1]`. Only there is plain http accepted.
+    public var isLoopback: Bool {
+        if host == "localhost" || host == "[::1]" { return true }
+        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
+    }
+
+    /// Whether what is sent there cannot be read on the way.
+    var isTrustworthy: Bool { scheme == "https" || isLoopback }
+
+    /// Host and port as they stand in a URL.
+    public var authority: String { port.map { "\(host):\($0)" } ?? host }
+
+    /// Scheme, host and port.
+    public var origin: String { "\(scheme)://\(authority)" }
+
+    /// The request target.
+    public var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }
+
+    /// The whole URL.
+    public var description: String { origin + pathAndQuery }
+
+    /// The URL with parameters added behind those that it already has.
+    func appending(_ parameters: [(name: String, value: String)]) -> String {
+        let encoded = FormEncoding.encode(parameters)
+        guard let query, !query.isEmpty else { return "\(origin)\(path)?\(encoded)" }
+        return "\(origin)\(path)?\(query)&\(encoded)"
+    }
+
+    /// The same scheme, host and port with another path and no query.
+    func replacingPath(_ path: String) -> Endpoint {
+        Endpoint(scheme: scheme, host: host, port: port, path: path, query: nil)
+    }
+
+    private init(scheme: String, host: String, port: Int?, path: String, query: String?) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+        self.path = path
+        self.query = query
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "#"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"),
+            UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
+            false
+        default: (0x21...0x7E).contains(byte)
+        }
+    }
+
+    private static func hostAndPort(_ text: Substring) -> (String, Int?)? {
+        guard !text.contains("@") else { return nil }
+        var host = text
+        var port: Int?
+        let bracket = text.lastIndex(of: "]") ?? text.startIndex
+        if let colon = text[bracket...].lastIndex(of: ":") {
+            let digits = text[text.index(after: colon)...]
+            guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits),
+                (1...65535).contains(number)
+            else { return nil }
+            port = number
+            host = text[..<colon]
+        }
+        let name = host.lowercased()
+        if name.hasPrefix("[") {
+            let inner = name.dropFirst().dropLast()
+            guard name.hasSuffix("]"), !inner.isEmpty,
+                inner.allSatisfy({ ($0.isHexDigit && $0.isASCII) || $0 == ":" || $0 == "." })
+            else { return nil }
+            return (name, port)
+        }
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        let isName = labels.allSatisfy { label in
+            !label.isEmpty && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+        }
+        return isName ? (name, port) : nil
+    }
+}

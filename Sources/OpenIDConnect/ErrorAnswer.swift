@@ -1,0 +1,125 @@
+import HTTPTypes
+
+/// An OAuth error answer (RFC 6749 sections 4.1.2.1 and 5.2) with the platform's additions. Only what has the shape of
+/// an identifier is kept, and never the description's words: an answer may quote what was sent.
+struct ErrorAnswer {
+    let error: String
+    private(set) var suberror: String?
+    private(set) var aadsts: [Int] = []
+    private(set) var aadb2c: [Int] = []
+    private(set) var traceID: String?
+    private(set) var correlationID: String?
+    private(set) var timestamp: String?
+    private(set) var claims: ClaimsRequest?
+    private var isCancelled = false
+
+    /// A body of the token endpoint; nil when there is no `error` in it.
+    init?(body: JSONValue) {
+        guard let error = body["error"]?.string.flatMap(Self.identifier) else { return nil }
+        self.error = error
+        suberror = body["suberror"]?.string.flatMap(Self.identifier)
+        claims = body["claims"]?.string.flatMap(ClaimsRequest.init(json:))
+        aadsts = (body["error_codes"]?.array ?? []).prefix(8).compactMap(\.lenientInteger).compactMap(
+            Int.init(exactly:))
+        traceID = body["trace_id"]?.string.flatMap(Self.requestID)
+        correlationID = body["correlation_id"]?.string.flatMap(Self.requestID)
+        timestamp = body["timestamp"]?.string.flatMap(Self.time)
+        readDescription(body["error_description"]?.string ?? "")
+    }
+
+    /// The parameters of a callback; nil when there is no `error` among them.
+    init?(callback parameters: [String: String]) {
+        guard let text = parameters["error"] else { return nil }
+        error = Self.identifier(text) ?? "unknown_error"
+        suberror = parameters["suberror"].flatMap(Self.identifier)
+        claims = parameters["claims"].flatMap(ClaimsRequest.init(json:))
+        isCancelled = parameters["error_subcode"] == "cancel"
+        readDescription(parameters["error_description"] ?? "")
+    }
+
+    /// "AADSTS65001: … Trace ID: … Correlation ID: … Timestamp: …" fills in what has no member of its own.
+    private mutating func readDescription(_ description: String) {
+        let text = description.prefix(4096)
+        if aadsts.isEmpty { aadsts = Self.numbers(after: "AADSTS", in: text) }
+        aadb2c = Self.numbers(after: "AADB2C", in: text)
+        traceID = traceID ?? Self.word(after: "Trace ID:", in: text).flatMap(Self.requestID)
+        correlationID = correlationID ?? Self.word(after: "Correlation ID:", in: text).flatMap(Self.requestID)
+        if timestamp == nil, let label = text.firstRange(of: "Timestamp:") {
+            timestamp = Self.time(
+                String(text[label.upperBound...].drop { $0 == " " }.prefix { !$0.isNewline && $0 != "\"" }))
+        }
+    }
+
+    /// The error with its stable code. `error` and `suberror` decide; numbers only refine.
+    var openIDError: OpenIDError {
+        var result = OpenIDError(code, hint)
+        result.providerError = error
+        result.suberror = suberror
+        result.aadsts = aadsts
+        result.aadb2c = aadb2c
+        result.traceID = traceID
+        result.correlationID = correlationID
+        result.timestamp = timestamp
+        result.claims = claims
+        return result
+    }
+
+    private var code: OpenIDError.Code {
+        switch error {
+        case "invalid_client", "unauthorized_client": return .providerRejectedClient
+        case "temporarily_unavailable", "server_error": return .providerUnavailable
+        default: break
+        }
+        if aadsts.contains(where: AADSTS.adminConsent.contains) { return .adminConsentRequired }
+        if aadsts.contains(AADSTS.consentDeclined) || aadb2c.contains(AADSTS.policyCancelled) || isCancelled {
+            return error == "access_denied" ? .cancelled : .consentRequired
+        }
+        if error == "consent_required" || suberror == "consent_required" || aadsts.contains(AADSTS.consentMissing) {
+            return .consentRequired
+        }
+        switch error {
+        case "interaction_required", "login_required", "account_selection_required", "invalid_grant", "bad_token":
+            return .interactionRequired
+        case "access_denied":
+            return aadsts.isEmpty && aadb2c.isEmpty ? .cancelled : .accessDenied
+        default: break
+        }
+        if aadsts.contains(where: AADSTS.clientFaults.contains) { return .providerRejectedClient }
+        if aadsts.contains(where: AADSTS.accountRefused.contains) { return .accessDenied }
+        if let suberror, OpenIDError.interactionSuberrors.contains(suberror) { return .interactionRequired }
+        return .providerRejectedRequest
+    }
+
+    private var hint: String {
+        aadsts.lazy.compactMap { AADSTS.hints[$0] }.first ?? AADSTS.hint(for: code)
+    }
+
+    private static func identifier(_ text: String) -> String? {
+        let isIdentifier =
+            (1...40).contains(text.utf8.count)
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        return isIdentifier ? text : nil
+    }
+
+    private static func requestID(_ text: String) -> String? { isGUID(text) ? text : nil }
+
+    private static func time(_ text: String) -> String? {
+        let isTime =
+            (10...30).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x30...0x39).contains($0) || "-:.TZ+ ".utf8.contains($0) }
+        return isTime ? text : nil
+    }
+
+    private static func word(after label: String, in text: Substring) -> String? {
+        text.firstRange(of: label).map { String(text[$0.upperBound...].drop { $0 == " " }.prefix { !$0.isWhitespace }) }
+    }
+
+    private static func numbers(after label: String, in text: Substring) -> [Int] {
+        var numbers: [Int] = []
+        for range in text.ranges(of: label).prefix(8) {
+            let digits = text[range.upperBound...].prefix { $0.isASCII && $0.isNumber }.prefix(9)
+            if let number = Int(digits), !numbers.contains(number) { numbers.append(number) }
+        }
+        return numbers
+    }
+}

@@ -1,0 +1,96 @@
+import Crypto
+import FoundationEssentials
+
+/// Who signed in, from an ID token that passed every check. It describes a person: not for a log.
+public struct IDTokenClaims: Sendable, RedactedDescription {
+    /// `iss`
+    public let issuer: String
+    /// `sub`: who it is, for this client only.
+    public let subject: String
+    /// `tid`, as it came.
+    public let tenantID: String
+    /// `oid`: who it is in the tenant.
+    public let objectID: String?
+    /// `preferred_username`: for people and for hints, never a key.
+    public let preferredUsername: String?
+    /// `name`
+    public let name: String?
+    /// `email`
+    public let email: String?
+    /// `sid`: the provider's session, for front-channel logout.
+    public let sessionID: String?
+    /// `login_hint`: the hint for logout.
+    public let loginHint: String?
+    /// `exp`
+    public let expiresOn: Date
+    /// `iat`
+    public let issuedAt: Date
+    /// All claims, the JSON text as it was signed.
+    public let json: String
+
+    let audience: [String]
+    let authorizedParty: String?
+    let notBefore: Date?
+    let nonce: String?
+
+    /// For people: the preferred username, else the e-mail address, else the name, else nothing.
+    public var username: String { preferredUsername ?? email ?? name ?? "" }
+
+    /// What a later refresh is compared with.
+    public var identity: KnownIdentity { KnownIdentity(issuer: issuer, subject: subject, tenantID: tenantID) }
+
+    /// The account's key where `client_info` gives none: `oid.tid`, else a hash of `iss` and `sub`.
+    var fallbackAccountID: String {
+        if let objectID { return "\(objectID).\(tenantID)" }
+        return Base64URL.encode(SHA256.hash(data: Array("\(issuer)\n\(subject)".utf8)))
+    }
+
+    /// Reads the claims; which ones must be there and their types (OpenID Connect Core section 2). `tid` belongs to the
+    /// workforce kind.
+    init(_ token: SignedToken) throws(OpenIDError) {
+        let payload = token.payload
+        guard let issuer = payload["iss"]?.string, let subject = payload["sub"]?.string,
+            (1...255).contains(subject.utf8.count), let expiresOn = payload["exp"].flatMap(Self.date),
+            let issuedAt = payload["iat"].flatMap(Self.date), let audience = payload["aud"].flatMap(Self.audience)
+        else { throw OpenIDError(.malformed) }
+        guard let tenantID = payload["tid"]?.string else { throw OpenIDError(.tenant) }
+        self.issuer = issuer
+        self.subject = subject
+        self.tenantID = tenantID
+        self.expiresOn = expiresOn
+        self.issuedAt = issuedAt
+        self.audience = audience
+        notBefore = try Self.optional("nbf", in: payload, Self.date)
+        authorizedParty = try Self.optional("azp", in: payload, \.string)
+        nonce = try Self.optional("nonce", in: payload, \.string)
+        objectID = payload["oid"]?.string
+        preferredUsername = payload["preferred_username"]?.string
+        name = payload["name"]?.string
+        email = payload["email"]?.string
+        sessionID = payload["sid"]?.string
+        loginHint = payload["login_hint"]?.string
+        json = token.payloadText
+    }
+
+    /// A claim that is checked may be missing, but not be of another type.
+    private static func optional<Value>(
+        _ name: String, in payload: JSONValue, _ read: (JSONValue) -> Value?
+    ) throws(OpenIDError) -> Value? {
+        guard let claim = payload[name] else { return nil }
+        guard let value = read(claim) else { throw OpenIDError(.malformed) }
+        return value
+    }
+
+    /// A NumericDate (RFC 7519 section 2); at most the year 9999, so that adding to it is harmless.
+    private static func date(_ value: JSONValue) -> Date? {
+        value.double.flatMap { (0...253_402_300_799).contains($0) ? Date(timeIntervalSince1970: $0) : nil }
+    }
+
+    /// One string, or an array of strings.
+    private static func audience(_ value: JSONValue) -> [String]? {
+        if let one = value.string { return [one] }
+        guard let several = value.array else { return nil }
+        let strings = several.compactMap(\.string)
+        return strings.count == several.count ? strings : nil
+    }
+}

@@ -1,0 +1,164 @@
+/// What went wrong, in words that may be shown and logged: no token, code, verifier, nonce or state is ever in it.
+public struct OpenIDError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// Stable codes, as the problem documents of the product use them.
+    public enum Code: String, Sendable, CaseIterable {
+        /// The provider wants the person: sign in again, interactively.
+        case interactionRequired = "interaction_required"
+        /// The person has not yet agreed to what the application asks for.
+        case consentRequired = "consent_required"
+        /// Only an administrator can agree to what the application asks for.
+        case adminConsentRequired = "admin_consent_required"
+        /// The person pressed cancel or declined.
+        case cancelled
+        /// A policy or the tenant keeps this account out.
+        case accessDenied = "access_denied"
+        /// No usable answer. Nothing is known about the account: keep everything and try later.
+        case providerUnavailable = "provider_unavailable"
+        /// Too many requests; `retryAfter` says when.
+        case throttled
+        /// The operator's fault: client ID, secret, redirect URI or client type.
+        case providerRejectedClient = "provider_rejected_client"
+        /// The operator's fault: a scope or another parameter.
+        case providerRejectedRequest = "provider_rejected_request"
+        /// The discovery document or the keys do not belong to the configured authority.
+        case invalidMetadata = "provider_metadata_invalid"
+        /// The callback is not the answer to this attempt.
+        case stateMismatch = "state_mismatch"
+        /// The callback comes from another issuer (RFC 9207).
+        case issuerMismatch = "issuer_mismatch"
+        /// The ID token is not the answer to this attempt.
+        case nonceMismatch = "nonce_mismatch"
+        /// The ID token is refused; `idTokenFault` says why.
+        case invalidIDToken = "invalid_id_token"
+        /// A callback that no provider sends.
+        case badRequest = "bad_request"
+    }
+
+    /// What to branch on.
+    public let code: Code
+    /// A sentence or two for people, saying what to do next.
+    public let reason: String
+    /// For `invalid_id_token` and `nonce_mismatch`.
+    public internal(set) var idTokenFault: IDTokenFault?
+    /// The provider's own `error`.
+    public internal(set) var providerError: String?
+    /// The provider's `suberror`.
+    public internal(set) var suberror: String?
+    /// The numbers of AADSTS errors, the first one first. For hints: they may change.
+    public internal(set) var aadsts: [Int] = []
+    /// The numbers of B2C's AADB2C errors.
+    public internal(set) var aadb2c: [Int] = []
+    /// The provider's `trace_id`.
+    public internal(set) var traceID: String?
+    /// The provider's `correlation_id`.
+    public internal(set) var correlationID: String?
+    /// The provider's `timestamp`.
+    public internal(set) var timestamp: String?
+    /// A claims challenge, to be sent with the next request.
+    public internal(set) var claims: ClaimsRequest?
+    /// How long the provider asked to be left alone.
+    public internal(set) var retryAfter: Duration?
+
+    /// For a transport: the provider could not be reached. `reason` must be free of secrets.
+    public init(unreachable reason: String) {
+        self.init(.providerUnavailable, reason)
+    }
+
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    init(_ fault: IDTokenFault) {
+        self.init(fault == .nonce ? .nonceMismatch : .invalidIDToken, fault.reason)
+        idTokenFault = fault
+    }
+
+    /// Nothing is known about the account or the client: keep everything, serve what is still valid, try later.
+    public var isTransient: Bool { code == .providerUnavailable || code == .throttled }
+
+    /// Whether the provider said that only the person can go on, decided by `error` and `suberror` alone. Never when
+    /// it was out of order, nor when it rejected the client: that is the operator's fault and signs nobody out.
+    public var isInteractionNeeded: Bool {
+        guard !isTransient, let providerError, providerError != "invalid_client" else { return false }
+        return Self.interactionErrors.contains(providerError)
+            || suberror.map(Self.interactionSuberrors.contains) ?? false
+    }
+
+    private static let interactionErrors: Set<String> = [
+        "interaction_required", "consent_required", "login_required", "bad_token", "invalid_grant",
+    ]
+    static let interactionSuberrors: Set<String> = [
+        "message_only", "additional_action", "basic_action", "user_password_expired", "consent_required", "bad_token",
+    ]
+
+    /// Code, reason and what the provider's support asks for.
+    public var description: String {
+        var text = "\(code.rawValue): \(reason)"
+        if let providerError { text += " error=\(providerError)" }
+        if let suberror { text += " suberror=\(suberror)" }
+        for number in aadsts { text += " AADSTS\(number)" }
+        for number in aadb2c { text += " AADB2C\(number)" }
+        if let traceID { text += " trace_id=\(traceID)" }
+        if let correlationID { text += " correlation_id=\(correlationID)" }
+        if let timestamp { text += " timestamp=\(timestamp)" }
+        return text
+    }
+}
+
+/// The one thing for which an ID token was refused. The names are stable.
+public enum IDTokenFault: String, Sendable, CaseIterable {
+    /// The answer to a code has none.
+    case missing
+    /// Not three parts, not base64url, not strict JSON, a critical header, a wrong type, or a required claim missing.
+    case malformed
+    /// Not RS256, PS256 or ES256, or not what the key is for.
+    case algorithm
+    /// `iss` is not the authority's.
+    case issuer
+    /// `tid` is not a GUID, or not a tenant that may sign in.
+    case tenant
+    /// `aud` is not this client alone.
+    case audience
+    /// `azp` is another client.
+    case authorizedParty = "authorized_party"
+    /// No key of the provider has the token's `kid`.
+    case unknownKey = "unknown_key"
+    /// No `kid`, and several keys.
+    case ambiguousKey = "ambiguous_key"
+    /// The key is another issuer's.
+    case keyIssuer = "key_issuer"
+    /// The signature is not the key's.
+    case signature
+    /// `exp` has passed.
+    case expired
+    /// `nbf` has not come.
+    case notYetValid = "not_yet_valid"
+    /// `iat` has not come.
+    case issuedInFuture = "issued_in_future"
+    /// `nonce` is missing or another attempt's.
+    case nonce
+    /// A refreshed token is about somebody else: `iss`, `sub` or `tid` changed.
+    case otherAccount = "other_account"
+
+    var reason: String {
+        switch self {
+        case .missing: "The provider sent no ID token; ask for the scope openid."
+        case .malformed: "The ID token is not a well-formed signed token with the required claims."
+        case .algorithm: "The ID token is not signed with RS256, PS256 or ES256 by a key meant for it."
+        case .issuer: "The ID token's issuer is not the configured authority's."
+        case .tenant: "The account's tenant may not sign in to this application."
+        case .audience: "The ID token is not for this client ID alone."
+        case .authorizedParty: "The ID token was issued to another client."
+        case .unknownKey: "The ID token is signed with a key that the provider does not publish."
+        case .ambiguousKey: "The ID token names no key, and the provider has several."
+        case .keyIssuer: "The ID token is signed with a key of another issuer."
+        case .signature: "The ID token's signature is wrong."
+        case .expired: "The ID token has expired; check this machine's clock."
+        case .notYetValid: "The ID token is not valid yet; check this machine's clock."
+        case .issuedInFuture: "The ID token was issued in the future; check this machine's clock."
+        case .nonce: "The ID token does not belong to this sign-in; start again."
+        case .otherAccount: "The refreshed ID token is about another account."
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import FoundationEssentials
+import HTTPTypes
+
+/// What is known about identity providers: metadata and signing keys, fetched when needed, kept for 24 hours, one fetch
+/// for all who wait, never asked again within 10 seconds of a failure.
+public final class ProviderDirectory: Sendable {
+    /// Sends a request and returns the whole answer. It follows no redirects, limits time and size, and throws
+    /// ``OpenIDError/init(unreachable:)`` when there is no answer.
+    public typealias Transport = @Sendable (ProviderRequest) async throws -> ProviderResponse
+
+    private let metadataCache: FetchCache<Authority, ProviderMetadata>
+    private let keyCache: FetchCache<Endpoint, SigningKeySet>
+    let now: ProviderClock
+
+    /// - Parameters:
+    ///   - keyRefetchInterval: at most once in this time an unknown `kid` makes the keys be fetched anew.
+    ///   - transport: how requests are sent.
+    ///   - now: the wall clock; ID tokens are checked by it too.
+    public init(
+        keyRefetchInterval: Duration = .seconds(300), transport: @escaping Transport, now: @escaping ProviderClock
+    ) {
+        self.now = now
+        metadataCache = FetchCache(onDemandInterval: 0, now: now) { authority throws(OpenIDError) in
+            try ProviderMetadata(
+                parsing: await Self.send(authority.discoveryRequest, by: transport), of: authority, now: now)
+        }
+        keyCache = FetchCache(onDemandInterval: TimeInterval(keyRefetchInterval.components.seconds), now: now) {
+            endpoint throws(OpenIDError) in
+            try await SigningKeySet(parsing: await Self.send(.get(endpoint), by: transport), now: now)
+        }
+    }
+
+    /// The checked metadata of an authority.
+    public func metadata(for authority: Authority) async throws(OpenIDError) -> ProviderMetadata {
+        try await metadataCache.value(for: authority).value
+    }
+
+    /// The provider's keys, as cached.
+    public func signingKeys(of metadata: ProviderMetadata) async throws(OpenIDError) -> SigningKeySet {
+        try await keyCache.value(for: metadata.keysEndpoint).value
+    }
+
+    /// The key for a token's header. An unknown `kid` fetches the keys anew, at most once per interval.
+    public func key(
+        id: String?, algorithm: SigningAlgorithm, of metadata: ProviderMetadata
+    ) async throws(OpenIDError) -> SigningKey {
+        let known = try await keyCache.value(for: metadata.keysEndpoint)
+        do throws(OpenIDError) {
+            return try known.value.key(id: id, algorithm: algorithm)
+        } catch {
+            guard error.idTokenFault == .unknownKey,
+                let newer = try await keyCache.value(for: metadata.keysEndpoint, after: known.generation)
+            else { throw error }
+            return try newer.value.key(id: id, algorithm: algorithm)
+        }
+    }
+
+    private static func send(
+        _ request: ProviderRequest, by transport: Transport
+    ) async throws(OpenIDError) -> ProviderResponse {
+        do {
+            return try await transport(request)
+        } catch let error as OpenIDError {
+            throw error
+        } catch {
+            // Another error's text may quote the request.
+            throw OpenIDError(unreachable: "The identity provider cannot be reached: try again later.")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import HTTPTypes
+
+/// A request that the protocol wants sent to the identity provider. This module does no input or output itself.
+public struct ProviderRequest: Sendable, RedactedDescription {
+    /// Method, scheme, authority, path and header fields.
+    public var head: HTTPRequest
+    /// The body; empty for GET. Holds codes, tokens and client secrets: never log it.
+    public var body: [UInt8]
+
+    /// Wraps a request that is ready to be sent.
+    public init(head: HTTPRequest, body: [UInt8] = []) {
+        self.head = head
+        self.body = body
+    }
+}
+
+/// The provider's answer, complete: the transport follows no redirects and limits the body's size.
+public struct ProviderResponse: Sendable, RedactedDescription {
+    /// Status and header fields.
+    public var head: HTTPResponse
+    /// The body. Holds tokens: never log it.
+    public var body: [UInt8]
+
+    /// Wraps an answer as it came.
+    public init(head: HTTPResponse, body: [UInt8]) {
+        self.head = head
+        self.body = body
+    }
+}
+
+/// A value that holds secrets: printing, interpolating, dumping or reflecting it shows its type's name only.
+public protocol RedactedDescription: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+
+extension RedactedDescription {
+    /// The type's name.
+    public var description: String { "\(Self.self)(redacted)" }
+    /// The type's name.
+    public var debugDescription: String { description }
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
+
+extension ProviderRequest {
+    static func get(_ endpoint: Endpoint) -> ProviderRequest {
+        ProviderRequest(
+            head: HTTPRequest(
+                method: .get, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.pathAndQuery,
+                headerFields: [.accept: "application/json"]))
+    }
+
+    static func post(_ endpoint: Endpoint, form: [(name: String, value: String)]) -> ProviderRequest {
+        ProviderRequest(
+            head: HTTPRequest(
+                method: .post, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.pathAndQuery,
+                headerFields: [.accept: "application/json", .contentType: "application/x-www-form-urlencoded"]),
+            body: [UInt8](FormEncoding.encode(form).utf8))
+    }
+}

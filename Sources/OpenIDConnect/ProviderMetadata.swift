@@ -1,0 +1,57 @@
+/// The part of an OpenID Connect discovery document that a relying party needs, checked (OpenID Connect Discovery 1.0
+/// section 4.3). Every endpoint is https, or http on a loopback host where the authority itself is on one.
+public struct ProviderMetadata: Sendable, Hashable {
+    /// The authority that was asked.
+    public let authority: Authority
+    /// As the document says it; for common and organizations with `{tenantid}` in it.
+    public let issuer: String
+    /// Where the browser goes to sign in.
+    public let authorizationEndpoint: Endpoint
+    /// Where codes and refresh tokens are redeemed.
+    public let tokenEndpoint: Endpoint
+    /// Where the signing keys are.
+    public let keysEndpoint: Endpoint
+    /// Where the browser goes to sign out.
+    public let endSessionEndpoint: Endpoint?
+    /// Whether every callback must name its issuer (RFC 9207 section 2.4).
+    public let requiresIssuerInCallback: Bool
+
+    let issuerRule: IssuerRule
+
+    init(parsing response: ProviderResponse, of authority: Authority, now: ProviderClock) throws(OpenIDError) {
+        let document = try ProviderAnswer(response, now: now).document(named: "discovery document")
+        guard let issuer = document["issuer"]?.string,
+            let rule = IssuerRule(metadataIssuer: issuer, authority: authority)
+        else {
+            throw Self.invalid("The discovery document's issuer is not that of \(authority).")
+        }
+        self.authority = authority
+        self.issuer = issuer
+        issuerRule = rule
+        authorizationEndpoint = try Self.endpoint("authorization_endpoint", in: document, of: authority)
+        tokenEndpoint = try Self.endpoint("token_endpoint", in: document, of: authority)
+        keysEndpoint = try Self.endpoint("jwks_uri", in: document, of: authority)
+        endSessionEndpoint =
+            switch document["end_session_endpoint"] {
+            case nil, .null: nil
+            default: try Self.endpoint("end_session_endpoint", in: document, of: authority)
+            }
+        requiresIssuerInCallback = document["authorization_response_iss_parameter_supported"] == .bool(true)
+    }
+
+    private static func endpoint(
+        _ name: String, in document: JSONValue, of authority: Authority
+    ) throws(OpenIDError) -> Endpoint {
+        guard let endpoint = document[name]?.string.flatMap({ Endpoint($0) }) else {
+            throw invalid("The discovery document of \(authority) has no usable \(name).")
+        }
+        guard endpoint.scheme == "https" || endpoint.isLoopback && authority.cloud == .loopback else {
+            throw invalid("The discovery document of \(authority) names a \(name) that is not https.")
+        }
+        return endpoint
+    }
+
+    static func invalid(_ reason: String) -> OpenIDError {
+        OpenIDError(.invalidMetadata, reason + " Check the configured authority.")
+    }
+}

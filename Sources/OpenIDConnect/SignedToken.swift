@@ -1,0 +1,44 @@
+/// A JWS in compact form (RFC 7515 section 7.1), taken apart strictly, its signature not yet checked.
+struct SignedToken {
+    /// `alg`, from the allow-list.
+    let algorithm: SigningAlgorithm
+    /// `kid`
+    let keyID: String?
+    /// The claims. Nothing but a comparison may be done with them before the signature was checked.
+    let payload: JSONValue
+    let payloadText: String
+    /// What was signed: the first two parts as they came.
+    let signingInput: [UInt8]
+    let signature: [UInt8]
+
+    /// Larger tokens are not read.
+    static let maxBytes = 65536
+
+    init(parsing token: String) throws(OpenIDError) {
+        let bytes = Array(token.utf8)
+        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard bytes.count <= Self.maxBytes, parts.count == 3, let headerBytes = Base64URL.decode(parts[0]),
+            let payloadBytes = Base64URL.decode(parts[1]), let signature = Base64URL.decode(parts[2]),
+            let header = JSONValue(parsing: headerBytes), header.object != nil,
+            let payload = JSONValue(parsing: payloadBytes), payload.object != nil,
+            let payloadText = String(validating: payloadBytes, as: UTF8.self),
+            let algorithmName = header["alg"]?.string
+        else { throw OpenIDError(.malformed) }
+        // RFC 7515 section 4.1.11: an extension that we do not know must refuse the token. RFC 8725 section 3.11: a
+        // token that says it is another kind (at+jwt, logout+jwt) is not an ID token.
+        guard header["crit"] == nil, header["typ"].map({ $0.string?.lowercased() == "jwt" }) ?? true else {
+            throw OpenIDError(.malformed)
+        }
+        switch header["kid"] {
+        case nil: keyID = nil
+        case .string(let id): keyID = id
+        default: throw OpenIDError(.malformed)
+        }
+        guard let algorithm = SigningAlgorithm(rawValue: algorithmName) else { throw OpenIDError(.algorithm) }
+        self.algorithm = algorithm
+        self.payload = payload
+        self.payloadText = payloadText
+        self.signature = signature
+        signingInput = Array(bytes[..<parts[1].endIndex])
+    }
+}

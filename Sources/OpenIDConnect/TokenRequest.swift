@@ -1,0 +1,116 @@
+/// Redeems a code (RFC 6749 section 4.1.3).
+public struct CodeRequest: Sendable, RedactedDescription {
+    /// To be sent to the token endpoint.
+    public let providerRequest: ProviderRequest
+
+    private let callback: ValidatedCallback
+    private let registration: ClientRegistration
+    private let scopes: [String]
+
+    /// - Parameters:
+    ///   - callback: the checked callback; its metadata and attempt are used.
+    ///   - scopes: as in the authorization request; nil: the registration's.
+    ///   - claims: as in the authorization request.
+    ///   - registration: the client.
+    public init(
+        redeeming callback: ValidatedCallback, scopes: [String]? = nil, claims: ClaimsRequest? = nil,
+        registration: ClientRegistration
+    ) {
+        self.callback = callback
+        self.registration = registration
+        self.scopes = scopes ?? registration.scopes
+        providerRequest = .token(
+            at: callback.metadata, registration, scopes: self.scopes, claims: claims,
+            grant: [
+                ("grant_type", "authorization_code"), ("code", callback.code),
+                ("redirect_uri", registration.redirectURI), ("code_verifier", callback.attempt.codeVerifier),
+            ])
+    }
+
+    /// Reads the answer and checks its ID token, with keys and clock of `directory`.
+    public func tokens(
+        from response: ProviderResponse, directory: ProviderDirectory
+    ) async throws(OpenIDError) -> SignedInTokens {
+        let answer = try TokenResponse(parsing: response, requestedScopes: scopes, now: directory.now)
+        guard let token = answer.idToken else { throw OpenIDError(.missing) }
+        let checks = IDTokenChecks(
+            metadata: callback.metadata, registration: registration, directory: directory,
+            subject: .signIn(nonce: callback.attempt.nonce, callbackIssuer: callback.issuer))
+        let claims = try await checks.claims(of: token)
+        return SignedInTokens(
+            idTokenClaims: claims, homeAccountID: answer.homeAccountID ?? claims.fallbackAccountID,
+            tokens: answer.tokens)
+    }
+}
+
+/// Uses a refresh token (RFC 6749 section 6).
+public struct RefreshRequest: Sendable, RedactedDescription {
+    /// To be sent to the token endpoint.
+    public let providerRequest: ProviderRequest
+
+    private let account: KnownIdentity
+    private let metadata: ProviderMetadata
+    private let registration: ClientRegistration
+    private let scopes: [String]
+
+    /// - Parameters:
+    ///   - refreshToken: the newest one of the account.
+    ///   - account: who signed in; a new ID token must be about the same.
+    ///   - scopes: what the access token is for, one resource; nil: the registration's.
+    ///   - claims: a claims challenge to satisfy.
+    ///   - metadata: of the authority at which the account signed in.
+    ///   - registration: the client.
+    public init(
+        refreshToken: String, account: KnownIdentity, scopes: [String]? = nil, claims: ClaimsRequest? = nil,
+        metadata: ProviderMetadata, registration: ClientRegistration
+    ) {
+        self.account = account
+        self.metadata = metadata
+        self.registration = registration
+        self.scopes = scopes ?? registration.scopes
+        providerRequest = .token(
+            at: metadata, registration, scopes: self.scopes, claims: claims,
+            grant: [("grant_type", "refresh_token"), ("refresh_token", refreshToken)])
+    }
+
+    /// Reads the answer; an ID token in it is checked and must be about the same account, none is fine.
+    public func tokens(
+        from response: ProviderResponse, directory: ProviderDirectory
+    ) async throws(OpenIDError) -> RefreshedTokens {
+        let answer = try TokenResponse(parsing: response, requestedScopes: scopes, now: directory.now)
+        guard let token = answer.idToken else { return RefreshedTokens(idTokenClaims: nil, tokens: answer.tokens) }
+        let checks = IDTokenChecks(
+            metadata: metadata, registration: registration, directory: directory, subject: .refresh(account))
+        return RefreshedTokens(idTokenClaims: try await checks.claims(of: token), tokens: answer.tokens)
+    }
+}
+
+/// Who signed in, as stored: the ID token's `iss`, `sub` and `tid`.
+public struct KnownIdentity: Sendable, Hashable {
+    /// `iss`
+    public var issuer: String
+    /// `sub`
+    public var subject: String
+    /// `tid`, where there was one.
+    public var tenantID: String?
+
+    /// Takes the stored values.
+    public init(issuer: String, subject: String, tenantID: String?) {
+        self.issuer = issuer
+        self.subject = subject
+        self.tenantID = tenantID
+    }
+}
+
+extension ProviderRequest {
+    fileprivate static func token(
+        at metadata: ProviderMetadata, _ registration: ClientRegistration, scopes: [String], claims: ClaimsRequest?,
+        grant: [(name: String, value: String)]
+    ) -> ProviderRequest {
+        var form = registration.authenticationParameters + grant
+        form.append(("scope", registration.scopeParameter(scopes)))
+        form.append(("client_info", "1"))
+        if let claims = registration.claimsParameter(claims) { form.append(("claims", claims)) }
+        return .post(metadata.tokenEndpoint, form: form)
+    }
+}

@@ -1,0 +1,92 @@
+import FoundationEssentials
+
+/// What the provider granted, without the ID token.
+public struct GrantedTokens: Sendable, RedactedDescription {
+    /// For the API. A secret.
+    public let accessToken: String
+    /// For the next access token; nil: keep using the old one. A secret.
+    public let refreshToken: String?
+    /// What the access token is good for: as answered, or as requested when the answer does not say.
+    public let scopes: [String]
+    /// When the access token ends. Treat it as ended 300 s earlier (facts).
+    public let expiresOn: Date
+    /// From when on an earlier, optional refresh is asked for.
+    public let refreshOn: Date?
+}
+
+/// The result of a sign-in: everything in it was checked.
+public struct SignedInTokens: Sendable, RedactedDescription {
+    /// Who signed in.
+    public let idTokenClaims: IDTokenClaims
+    /// The account's key: `uid.utid` of `client_info`, else `oid.tid`, else a hash of `iss` and `sub`.
+    public let homeAccountID: String
+    /// What was granted.
+    public let tokens: GrantedTokens
+}
+
+/// The result of a refresh.
+public struct RefreshedTokens: Sendable, RedactedDescription {
+    /// The claims as they are now, when the provider sent an ID token; about the same account, which was checked.
+    public let idTokenClaims: IDTokenClaims?
+    /// What was granted.
+    public let tokens: GrantedTokens
+}
+
+/// A successful answer of the token endpoint (RFC 6749 section 5.1), its ID token still unchecked.
+struct TokenResponse: RedactedDescription {
+    let tokens: GrantedTokens
+    let idToken: String?
+    let homeAccountID: String?
+
+    init(parsing response: ProviderResponse, requestedScopes: [String], now: ProviderClock) throws(OpenIDError) {
+        let json: JSONValue
+        switch try ProviderAnswer(response, now: now) {
+        case .success(let value): json = value
+        case .failure(let answer): throw answer.openIDError
+        case .refused(let status):
+            // No OAuth error in it: some proxy's page, which says nothing about the account.
+            throw Self.unusable("The token endpoint answered \(status) without an OAuth error")
+        }
+        guard let accessToken = json["access_token"]?.string, !accessToken.isEmpty,
+            json["token_type"]?.string?.lowercased() == "bearer"
+        else { throw Self.unusable("The token endpoint's answer holds no bearer token") }
+        guard let lifetime = Self.seconds(json["expires_in"] ?? .integer(Self.assumedLifetime)) else {
+            throw Self.unusable("The token endpoint's answer has an expires_in that is not a number of seconds")
+        }
+        let time = now()
+        let refreshIn = json["refresh_in"].flatMap(Self.seconds).flatMap { $0 < lifetime ? $0 : nil }
+        let scopes = json["scope"]?.string?.split(separator: " ").map(String.init) ?? []
+        tokens = GrantedTokens(
+            accessToken: accessToken,
+            refreshToken: json["refresh_token"]?.string.flatMap { $0.isEmpty ? nil : $0 },
+            scopes: scopes.isEmpty ? requestedScopes : scopes,
+            expiresOn: time.addingTimeInterval(TimeInterval(lifetime)),
+            refreshOn: refreshIn.map { time.addingTimeInterval(TimeInterval($0)) })
+        idToken = json["id_token"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        homeAccountID = json["client_info"]?.string.flatMap(Self.homeAccountID)
+    }
+
+    /// RFC 6749 only recommends `expires_in`. An API that disagrees answers 401, which forces a refresh.
+    private static let assumedLifetime: Int64 = 3600
+
+    private static func seconds(_ value: JSONValue) -> Int64? {
+        value.lenientInteger.flatMap { $0 >= 0 ? min($0, 365 * 24 * 3600) : nil }
+    }
+
+    /// `client_info` is base64url JSON `{uid, utid}` (facts); an unusable one counts as missing.
+    private static func homeAccountID(clientInfo: String) -> String? {
+        guard let bytes = Base64URL.decode(clientInfo.utf8), let json = JSONValue(parsing: bytes),
+            let uid = json["uid"]?.string, let utid = json["utid"]?.string, isPlain(uid), isPlain(utid)
+        else { return nil }
+        return "\(uid).\(utid)"
+    }
+
+    private static func isPlain(_ text: String) -> Bool {
+        (1...128).contains(text.utf8.count)
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+    }
+
+    private static func unusable(_ what: String) -> OpenIDError {
+        OpenIDError(.providerUnavailable, "\(what). Try again later.")
+    }
+}
