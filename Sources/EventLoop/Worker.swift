@@ -131,6 +131,12 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         return time
     }
 
+    /// Whether the worker has ended: it runs what is submitted, but watches nothing and fires no timer.
+    public var isShutDown: Bool {
+        checkConfinement()
+        return closed
+    }
+
     /// How many descriptors are watched.
     public var watchCount: Int {
         checkConfinement()

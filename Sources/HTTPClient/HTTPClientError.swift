@@ -1,0 +1,102 @@
+import CCurl
+import Glibc
+
+/// Why there is no response. A response with an error status is not an error here.
+public struct HTTPClientError: Error, Equatable, Sendable {
+    /// What kind of failure it is.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// The host's (or the proxy's) name does not resolve.
+        case nameResolution
+        /// Nothing listens at the address.
+        case connectionRefused
+        /// There is no way to the address, or the proxy refused to make one.
+        case connectionFailed
+        /// The connect or total deadline passed.
+        case timedOut
+        /// The TLS handshake failed or the certificate is not to be trusted.
+        case tls
+        /// The response's head or body is larger than its limit.
+        case responseTooLarge
+        /// The connection ended before the response was complete.
+        case connectionClosed
+        /// The request cannot be sent; nothing was.
+        case invalidRequest
+        /// The task was cancelled or the client shut down.
+        case cancelled
+        /// Something else, for instance an answer that is not HTTP.
+        case other
+    }
+
+    /// What kind of failure it is.
+    public let kind: Kind
+    /// One line for a log: the authority and what happened. Never a path, a query, a field or a body.
+    public let reason: String
+
+    /// A failure, for instance for a test of what handles one.
+    public init(kind: Kind, reason: String) {
+        self.kind = kind
+        self.reason = reason
+    }
+
+    /// Whether the same request may well succeed a little later.
+    public var isTransient: Bool {
+        switch kind {
+        case .nameResolution, .connectionRefused, .connectionFailed, .timedOut, .connectionClosed: true
+        case .tls, .responseTooLarge, .invalidRequest, .cancelled, .other: false
+        }
+    }
+}
+
+extension HTTPClientError: CustomStringConvertible {
+    /// The kind and the reason.
+    public var description: String { "\(kind.rawValue): \(reason)" }
+}
+
+extension HTTPClientError {
+    /// The failure `code` of the transfer that `handle` has just ended.
+    init(_ code: CURLcode, of transfer: Transfer, on handle: EasyHandle) {
+        let authority = transfer.request.authority
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST:
+            self.init(kind: .nameResolution, reason: "\(authority): the name does not resolve")
+        case CURLE_COULDNT_RESOLVE_PROXY:
+            self.init(kind: .nameResolution, reason: "\(authority): the proxy's name does not resolve")
+        case CURLE_COULDNT_CONNECT:
+            let errno = Int32(truncatingIfNeeded: handle.long(CURLINFO_OS_ERRNO))
+            let text = errno == 0 ? "cannot connect" : String(cString: strerror(errno))
+            self.init(
+                kind: errno == ECONNREFUSED ? .connectionRefused : .connectionFailed,
+                reason: "\(authority): \(text)")
+        case CURLE_OPERATION_TIMEDOUT:
+            self.init(kind: .timedOut, reason: "\(authority): \(handle.stage) took too long")
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
+            CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CRL_BADFILE,
+            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+            CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
+            CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
+            self.init(kind: .tls, reason: "\(authority): \(handle.errorMessage ?? Self.text(code))")
+        case CURLE_WRITE_ERROR where transfer.overflow != nil:
+            self.init(
+                kind: .responseTooLarge,
+                reason: "\(authority): the response's \(transfer.overflow ?? "") is larger than its limit")
+        case CURLE_RECV_ERROR where handle.proxyRefusal != nil, CURLE_PROXY:
+            let status = handle.proxyRefusal.map { " (status \($0))" } ?? ""
+            self.init(kind: .connectionFailed, reason: "\(authority): the proxy refused the connection\(status)")
+        case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2,
+            CURLE_HTTP2_STREAM:
+            self.init(
+                kind: .connectionClosed,
+                reason: "\(authority): the connection ended before the response was complete")
+        case CURLE_URL_MALFORMAT:
+            self.init(kind: .invalidRequest, reason: "\(authority): the URL is malformed")
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
+            self.init(kind: .other, reason: "\(authority): the answer is not HTTP")
+        default:
+            self.init(kind: .other, reason: "\(authority): \(Self.text(code)) (curl \(code.rawValue))")
+        }
+    }
+
+    private static func text(_ code: CURLcode) -> String {
+        curl_easy_strerror(code).map { String(cString: $0) } ?? "unknown"
+    }
+}

@@ -1,0 +1,117 @@
+import HTTPTypes
+import Synchronization
+
+/// One request on its way and what has come back of it.
+///
+/// `@unchecked Sendable`: made by the caller, handed to a worker once, and from then on confined to it; only the
+/// cancellation flag is touched by others, and it is atomic.
+final class Transfer: @unchecked Sendable {
+    /// Fields of a response that no honest server exceeds.
+    static let maxHeadBytes = 65_536
+
+    let request: OutgoingRequest
+    let timeout: Duration
+    /// Who waits for the end.
+    var continuation: CheckedContinuation<Result<HTTPClientResponse, HTTPClientError>, Never>?
+    /// What was too large, "head" or "body".
+    private(set) var overflow: String?
+
+    private let maxBodyBytes: Int
+    private let cancelled = Atomic<Bool>(false)
+    private var headBytes = 0
+    private var headIsComplete = false
+    private var status = 0
+    private var fields = HTTPFields()
+    private var body: [UInt8] = []
+
+    init(request: OutgoingRequest, timeout: Duration, maxBodyBytes: Int) {
+        self.request = request
+        self.timeout = timeout
+        self.maxBodyBytes = maxBodyBytes
+    }
+
+    var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
+
+    func cancel() { cancelled.store(true, ordering: .releasing) }
+
+    /// Ends the transfer for who waits for it; the first end counts.
+    func finish(_ result: Result<HTTPClientResponse, HTTPClientError>) {
+        let waiting = continuation
+        continuation = nil
+        waiting?.resume(returning: result)
+    }
+
+    /// The response, once libcurl says that it is complete.
+    func response(timings: HTTPClientResponse.Timings) -> HTTPClientResponse? {
+        guard headIsComplete, (100...999).contains(status) else { return nil }
+        if fields.contains(.contentEncoding), request.method != .head {
+            fields[.contentEncoding] = nil
+            fields[.contentLength] = nil
+        }
+        fields[.transferEncoding] = nil
+        let head = HTTPResponse(status: .init(code: status), headerFields: fields)
+        return HTTPClientResponse(head: head, body: body, timings: timings)
+    }
+
+    // MARK: What libcurl hands over; false ends the transfer
+
+    /// A status line, a field line, or the empty line, each whole and with its line end.
+    func receiveFieldLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        headBytes += line.count
+        guard headBytes <= Self.maxHeadBytes else {
+            overflow = "head"
+            return false
+        }
+        var text = line[...]
+        while let last = text.last, last == 0x0D || last == 0x0A { text.removeLast() }
+        if text.starts(with: "HTTP/".utf8) {
+            // A new head: the last one was an interim response (RFC 9110 section 15.2).
+            guard !headIsComplete else { return true }
+            fields = HTTPFields()
+            status = Self.status(of: text)
+        } else if text.isEmpty {
+            headIsComplete = status >= 200
+        } else if !headIsComplete {
+            receiveField(text)
+        }
+        return true
+    }
+
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count <= maxBodyBytes - body.count else {
+            overflow = "body"
+            return false
+        }
+        body.append(contentsOf: bytes)
+        return true
+    }
+
+    private func receiveField(_ text: Slice<UnsafeRawBufferPointer>) {
+        let isFolded = text.first == 0x20 || text.first == 0x09
+        guard !isFolded, let colon = text.firstIndex(of: UInt8(ascii: ":")),
+            let name = HTTPField.Name(String(decoding: text[..<colon], as: UTF8.self))
+        else {
+            // Folding is obsolete (RFC 9112 section 5.2): the line continues the value before it.
+            guard isFolded, let last = fields.indices.last else { return }
+            fields[last].value += " " + String(decoding: text.trimmed, as: UTF8.self)
+            return
+        }
+        fields.append(HTTPField(name: name, value: text[(colon + 1)...].trimmed))
+    }
+
+    /// The three digits after the first space, or 0.
+    private static func status(of line: Slice<UnsafeRawBufferPointer>) -> Int {
+        guard let space = line.firstIndex(of: 0x20) else { return 0 }
+        return Int(String(decoding: line[(space + 1)...].prefix(3), as: UTF8.self)) ?? 0
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    /// Without spaces and tabs at either end.
+    fileprivate var trimmed: Self {
+        var text = self
+        while let first = text.first, first == 0x20 || first == 0x09 { text.removeFirst() }
+        while let last = text.last, last == 0x20 || last == 0x09 { text.removeLast() }
+        return text
+    }
+}
