@@ -240,6 +240,10 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         case .asset(let asset):
             skipBody(of: head, framing, began)
             respond(asset, to: head, began)
+        case .close:
+            // What earlier requests on this connection were answered still goes out.
+            flush()
+            close()
         }
     }
 

@@ -30,6 +30,8 @@ public enum Reply: Sendable {
     /// The body is collected first (413 when it is larger), then the handler runs as a task on the connection's
     /// worker. The task is cancelled when the client goes away or at the handler deadline.
     case handler(maxBodyBytes: Int, @Sendable (Request) async -> Response)
+    /// No answer: the connection is closed at once, as by a server that fails. For failures on demand.
+    case close
 }
 
 /// The application as the server sees it.

@@ -1,0 +1,125 @@
+import HTTPTypes
+
+/// One change asked for at `/control`; checked, so that applying it cannot fail.
+enum ControlChange: Sendable {
+    case accessTokenSeconds(Int)
+    case refreshTokenSeconds(Int)
+    case answer(Controls.Endpoint, Controls.InjectedAnswer?)
+    case delay(Controls.Endpoint, milliseconds: Int)
+    case closeConnection(Controls.Endpoint?)
+    case revoke(DemoAccount)
+    case requireConsent(DemoAccount)
+    case requireSecondFactor(DemoAccount)
+    case claimsChallenge(Bool)
+    case rotateKey
+    case idTokenFault(IDTokenFault?)
+    case reset
+
+    /// What a caller got wrong, in words for the caller.
+    struct Problem: Error { var message: String }
+
+    /// All keys, in the order in which they are listed and applied: first a fresh start, then what is set on it.
+    static let keys = [
+        "reset", "rotate_key", "access_token_seconds", "refresh_token_seconds", "token_error", "graph_error",
+        "token_delay_ms", "graph_delay_ms", "close_connection", "revoke", "require_consent", "require_mfa",
+        "claims_challenge", "bad_id_token",
+    ]
+
+    /// The changes of a JSON object, or all that is wrong with it: nothing is applied in part.
+    static func parse(_ members: [String: JSONValue]) throws(Problem) -> [ControlChange] {
+        var problems: [String] = []
+        let unknown = members.keys.filter { !keys.contains($0) }.sorted()
+        if !unknown.isEmpty {
+            problems.append(
+                "Unknown: \(unknown.joined(separator: ", ")). Known are: \(keys.sorted().joined(separator: ", ")).")
+        }
+        var changes: [ControlChange] = []
+        for key in keys {
+            guard let value = members[key] else { continue }
+            do throws(Problem) {
+                if let change = try change(key, value) { changes.append(change) }
+            } catch {
+                problems.append("\(key): \(error.message)")
+            }
+        }
+        guard problems.isEmpty else { throw Problem(message: problems.joined(separator: " ")) }
+        return changes
+    }
+
+    /// nil for a value that changes nothing.
+    private static func change(_ key: String, _ value: JSONValue) throws(Problem) -> ControlChange? {
+        switch key {
+        case "access_token_seconds": .accessTokenSeconds(try number(value, upTo: 10 * 365 * 86_400))
+        case "refresh_token_seconds": .refreshTokenSeconds(try number(value, upTo: 10 * 365 * 86_400))
+        case "token_error": .answer(.token, try injected(value))
+        case "graph_error": .answer(.graph, try injected(value))
+        case "token_delay_ms": .delay(.token, milliseconds: try number(value, upTo: 600_000))
+        case "graph_delay_ms": .delay(.graph, milliseconds: try number(value, upTo: 600_000))
+        case "close_connection": .closeConnection(try choice(value, Controls.Endpoint.allCases))
+        case "bad_id_token": .idTokenFault(try choice(value, IDTokenFault.allCases))
+        case "revoke": .revoke(try account(value))
+        case "require_consent": .requireConsent(try account(value))
+        case "require_mfa": .requireSecondFactor(try account(value))
+        case "claims_challenge": .claimsChallenge(try flag(value))
+        case "rotate_key": try flag(value) ? .rotateKey : nil
+        default: try flag(value) ? .reset : nil
+        }
+    }
+
+    private static func number(_ value: JSONValue, upTo limit: Int) throws(Problem) -> Int {
+        guard let number = value.intValue, (0...limit).contains(number) else {
+            throw Problem(message: "give a whole number from 0 to \(limit).")
+        }
+        return number
+    }
+
+    private static func flag(_ value: JSONValue) throws(Problem) -> Bool {
+        guard let flag = value.boolValue else { throw Problem(message: "give true or false.") }
+        return flag
+    }
+
+    private static func choice<Choice: RawRepresentable<String>>(
+        _ value: JSONValue, _ choices: [Choice]
+    ) throws(Problem) -> Choice? {
+        if value == .null { return nil }
+        guard let choice = value.stringValue.flatMap(Choice.init(rawValue:)) else {
+            throw Problem(message: "give null or one of: \(choices.map(\.rawValue).joined(separator: ", ")).")
+        }
+        return choice
+    }
+
+    private static func account(_ value: JSONValue) throws(Problem) -> DemoAccount {
+        guard let account = value.stringValue.flatMap(Directory.account(username:)) else {
+            let names = Directory.accounts.map(\.username).joined(separator: ", ")
+            throw Problem(message: "give the username of one of the accounts: \(names).")
+        }
+        return account
+    }
+
+    private static func injected(_ value: JSONValue) throws(Problem) -> Controls.InjectedAnswer? {
+        if value == .null { return nil }
+        guard let members = value.objectValue else {
+            throw Problem(message: "give null or an object with status, body, headers and times.")
+        }
+        for key in members.keys.sorted() where !["status", "body", "headers", "times"].contains(key) {
+            throw Problem(message: "'\(key)' is none of status, body, headers, times.")
+        }
+        guard let status = members["status"]?.intValue, (200...599).contains(status) else {
+            throw Problem(message: "'status' has to be a number from 200 to 599.")
+        }
+        let times = members["times"] ?? 1
+        guard let count = times.intValue, (1...1_000_000).contains(count) else {
+            throw Problem(message: "'times' has to be a number from 1 to 1000000.")
+        }
+        var headers: [String: String] = [:]
+        for (name, value) in members["headers"]?.objectValue ?? [:] {
+            let text = value.stringValue ?? value.intValue.map(String.init)
+            guard let text, HTTPField.Name(name) != nil, HTTPField.isValidValue(text) else {
+                throw Problem(message: "'\(name)' in headers is not a field name with a text as its value.")
+            }
+            headers[name] = text
+        }
+        return Controls.InjectedAnswer(
+            status: status, body: members["body"] ?? .null, headers: headers, times: count)
+    }
+}

@@ -1,0 +1,99 @@
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+
+/// `/control`: failures on demand, as JSON for tests and as a page for people.
+extension Platform {
+    /// `GET /control`
+    func control(_ request: Request) -> Response {
+        guard request.head[.accept]?.contains("text/html") == true else { return .json(.ok, controlState()) }
+        let done = request.head.query.flatMap { try? FormFields(query: $0) }?["done"]
+        return page(controlPage(notice: done.flatMap(ControlForm.notice)))
+    }
+
+    /// `POST /control`: JSON, or a form of the page.
+    func changeControl(_ request: Request) async -> Response {
+        // A body that begins like an object is JSON, whatever curl called it.
+        let isJSON =
+            request.head[.contentType]?.contains("json") == true
+            || request.body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "{")
+        do throws(ControlChange.Problem) {
+            let members = isJSON ? JSONValue(parsing: request.body)?.objectValue : ControlForm.members(request.body)
+            guard let members else {
+                throw ControlChange.Problem(message: "The body is neither a JSON object nor a form.")
+            }
+            for change in try ControlChange.parse(members) { await apply(change) }
+            if isJSON { return .json(.ok, controlState()) }
+            let done = members.keys.first.map { "?done=\($0)" } ?? ""
+            return .redirect(to: "/control\(done)", .seeOther)
+        } catch {
+            if isJSON {
+                return .json(.badRequest, ["error": "bad_request", "message": .string(error.message)])
+            }
+            var refused = controlPage(notice: error.message)
+            refused.status = .badRequest
+            return page(refused)
+        }
+    }
+
+    private func controlPage(notice: String?) -> ControlPage {
+        ControlPage(state: controlState(), notice: notice, address: "\(baseURL)/control")
+    }
+
+    private func apply(_ change: ControlChange) async {
+        switch change {
+        case .accessTokenSeconds(let seconds): controls.change { $0.accessTokenSeconds = seconds }
+        case .refreshTokenSeconds(let seconds): controls.change { $0.refreshTokenSeconds = seconds }
+        case .answer(let endpoint, let answer): controls.change { $0.injected[endpoint] = answer }
+        case .delay(let endpoint, let milliseconds):
+            controls.change { $0.delayMilliseconds[endpoint] = milliseconds == 0 ? nil : milliseconds }
+        case .closeConnection(let endpoint): controls.change { $0.closeConnection = endpoint }
+        case .idTokenFault(let fault): controls.change { $0.idTokenFault = fault }
+        case .claimsChallenge(let isOn): controls.setClaimsChallenge(isOn, now: now())
+        case .revoke(let account): state.change { $0.revocations[account.username, default: 0] += 1 }
+        case .requireConsent(let account): forgetConsents(of: account)
+        case .requireSecondFactor(let account): demandSecondFactor(of: account)
+        case .rotateKey:
+            do {
+                // Making RSA keys takes long enough to be kept off the event loop.
+                try await Task.detached { [state] in try state.rotateKeys() }.value
+            } catch {
+                logger.error("The demo tenant could not make a new key; the old one stays.", error: error)
+            }
+        case .reset:
+            controls.reset()
+            state.change { $0.secondFactorDemands = [:] }
+        }
+    }
+
+    /// The settings, under the keys that change them, and the counts.
+    func controlState() -> JSONValue {
+        let settings = controls.settings
+        let counts = controls.counts
+        let demands = state.read { $0.secondFactorDemands.keys.sorted() }
+        return [
+            "access_token_seconds": .int(settings.accessTokenSeconds),
+            "refresh_token_seconds": .int(settings.refreshTokenSeconds),
+            "token_error": settings.injected[.token]?.json ?? .null,
+            "graph_error": settings.injected[.graph]?.json ?? .null,
+            "token_delay_ms": .int(settings.delayMilliseconds[.token] ?? 0),
+            "graph_delay_ms": .int(settings.delayMilliseconds[.graph] ?? 0),
+            "close_connection": JSONValue(settings.closeConnection?.rawValue),
+            "require_mfa": .array(demands.map(JSONValue.string)),
+            "claims_challenge": .bool(settings.claimsChallenge != nil),
+            "bad_id_token": JSONValue(settings.idTokenFault?.rawValue),
+            "counts": .object(
+                Dictionary(uniqueKeysWithValues: Controls.Counter.allCases.map { ($0.rawValue, .int(counts[$0] ?? 0)) })
+            ),
+        ]
+    }
+}
+
+extension Controls.InjectedAnswer {
+    fileprivate var json: JSONValue {
+        [
+            "status": .int(status), "body": body, "headers": .object(headers.mapValues(JSONValue.string)),
+            "times": .int(times),
+        ]
+    }
+}

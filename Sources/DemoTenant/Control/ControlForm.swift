@@ -1,0 +1,122 @@
+import HTTPWire
+
+/// The control page's forms: each sends one of the keys of the JSON interface, with a text that stands for its value.
+enum ControlForm {
+    /// An answer that can be picked by name.
+    struct Preset: Sendable {
+        var name: String
+        var title: String
+        var answer: JSONValue
+    }
+
+    static let tokenPresets = [
+        Preset(
+            name: "unavailable", title: "503 unavailable",
+            answer: [
+                "status": 503,
+                "body": ["error": "temporarily_unavailable", "error_description": "AADSTS90033: A transient error."],
+            ]),
+        Preset(
+            name: "throttled", title: "429, retry after 5 s",
+            answer: [
+                "status": 429, "headers": ["Retry-After": "5"],
+                "body": ["error": "temporarily_unavailable", "error_description": "AADSTS90055: Too many requests."],
+            ]),
+        Preset(
+            name: "invalid_client", title: "401 invalid_client: the secret is wrong",
+            answer: [
+                "status": 401,
+                "body": [
+                    "error": "invalid_client", "error_codes": [7_000_215],
+                    "error_description": "AADSTS7000215: Invalid client secret provided.",
+                ],
+            ]),
+        Preset(
+            name: "invalid_grant", title: "400 invalid_grant: revoked",
+            answer: [
+                "status": 400,
+                "body": [
+                    "error": "invalid_grant", "error_codes": [50173],
+                    "error_description": "AADSTS50173: The provided grant has expired due to it being revoked.",
+                ],
+            ]),
+        Preset(
+            name: "garbage", title: "200 with something that is not JSON",
+            answer: ["status": 200, "body": "<p>A proxy was here.</p>"]),
+    ]
+
+    static let graphPresets = [
+        Preset(
+            name: "unavailable", title: "503, retry after 3 s",
+            answer: [
+                "status": 503, "headers": ["Retry-After": "3"],
+                "body": ["error": ["code": "serviceNotAvailable", "message": "The service is unavailable."]],
+            ]),
+        Preset(
+            name: "throttled", title: "429, retry after 5 s",
+            answer: [
+                "status": 429, "headers": ["Retry-After": "5"],
+                "body": ["error": ["code": "TooManyRequests", "message": "Too many requests."]],
+            ]),
+        Preset(
+            name: "unauthorized", title: "401 InvalidAuthenticationToken",
+            answer: [
+                "status": 401, "headers": ["WWW-Authenticate": "Bearer realm=\"\""],
+                "body": ["error": ["code": "InvalidAuthenticationToken", "message": "The token is not accepted."]],
+            ]),
+        Preset(
+            name: "forbidden", title: "403 Authorization_RequestDenied",
+            answer: [
+                "status": 403,
+                "body": ["error": ["code": "Authorization_RequestDenied", "message": "Insufficient privileges."]],
+            ]),
+    ]
+
+    /// The form's fields as members of the JSON interface; nil when it cannot be read.
+    static func members(_ body: [UInt8]) -> [String: JSONValue]? {
+        guard let fields = try? FormFields(body: body), !fields.fields.isEmpty else { return nil }
+        var members: [String: JSONValue] = [:]
+        for field in fields.fields where field.name != "times" {
+            members[field.name] = value(field, times: fields["times"])
+        }
+        return members
+    }
+
+    private static func value(_ field: FormFields.Field, times: String?) -> JSONValue {
+        if field.value.isEmpty { return .null }
+        let presets: [Preset]
+        switch field.name {
+        case "token_error": presets = tokenPresets
+        case "graph_error": presets = graphPresets
+        default:
+            switch field.value {
+            case "true": return true
+            case "false": return false
+            default: return Int(field.value).map(JSONValue.int) ?? .string(field.value)
+            }
+        }
+        guard let preset = presets.first(where: { $0.name == field.value }),
+            case .object(var answer) = preset.answer
+        else { return .string(field.value) }
+        answer["times"] = times.flatMap { Int($0) }.map(JSONValue.int) ?? 1
+        return .object(answer)
+    }
+
+    /// What to say after a change; nil for a key that is none.
+    static func notice(_ key: String) -> String? {
+        switch key {
+        case "reset": "Everything behaves well again, and the counts begin at 0."
+        case "rotate_key": "New keys sign from now on."
+        case "access_token_seconds", "refresh_token_seconds": "Tokens issued from now on have this lifetime."
+        case "token_error", "graph_error": "The next requests are answered as you chose."
+        case "token_delay_ms", "graph_delay_ms": "The delay is set."
+        case "close_connection": "The next request gets no answer, if you chose so."
+        case "revoke": "The account\u{2019}s refresh tokens and sign-on sessions are dead."
+        case "require_consent": "The account is asked for consent again."
+        case "require_mfa": "The next silent call for the account asks for a second factor."
+        case "claims_challenge": "The claims challenge is switched."
+        case "bad_id_token": "The next code brings the ID token that you chose."
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import HTTPTypes
+
+/// The control page for people.
+struct ControlPage: Page {
+    /// As the JSON interface gives it.
+    let state: JSONValue
+    let notice: String?
+    /// Where the control page is, for the example.
+    let address: String
+    var status: HTTPResponse.Status = .ok
+
+    var title: String { "Failures on demand" }
+    var layout: String { "wide-layout" }
+
+    var content: HTML {
+        """
+        <h1>Failures on demand</h1>
+        <p class="lead">Make this identity platform and its Graph misbehave, and see how the application copes. \
+        Settings last until you reset them or the process ends.</p>
+        \(notice.map { "<p class=\"notice calm\" role=\"status\">\($0)</p>" as HTML } ?? "")
+        <div class="panels">
+        \(answers)
+        \(lifetimes)
+        \(accounts)
+        \(tokens)
+        \(counts)
+        \(script)
+        </div>
+        """
+    }
+
+    private var answers: HTML {
+        panel(
+            "Wrong answers",
+            [
+                answerForm("token_error", "Token endpoint", ControlForm.tokenPresets),
+                answerForm("graph_error", "Graph", ControlForm.graphPresets),
+                choiceForm(
+                    "close_connection", "Close the connection without an answer",
+                    [("", "Never"), ("token", "Token endpoint, next request"), ("graph", "Graph, next request")],
+                    selected: state["close_connection"]?.stringValue ?? ""),
+                numberForm("token_delay_ms", "Delay of the token endpoint (ms)"),
+                numberForm("graph_delay_ms", "Delay of Graph (ms)"),
+            ])
+    }
+
+    private var lifetimes: HTML {
+        panel(
+            "Lifetimes",
+            [
+                numberForm("access_token_seconds", "Access tokens (seconds)"),
+                numberForm("refresh_token_seconds", "Refresh tokens (seconds)"),
+            ])
+    }
+
+    private var accounts: HTML {
+        let names = Directory.accounts.map { ($0.username, $0.username) }
+        let pending = state["require_mfa"].map { value -> [String] in
+            if case .array(let names) = value { names.compactMap(\.stringValue) } else { [] }
+        }
+        let note: HTML =
+            pending.map {
+                $0.isEmpty
+                    ? "" : "<p class=\"small\">Second factor demanded of: \($0.joined(separator: ", ")).</p>" as HTML
+            } ?? ""
+        return panel(
+            "Accounts",
+            [
+                choiceForm("revoke", "Revoke refresh tokens and sessions", names, selected: "", verb: "Revoke"),
+                choiceForm("require_consent", "Ask for consent again", names, selected: "", verb: "Require"),
+                choiceForm("require_mfa", "Demand a second factor", names, selected: "", verb: "Demand"), note,
+            ])
+    }
+
+    private var tokens: HTML {
+        let isChallenged = state["claims_challenge"]?.boolValue == true
+        let faults = [("", "In order")] + IDTokenFault.allCases.map { ($0.rawValue, $0.title) }
+        return panel(
+            "Tokens and keys",
+            [
+                choiceForm(
+                    "bad_id_token", "ID token of the next code", faults,
+                    selected: state["bad_id_token"]?.stringValue ?? ""),
+                buttonForm(
+                    "claims_challenge", isChallenged ? "false" : "true",
+                    isChallenged ? "End the claims challenge" : "Begin a claims challenge at Graph"),
+                buttonForm("rotate_key", "true", "Rotate the signing keys"),
+            ])
+    }
+
+    private var counts: HTML {
+        let rows = Controls.Counter.allCases.map { counter -> HTML in
+            let count = state["counts"]?[counter.rawValue]?.intValue ?? 0
+            return "<tr><th scope=\"row\">\(counter.title)</th><td>\(count)</td></tr>\n"
+        }
+        return panel(
+            "Requests so far",
+            [
+                "<table><caption class=\"hidden\">Requests so far</caption><tbody>\n\(rows)</tbody></table>",
+                buttonForm("reset", "true", "Reset everything", style: "danger"),
+            ])
+    }
+
+    private var script: HTML {
+        panel(
+            "From a script",
+            [
+                """
+                <p>The same as JSON: <code>GET</code> and <code>POST /control</code>.</p>
+                <pre tabindex="0" aria-label="Example command"><code>curl -d '{"token_error":{"status":503,"body":"","times":2}}' \
+                \(address)</code></pre>
+                """
+            ])
+    }
+
+    // MARK: Elements
+
+    private func panel(_ title: String, _ elements: [HTML]) -> HTML {
+        "<section class=\"panel\">\n<h2>\(title)</h2>\n\(elements)\n</section>"
+    }
+
+    private func form(_ elements: HTML) -> HTML {
+        "<form method=\"post\" action=\"/control\" class=\"setting\">\n\(elements)\n</form>\n"
+    }
+
+    private func numberForm(_ key: String, _ title: String) -> HTML {
+        form(
+            """
+            <label for="\(key)">\(title)</label>
+            <div class="row"><input id="\(key)" name="\(key)" type="number" min="0" required \
+            value="\(state[key]?.intValue ?? 0)"><button>Set<span class="hidden"> \(title)</span></button></div>
+            """)
+    }
+
+    private func choiceForm(
+        _ key: String, _ title: String, _ choices: [(String, String)], selected: String, verb: String = "Set"
+    ) -> HTML {
+        form(
+            """
+            <label for="\(key)">\(title)</label>
+            <div class="row"><select id="\(key)" name="\(key)">\(options(choices, selected))</select>\
+            <button>\(verb)<span class="hidden">: \(title)</span></button></div>
+            """)
+    }
+
+    private func answerForm(_ key: String, _ title: String, _ presets: [ControlForm.Preset]) -> HTML {
+        let pending = state[key]?["status"]?.intValue
+        let times = state[key]?["times"]?.intValue ?? 0
+        let now: HTML =
+            pending.map { "<p class=\"small\">Now: status \($0), \(times) more times.</p>" as HTML } ?? ""
+        let choices = [("", "In order")] + presets.map { ($0.name, $0.title) }
+        return form(
+            """
+            <label for="\(key)">\(title)</label>
+            <div class="row"><select id="\(key)" name="\(key)">\(options(choices, ""))</select>\
+            <input class="times" name="times" type="number" min="1" value="1" aria-label="\(title): how many times">\
+            <button>Set<span class="hidden"> \(title)</span></button></div>
+            \(now)
+            """)
+    }
+
+    private func buttonForm(_ key: String, _ value: String, _ title: String, style: String = "") -> HTML {
+        form("<button class=\"wide \(style)\" name=\"\(key)\" value=\"\(value)\">\(title)</button>")
+    }
+
+    private func options(_ choices: [(String, String)], _ selected: String) -> [HTML] {
+        choices.map { value, title in
+            value == selected
+                ? "<option value=\"\(value)\" selected>\(title)</option>"
+                : "<option value=\"\(value)\">\(title)</option>"
+        }
+    }
+}
+
+extension IDTokenFault {
+    var title: String {
+        switch self {
+        case .signature: "Wrong signature"
+        case .issuer: "Wrong issuer"
+        case .audience: "Wrong audience"
+        case .nonce: "Wrong nonce"
+        case .expired: "Expired"
+        case .notYetValid: "Not yet valid"
+        case .algorithmNone: "Algorithm none"
+        case .unknownKeyID: "Unknown key id"
+        case .tenant: "Tenant and issuer differ"
+        }
+    }
+}
+
+extension Controls.Counter {
+    var title: String {
+        switch self {
+        case .authorize: "Authorization requests"
+        case .tokenCode: "Codes redeemed"
+        case .tokenRefresh: "Tokens refreshed"
+        case .tokenFailed: "Token requests refused"
+        case .graphMe: "Graph /me"
+        case .logout: "Sign-outs"
+        case .keys: "Key fetches"
+        case .discovery: "Discovery fetches"
+        }
+    }
+}

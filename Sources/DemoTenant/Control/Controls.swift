@@ -1,0 +1,108 @@
+import Foundation
+import Synchronization
+
+/// The failures that were asked for at `/control`, and what was counted. In memory: a new process behaves well.
+final class Controls: Sendable {
+    /// An answer to give instead of the real one.
+    struct InjectedAnswer: Sendable, Hashable {
+        var status: Int
+        /// Text as it is, anything else as JSON.
+        var body: JSONValue
+        var headers: [String: String]
+        /// How many more times.
+        var times: Int
+    }
+
+    /// What can fail.
+    enum Endpoint: String, Sendable, CaseIterable { case token, graph }
+
+    struct Settings: Sendable {
+        var accessTokenSeconds = 3600
+        var refreshTokenSeconds = 90 * 24 * 3600
+        var injected: [Endpoint: InjectedAnswer] = [:]
+        var delayMilliseconds: [Endpoint: Int] = [:]
+        /// The next request to this endpoint gets no answer.
+        var closeConnection: Endpoint?
+        /// Graph refuses tokens that were not asked for with this value as the claim `nbf`.
+        var claimsChallenge: Int?
+        /// Who has asked for a token with the claims of the challenge.
+        var challengeMet: Set<String> = []
+        /// For the next code.
+        var idTokenFault: IDTokenFault?
+    }
+
+    enum Counter: String, Sendable, CaseIterable {
+        case authorize
+        case tokenCode = "token_code"
+        case tokenRefresh = "token_refresh"
+        case tokenFailed = "token_failed"
+        case graphMe = "graph_me"
+        case logout, keys, discovery
+    }
+
+    private struct Memory {
+        var settings = Settings()
+        var counts: [Counter: Int] = [:]
+        var lastChallenge = 0
+    }
+
+    private let memory = Mutex(Memory())
+
+    var settings: Settings { memory.withLock { $0.settings } }
+    var counts: [Counter: Int] { memory.withLock { $0.counts } }
+
+    func change(_ body: (inout Settings) -> Void) { memory.withLock { body(&$0.settings) } }
+
+    func count(_ counter: Counter) { memory.withLock { $0.counts[counter, default: 0] += 1 } }
+
+    /// Settings and counts as at the start.
+    func reset() { memory.withLock { $0 = Memory(lastChallenge: $0.lastChallenge) } }
+
+    /// Takes one of the injected answers.
+    func takeInjected(_ endpoint: Endpoint) -> InjectedAnswer? {
+        memory.withLock { memory in
+            guard let answer = memory.settings.injected[endpoint] else { return nil }
+            memory.settings.injected[endpoint]?.times -= 1
+            if answer.times <= 1 { memory.settings.injected[endpoint] = nil }
+            return answer
+        }
+    }
+
+    /// Whether this request is the one to leave without an answer.
+    func takeClose(_ endpoint: Endpoint) -> Bool {
+        memory.withLock { memory in
+            guard memory.settings.closeConnection == endpoint else { return false }
+            memory.settings.closeConnection = nil
+            return true
+        }
+    }
+
+    func takeIDTokenFault() -> IDTokenFault? {
+        memory.withLock { memory in
+            defer { memory.settings.idTokenFault = nil }
+            return memory.settings.idTokenFault
+        }
+    }
+
+    /// Begins a new challenge, whose value no token met yet, or ends it.
+    func setClaimsChallenge(_ isOn: Bool, now: Date) {
+        memory.withLock { memory in
+            memory.settings.challengeMet = []
+            guard isOn else {
+                memory.settings.claimsChallenge = nil
+                return
+            }
+            memory.lastChallenge = max(memory.lastChallenge + 1, Int(now.timeIntervalSince1970))
+            memory.settings.claimsChallenge = memory.lastChallenge
+        }
+    }
+
+    /// Notes the claims of a token request; the value that this account's token may carry from now on.
+    func challengeMet(by objectID: String, asking claims: RequestedClaims) -> Int? {
+        memory.withLock { memory in
+            guard let challenge = memory.settings.claimsChallenge else { return nil }
+            if let value = claims.notBefore, value >= challenge { memory.settings.challengeMet.insert(objectID) }
+            return memory.settings.challengeMet.contains(objectID) ? challenge : nil
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+
+/// The route table. The tenant serves this computer only: neither another computer nor a page of another site, nor a
+/// foreign name that was pointed at the loopback address, gets to it.
+struct DemoResponder: Responder {
+    private static let maxBodyBytes = 128 * 1024
+
+    let platform: Platform
+    let assets: [String: Asset]
+
+    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+        guard peer.isLoopback, Self.isLoopback(host: head.host) else {
+            return .response(.plain(.misdirectedRequest, "The demo tenant answers on localhost only.\n"))
+        }
+        guard let path = try? PercentDecoding.decode(head.path.utf8) else { return notFound() }
+        let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        switch (parts.first ?? "", parts.dropFirst().joined(separator: "/")) {
+        case ("", ""): return .response(.redirect(to: "/control"))
+        case ("assets", let name): return assets[name].map(Reply.asset) ?? notFound()
+        case ("control", ""): return control(head)
+        case ("v1.0", "me"): return graph(.me)
+        case ("v1.0", "me/photo/$value"): return graph(.photo)
+        case ("v1.0", let rest): return graph(.unknown(rest))
+        case (let tenant, let endpoint): return identity(head, tenant, endpoint)
+        }
+    }
+
+    // MARK: Identity
+
+    private func identity(_ head: RequestHead, _ tenant: String, _ endpoint: String) -> Reply {
+        switch endpoint {
+        case "v2.0/.well-known/openid-configuration": document(tenant) { platform.discovery($0) }
+        case "discovery/v2.0/keys": document(tenant) { platform.keys($0) }
+        case "oauth2/v2.0/authorize": page(tenant) { platform.authorize($0, segment: $1) }
+        case "oauth2/v2.0/logout": page(tenant) { platform.logout($0, segment: $1) }
+        case "v2.0/adminconsent": page(tenant) { platform.adminConsent($0, segment: $1) }
+        case "login": form(head) { platform.continueSignIn($0) }
+        case "logout": form(head) { platform.continueLogout($0) }
+        case "oauth2/v2.0/token": token(head, tenant)
+        default: notFound()
+        }
+    }
+
+    private func document(_ tenant: String, _ body: @escaping @Sendable (TenantSegment) -> Response) -> Reply {
+        handler { request in
+            TenantSegment(tenant).map(body) ?? platform.json(.unknownTenant(tenant), request)
+        }
+    }
+
+    private func page(
+        _ tenant: String, _ body: @escaping @Sendable (Request, TenantSegment) -> Response
+    ) -> Reply {
+        handler { request in
+            guard let segment = TenantSegment(tenant) else {
+                return platform.page(
+                    ErrorPage(.unknownTenant(tenant), Diagnostics(request, nil, platform: platform)))
+            }
+            return body(request, segment)
+        }
+    }
+
+    /// What a page's form sends; a form of another site must not sign anybody in or out.
+    private func form(_ head: RequestHead, _ body: @escaping @Sendable (Request) -> Response) -> Reply {
+        guard head.method == .post else { return notFound() }
+        let isOurs = Self.isFromOwnPage(head)
+        return handler { request in
+            isOurs
+                ? body(request)
+                : platform.page(ErrorPage(.flowExpired, Diagnostics(request, nil, platform: platform)))
+        }
+    }
+
+    private func token(_ head: RequestHead, _ tenant: String) -> Reply {
+        if platform.controls.takeClose(.token) {
+            platform.controls.count(.tokenFailed)
+            return .close
+        }
+        return handler { request in
+            guard request.head.method == .post else {
+                return platform.json(.postOnly(request.head.method.rawValue), request)
+            }
+            guard let segment = TenantSegment(tenant) else { return platform.json(.unknownTenant(tenant), request) }
+            return await platform.token(request, segment: segment)
+        }
+    }
+
+    // MARK: The rest
+
+    private func graph(_ resource: Platform.GraphResource) -> Reply {
+        if platform.controls.takeClose(.graph) {
+            if case .me = resource { platform.controls.count(.graphMe) }
+            return .close
+        }
+        return handler { await platform.graph($0, resource) }
+    }
+
+    private func control(_ head: RequestHead) -> Reply {
+        switch head.method {
+        case .get, .head: return handler { platform.control($0) }
+        case .post where Self.isFromOwnPage(head): return handler { await platform.changeControl($0) }
+        case .post:
+            return .response(
+                .json(
+                    .forbidden,
+                    ["error": "cross_site_request", "message": "Only the control page itself and scripts may do this."]
+                ))
+        default: return .response(.plain(.methodNotAllowed, "GET or POST.\n"))
+        }
+    }
+
+    private func notFound() -> Reply { .response(platform.page(NotFoundPage())) }
+
+    private func handler(_ body: @escaping @Sendable (Request) async -> Response) -> Reply {
+        .handler(maxBodyBytes: Self.maxBodyBytes, body)
+    }
+
+    // MARK: Who asks
+
+    /// Against DNS rebinding: the name in the URL, whatever it resolves to, has to be the loopback's own.
+    static func isLoopback(host: String) -> Bool {
+        let name: Substring
+        if host.hasPrefix("[") {
+            name = host.prefix { $0 != "]" }.dropFirst()
+        } else {
+            name = host.prefix { $0 != ":" }
+        }
+        return ["localhost", "127.0.0.1", "::1"].contains(name.lowercased())
+    }
+
+    /// Browsers say where a form was sent from; scripts say nothing, and may do what they want on this computer.
+    static func isFromOwnPage(_ head: RequestHead) -> Bool {
+        if let site = HTTPField.Name("Sec-Fetch-Site").flatMap({ head[$0] }) { return site == "same-origin" }
+        guard let origin = head[.origin] else { return true }
+        return origin.lowercased() == "http://\(head.host.lowercased())"
+    }
+}
+
+extension Platform {
+    /// An error as JSON, for endpoints that people do not see.
+    func json(_ error: PlatformError, _ request: Request) -> Response {
+        .json(error.status, Diagnostics(request, nil, platform: self).json(error))
+    }
+}
+
+extension PlatformError {
+    static func postOnly(_ method: String) -> Self {
+        Self(
+            error: "invalid_request", number: 900561,
+            message: "The endpoint only accepts POST requests. Received a \(method) request.")
+    }
+}
+
+extension Response {
+    static func plain(_ status: HTTPResponse.Status, _ text: String) -> Response {
+        noStore(status, "text/plain; charset=utf-8", Array(text.utf8))
+    }
+}

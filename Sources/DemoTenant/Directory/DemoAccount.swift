@@ -1,0 +1,100 @@
+/// One of the people who can sign in, all with `DemoAccount.password`.
+struct DemoAccount: Sendable, Hashable {
+    static let password = "demo"
+
+    enum Kind: Sendable {
+        /// A member of the one organization.
+        case work
+        /// A consumer: lives in the consumers' tenant.
+        case personal
+    }
+
+    /// What makes signing in as this account special.
+    enum Trait: Sendable {
+        case administrator
+        /// May not consent for itself (AADSTS90094).
+        case needsAdminConsent
+        /// The first silent call asks for a second factor (AADSTS50076).
+        case secondFactorOnSilentCall
+        /// A policy refuses every token (AADSTS53003).
+        case blockedByPolicy
+    }
+
+    var username: String
+    var kind: Kind
+    var objectID: String
+    var givenName: String
+    var surname: String
+    var displayName: String
+    var jobTitle: String?
+    var mobilePhone: String?
+    var officeLocation: String?
+    var traits: Set<Trait> = []
+    var hasPhoto = false
+    /// One line for the account picker: what trying this account shows.
+    var hint: String
+
+    var tenantID: String { kind == .work ? Tenant.contoso : Tenant.consumers }
+
+    /// The value of the optional claim `login_hint`: opaque, stable, accepted as `login_hint` and `logout_hint`.
+    var loginHint: String { "O." + Base64URL.encode(Array("\(objectID)|\(tenantID)".utf8)) }
+
+    /// Graph's `id`: the object id, or for consumers its last 16 hexadecimal digits.
+    var graphID: String {
+        kind == .work ? objectID : String(objectID.filter { $0 != "-" }.suffix(16))
+    }
+}
+
+/// The tenants' ids.
+enum Tenant {
+    /// The one organization, whose domain is `contoso.example`.
+    static let contoso = "5c7d0b28-bdf8-410c-aa93-4df372b16203"
+    static let contosoDomain = "contoso.example"
+    static let contosoName = "Contoso"
+    /// The tenant of all personal accounts (the real platform's id: clients compare with it).
+    static let consumers = "9188040d-6c67-4c5b-b112-36a304b66dad"
+}
+
+/// Everyone.
+enum Directory {
+    static let accounts: [DemoAccount] = [
+        DemoAccount(
+            username: "adele@contoso.example", kind: .work, objectID: "87d349ed-44d7-43e1-9a83-5f2406dee5bd",
+            givenName: "Adele", surname: "Vance", displayName: "Adele Vance", jobTitle: "Retail Manager",
+            mobilePhone: "+1 425 555 0109", officeLocation: "18/2111", traits: [.administrator], hasPhoto: true,
+            hint: "Work account, administrator"),
+        DemoAccount(
+            username: "megan@contoso.example", kind: .work, objectID: "48d31887-5fad-4d73-a9f5-3c356e68a038",
+            givenName: "Megan", surname: "Bowen", displayName: "Megan Bowen", jobTitle: "Marketing Manager",
+            mobilePhone: "+1 412 555 0109", officeLocation: "12/1110", hint: "Work account without a photo"),
+        DemoAccount(
+            username: "alex@outlook.example", kind: .personal, objectID: "00000000-0000-0000-6d1f-0a3b52c48e97",
+            givenName: "Alex", surname: "Wilber", displayName: "Alex Wilber", hasPhoto: true,
+            hint: "Personal account"),
+        DemoAccount(
+            username: "nevena@contoso.example", kind: .work, objectID: "e46cc6c9-7d44-4b8c-9d1f-ca0d2ef3a0ff",
+            givenName: "Nevena", surname: "Kirova", displayName: "Nevena Kirova", jobTitle: "Trainee",
+            officeLocation: "20/2107", traits: [.needsAdminConsent], hint: "Needs an administrator\u{2019}s consent"),
+        DemoAccount(
+            username: "mfa@contoso.example", kind: .work, objectID: "c8913c86-ceea-4d39-b1ea-f63a5b675166",
+            givenName: "Mira", surname: "Farooq", displayName: "Mira Farooq", jobTitle: "Security Analyst",
+            mobilePhone: "+1 206 555 0105", officeLocation: "23/3101", traits: [.secondFactorOnSilentCall],
+            hint: "Second factor asked on the silent call"),
+        DemoAccount(
+            username: "blocked@contoso.example", kind: .work, objectID: "4782e723-f4f4-4af3-a76e-25e3bab0d896",
+            givenName: "Bruno", surname: "Locke", displayName: "Bruno Locke", jobTitle: "Contractor",
+            traits: [.blockedByPolicy], hint: "Blocked by policy"),
+    ]
+
+    private static let byName = Dictionary(accounts.map { ($0.username, $0) }) { first, _ in first }
+    private static let byHint = Dictionary(accounts.map { ($0.loginHint, $0) }) { first, _ in first }
+
+    /// By username, in any case.
+    static func account(username: String) -> DemoAccount? { byName[username.lowercased()] }
+
+    /// By username or by the value of the claim `login_hint`.
+    static func account(hint: String) -> DemoAccount? { byHint[hint] ?? account(username: hint) }
+
+    /// By the value of the claim `login_hint` only: what `logout_hint` takes.
+    static func account(loginHintClaim: String) -> DemoAccount? { byHint[loginHintClaim] }
+}

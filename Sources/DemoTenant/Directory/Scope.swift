@@ -1,0 +1,57 @@
+/// The permissions that can be asked for: those of OpenID Connect, and delegated ones of Graph.
+enum Scope {
+    static let openID = ["openid", "profile", "email", "offline_access"]
+
+    struct Permission: Sendable {
+        var name: String
+        /// What the consent page says it allows.
+        var title: String
+        var adminOnly = false
+    }
+
+    /// The Graph permissions which tutorials use, in Graph's spelling.
+    static let graph: [Permission] = [
+        Permission(name: "User.Read", title: "Sign you in and read your profile"),
+        Permission(name: "User.ReadBasic.All", title: "Read all users\u{2019} basic profiles"),
+        Permission(name: "User.ReadWrite", title: "Read and update your profile"),
+        Permission(name: "Mail.Read", title: "Read your mail"),
+        Permission(name: "Mail.Send", title: "Send mail as you"),
+        Permission(name: "Calendars.Read", title: "Read your calendars"),
+        Permission(name: "Contacts.Read", title: "Read your contacts"),
+        Permission(name: "Files.Read", title: "Read your files"),
+        Permission(name: "Notes.Read", title: "Read your notebooks"),
+        Permission(name: "People.Read", title: "Read your relevant people list"),
+        Permission(name: "Presence.Read", title: "Read your presence"),
+        Permission(name: "Tasks.Read", title: "Read your tasks"),
+        Permission(name: "User.Read.All", title: "Read all users\u{2019} full profiles", adminOnly: true),
+        Permission(name: "Group.Read.All", title: "Read all groups", adminOnly: true),
+        Permission(name: "Directory.Read.All", title: "Read directory data", adminOnly: true),
+    ]
+
+    private static let graphPrefixes = ["https://graph.microsoft.com/", "00000003-0000-0000-c000-000000000000/"]
+    private static let byName = Dictionary(graph.map { ($0.name.lowercased(), $0) }) { first, _ in first }
+
+    /// The scopes of a request, in order and once each, OpenID Connect's in lower case and Graph's in Graph's
+    /// spelling. Throws AADSTS70011 naming the first that does not exist.
+    static func parse(_ text: String) throws(PlatformError) -> [String] {
+        var scopes: [String] = []
+        for word in text.split(separator: " ") {
+            guard let scope = canonical(String(word)) else { throw .invalidScope(String(word)) }
+            if !scopes.contains(scope) { scopes.append(scope) }
+        }
+        return scopes
+    }
+
+    private static func canonical(_ word: String) -> String? {
+        var name = word.lowercased()
+        if openID.contains(name) { return name }
+        for prefix in graphPrefixes where name.hasPrefix(prefix) { name.removeFirst(prefix.count) }
+        if name == ".default" { return "User.Read" }
+        return byName[name]?.name
+    }
+
+    static func permission(_ scope: String) -> Permission? { byName[scope.lowercased()] }
+
+    /// Those that stand in an access token and need consent by name.
+    static func graphScopes(_ scopes: [String]) -> [String] { scopes.filter { !openID.contains($0) } }
+}

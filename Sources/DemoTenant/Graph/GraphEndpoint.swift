@@ -1,0 +1,175 @@
+import Foundation
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+
+/// Why Graph refuses, in its own terms.
+struct GraphError: Error {
+    var status: HTTPResponse.Status
+    var code: String
+    var message: String
+    /// The value of WWW-Authenticate.
+    var challenge: String?
+}
+
+extension Platform {
+    enum GraphResource: Sendable { case me, photo, unknown(String) }
+
+    /// `GET /v1.0/me` and `/v1.0/me/photo/$value`
+    func graph(_ request: Request, _ resource: GraphResource) async -> Response {
+        if case .me = resource { controls.count(.graphMe) }
+        let settings = controls.settings
+        if let delay = settings.delayMilliseconds[.graph] { try? await Task.sleep(for: .milliseconds(delay)) }
+        let ids = GraphIDs(request, platform: self)
+        if let injected = controls.takeInjected(.graph) { return ids.put(on: injected.response) }
+        do throws(GraphError) {
+            let account = try authorizedAccount(request.head, settings)
+            guard [.get, .head].contains(request.head.method) else {
+                throw GraphError(
+                    status: .methodNotAllowed, code: "BadRequest",
+                    message: "The demo's Graph answers GET only.")
+            }
+            switch resource {
+            case .me:
+                return ids.put(on: .json(.ok, profile(account)))
+            case .photo where account.hasPhoto:
+                return ids.put(on: .noStore(.ok, "image/png", Photo.png))
+            case .photo:
+                throw GraphError(
+                    status: .notFound, code: "ImageNotFound", message: "The photo of this user was not found.")
+            case .unknown(let segment):
+                throw GraphError(
+                    status: .badRequest, code: "BadRequest",
+                    message: "Resource not found for the segment '\(segment)'. The demo's Graph has me and "
+                        + "me/photo/$value.")
+            }
+        } catch {
+            return ids.put(on: refusal(error, ids))
+        }
+    }
+
+    private func profile(_ account: DemoAccount) -> JSONValue {
+        [
+            "@odata.context": .string("\(baseURL)/v1.0/$metadata#users/$entity"),
+            "businessPhones": account.kind == .work && account.mobilePhone != nil
+                ? [JSONValue(account.mobilePhone)] : [],
+            "displayName": .string(account.displayName), "givenName": .string(account.givenName),
+            "id": .string(account.graphID), "jobTitle": JSONValue(account.jobTitle),
+            "mail": .string(account.username), "mobilePhone": nil,
+            "officeLocation": JSONValue(account.officeLocation),
+            "preferredLanguage": account.kind == .work ? "en-US" : nil, "surname": .string(account.surname),
+            "userPrincipalName": .string(account.username),
+        ]
+    }
+
+    // MARK: The access token
+
+    private func authorizedAccount(
+        _ head: RequestHead, _ settings: Controls.Settings
+    ) throws(GraphError) -> DemoAccount {
+        let parts = (head[.authorization] ?? "").split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+            throw unauthenticated("Access token is empty.")
+        }
+        guard let claims = verifiedClaims(parts[1].trimmingCharacters(in: .whitespaces)) else {
+            throw unauthenticated("Access token validation failure. It is not a token of this demo tenant.")
+        }
+        guard claims["aud"]?.stringValue == AccessToken.graphAudience else {
+            throw unauthenticated("Access token validation failure. Invalid audience.")
+        }
+        guard let expiry = claims["exp"]?.intValue, now().timeIntervalSince1970 < Double(expiry) else {
+            throw unauthenticated("Lifetime validation failed, the token is expired.")
+        }
+        guard let account = claims["upn"]?.stringValue.flatMap(Directory.account(username:)) else {
+            throw unauthenticated("Access token validation failure. Unknown user.")
+        }
+        if let challenge = settings.claimsChallenge, (claims[AccessToken.challengeClaim]?.intValue ?? 0) < challenge {
+            throw insufficientClaims(challenge)
+        }
+        let scopes = claims["scp"]?.stringValue?.split(separator: " ") ?? []
+        guard scopes.contains(where: { $0.hasPrefix("User.Read") }) else {
+            throw GraphError(
+                status: .forbidden, code: "Authorization_RequestDenied",
+                message: "Insufficient privileges to complete the operation. The token has no scope User.Read.")
+        }
+        return account
+    }
+
+    /// The claims of a token that one of our keys signed.
+    private func verifiedClaims(_ token: String) -> JSONValue? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3,
+            let header = Base64URL.decode(parts[0]).flatMap({ JSONValue(parsing: $0) }),
+            header["alg"]?.stringValue == "RS256",
+            let key = header["kid"]?.stringValue.flatMap(state.key),
+            let signature = Base64URL.decode(parts[2]),
+            key.isValidSignature(signature, for: "\(parts[0]).\(parts[1])")
+        else { return nil }
+        return Base64URL.decode(parts[1]).flatMap { JSONValue(parsing: $0) }
+    }
+
+    private func unauthenticated(_ message: String) -> GraphError {
+        GraphError(
+            status: .unauthorized, code: "InvalidAuthenticationToken", message: message,
+            challenge: bearer("client_id=\"\(AccessToken.graphAudience)\""))
+    }
+
+    /// Continuous access evaluation (facts): the claims in base64 with padding.
+    private func insufficientClaims(_ challenge: Int) -> GraphError {
+        let claims: JSONValue = ["access_token": ["nbf": ["essential": true, "value": "\(challenge)"]]]
+        return GraphError(
+            status: .unauthorized, code: "InvalidAuthenticationToken",
+            message: "Continuous access evaluation resulted in challenge with result: InteractionRequired and code: "
+                + "TokenIssuedBeforeRevocationTimestamp",
+            challenge: bearer(
+                "client_id=\"\(AccessToken.graphAudience)\", error=\"insufficient_claims\", "
+                    + "claims=\"\(Data(claims.bytes).base64EncodedString())\""))
+    }
+
+    private func bearer(_ parameters: String) -> String {
+        "Bearer realm=\"\", authorization_uri=\"\(baseURL)/common/oauth2/v2.0/authorize\", \(parameters)"
+    }
+
+    private func refusal(_ error: GraphError, _ ids: GraphIDs) -> Response {
+        var response = Response.json(
+            error.status,
+            [
+                "error": [
+                    "code": .string(error.code), "message": .string(error.message),
+                    "innerError": [
+                        "date": .string(ids.date), "request-id": .string(ids.requestID),
+                        "client-request-id": .string(ids.clientRequestID),
+                    ],
+                ]
+            ])
+        if let challenge = error.challenge { response.headerFields[.wwwAuthenticate] = challenge }
+        return response
+    }
+}
+
+/// The ids of one request to Graph.
+private struct GraphIDs {
+    private static let requestIDField = HTTPField.Name("request-id")
+    private static let clientRequestIDField = HTTPField.Name("client-request-id")
+
+    let requestID: String
+    let clientRequestID: String
+    /// As in Graph's errors: `2026-01-31T23:59:59`.
+    let date: String
+
+    init(_ request: Request, platform: Platform) {
+        requestID = platform.newID()
+        let asked = Self.clientRequestIDField.flatMap { request.head[$0] }
+        clientRequestID = asked.flatMap(UUID.init(uuidString:))?.uuidString.lowercased() ?? requestID
+        date = String(platform.now().formatted(.iso8601).dropLast())
+    }
+
+    func put(on response: Response) -> Response {
+        var response = response
+        if let name = Self.requestIDField, response.headerFields[name] == nil {
+            response.headerFields[name] = requestID
+        }
+        if let name = Self.clientRequestIDField { response.headerFields[name] = clientRequestID }
+        return response
+    }
+}

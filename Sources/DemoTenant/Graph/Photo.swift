@@ -1,0 +1,73 @@
+/// Everybody's profile photo: a drawn figure on a blue ground, made once.
+enum Photo {
+    private static let side = 120
+
+    /// PNG (RFC 2083), one byte a pixel from a palette, its data stored without compression.
+    static let png: [UInt8] = {
+        var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        let size = bigEndian(UInt32(side))
+        bytes += chunk("IHDR", size + size + [8, 3, 0, 0, 0])
+        bytes += chunk("PLTE", [0x2B, 0x57, 0x97, 0xF3, 0xD9, 0xC4, 0x1C, 0x3A, 0x66])
+        bytes += chunk("IDAT", zlibStored(scanLines()))
+        bytes += chunk("IEND", [])
+        return bytes
+    }()
+
+    private static func scanLines() -> [UInt8] {
+        var lines: [UInt8] = []
+        for y in 0..<side {
+            lines.append(0)
+            for x in 0..<side { lines.append(color(x, y)) }
+        }
+        return lines
+    }
+
+    /// 0 the ground, 1 the face, 2 the shoulders.
+    private static func color(_ x: Int, _ y: Int) -> UInt8 {
+        func isInside(_ centerX: Int, _ centerY: Int, _ radius: Int) -> Bool {
+            (x - centerX) * (x - centerX) + (y - centerY) * (y - centerY) <= radius * radius
+        }
+        if isInside(60, 46, 24) { return 1 }
+        return isInside(60, 124, 46) ? 2 : 0
+    }
+
+    private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+        let content = Array(type.utf8) + data
+        return bigEndian(UInt32(data.count)) + content + bigEndian(crc(content))
+    }
+
+    /// RFC 1950 around stored blocks of RFC 1951 §3.2.4.
+    private static func zlibStored(_ data: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = [0x78, 0x01]
+        var rest = data[...]
+        while !rest.isEmpty {
+            let block = rest.prefix(0xFFFF)
+            rest = rest.dropFirst(block.count)
+            let length = UInt16(block.count)
+            bytes.append(rest.isEmpty ? 1 : 0)
+            for value in [length, ~length] { bytes += [UInt8(value & 0xFF), UInt8(value >> 8)] }
+            bytes += block
+        }
+        return bytes + bigEndian(adler(data))
+    }
+
+    private static func adler(_ data: [UInt8]) -> UInt32 {
+        var (a, b): (UInt32, UInt32) = (1, 0)
+        for byte in data {
+            a = (a + UInt32(byte)) % 65521
+            b = (b + a) % 65521
+        }
+        return b << 16 | a
+    }
+
+    private static func crc(_ data: [UInt8]) -> UInt32 {
+        var value = UInt32.max
+        for byte in data {
+            value ^= UInt32(byte)
+            for _ in 0..<8 { value = value & 1 == 1 ? 0xEDB8_8320 ^ value >> 1 : value >> 1 }
+        }
+        return ~value
+    }
+
+    private static func bigEndian(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian, Array.init) }
+}

@@ -1,0 +1,24 @@
+import HTTPServer
+
+/// The few files that the pages need.
+enum Assets {
+    static func make() -> [String: Asset] {
+        [
+            "demo-tenant.css": Asset(body: Array(StyleSheet.text.utf8), contentType: "text/css; charset=utf-8"),
+            "demo-tenant.svg": Asset(body: Array(mark.utf8), contentType: "image/svg+xml"),
+            "form-post.js": Asset(body: Array(formPost.utf8), contentType: "text/javascript; charset=utf-8"),
+        ]
+    }
+
+    /// A key in a rounded square.
+    private static let mark = """
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><rect width="24" height="24" rx="6" fill="#2b5797"/>\
+        <g fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round"><circle cx="9" cy="12" r="3.25"/>\
+        <path d="M12.5 12H19v3M16 12v2.25"/></g></svg>
+        """
+
+    private static let formPost = """
+        document.getElementById("form-post").submit();
+
+        """
+}

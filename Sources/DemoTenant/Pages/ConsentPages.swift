@@ -1,0 +1,86 @@
+/// What the application asks for.
+struct ConsentPage: Page {
+    let form: SignInForm
+    let client: DemoClient
+    let account: DemoAccount
+    let request: AuthorizationRequest
+
+    private var isForEveryone: Bool { request.purpose == .adminConsent }
+
+    var title: String { "Permissions requested" }
+
+    var content: HTML {
+        let buttons: HTML = """
+            <div class="row end">
+            <button name="consent" value="cancel">Cancel</button>
+            <button class="primary" name="consent" value="accept">Accept</button>
+            </div>
+            """
+        let scope: HTML =
+            isForEveryone
+            ? "<p class=\"notice calm\">You consent on behalf of your organization: nobody in Contoso is asked again.</p>"
+            : ""
+        return """
+            \(account.chip)
+            <h1>Permissions requested</h1>
+            <p class="application">\(client.name)</p>
+            <p class="lead">This application would like to:</p>
+            <ul class="permissions">\(titles.map { "<li>\($0)</li>" as HTML })</ul>
+            \(scope)
+            <p class="small">Accepting means that you allow this application to use your data as it says. \
+            The demo asks once for each application and account.</p>
+            \(form(buttons))
+            """
+    }
+
+    private var titles: [String] {
+        var titles = Scope.graphScopes(request.scopes).compactMap { Scope.permission($0)?.title }
+        if request.scopes.contains("profile"), !titles.contains("Sign you in and read your profile") {
+            titles.append("View your basic profile")
+        }
+        if request.scopes.contains("email") { titles.append("View your email address") }
+        if request.scopes.contains("offline_access") {
+            titles.append("Maintain access to data you have given it access to")
+        }
+        return titles.isEmpty ? ["Sign you in"] : titles
+    }
+}
+
+/// Only an administrator can let this application in.
+struct AdministratorPage: Page {
+    let form: SignInForm
+    let client: DemoClient
+    let account: DemoAccount
+    let request: AuthorizationRequest
+
+    var title: String { "Need admin approval" }
+
+    var content: HTML {
+        let back: HTML = """
+            <button name="consent" value="cancel">Return to the application without granting consent</button>
+            """
+        return """
+            \(account.chip)
+            <h1>Need admin approval</h1>
+            <p class="application">\(client.name)</p>
+            <p>\(reason)</p>
+            \(form(back))
+            \(form(.otherAccount))
+            """
+    }
+
+    private var reason: HTML {
+        switch request.purpose {
+        case .code:
+            """
+            <strong>\(client.name)</strong> needs permission to access resources in your organization that only an \
+            admin can grant. Ask an admin to grant permission to this app before you can use it. <code>AADSTS90094</code>
+            """
+        case .adminConsent:
+            """
+            Only an administrator can consent for the whole organization, and <strong>\(account.username)</strong> is \
+            none. In this demo, <strong>adele@contoso.example</strong> is.
+            """
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// A piece of HTML. Only literals are taken as they are: whatever is put into one is escaped, unless it is HTML itself.
+struct HTML: Sendable, ExpressibleByStringInterpolation {
+    var text: String
+
+    init(stringLiteral value: String) { text = value }
+
+    init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
+
+    struct StringInterpolation: StringInterpolationProtocol {
+        var text = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
+
+        mutating func appendLiteral(_ literal: String) { text += literal }
+
+        mutating func appendInterpolation(_ value: String) {
+            for character in value.unicodeScalars {
+                switch character {
+                case "&": text += "&amp;"
+                case "<": text += "&lt;"
+                case ">": text += "&gt;"
+                case "\"": text += "&quot;"
+                case "'": text += "&#39;"
+                default: text.unicodeScalars.append(character)
+                }
+            }
+        }
+
+        mutating func appendInterpolation(_ value: Int) { text += String(value) }
+
+        mutating func appendInterpolation(_ value: HTML) { text += value.text }
+
+        mutating func appendInterpolation(_ values: [HTML]) { for value in values { text += value.text } }
+    }
+}

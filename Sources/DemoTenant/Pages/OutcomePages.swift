@@ -1,0 +1,142 @@
+import HTTPTypes
+
+/// An error that the application is not told of, with the ids that support would ask for.
+struct ErrorPage: Page {
+    let error: PlatformError
+    let diagnostics: Diagnostics
+    let client: DemoClient?
+
+    init(_ error: PlatformError, _ diagnostics: Diagnostics, client: DemoClient? = nil) {
+        self.error = error
+        self.diagnostics = diagnostics
+        self.client = client
+    }
+
+    var title: String { "Sorry, but we\u{2019}re having trouble signing you in" }
+    var status: HTTPResponse.Status { error.status }
+
+    var content: HTML {
+        """
+        <h1>Sign in</h1>
+        <p class="lead">Sorry, but we\u{2019}re having trouble signing you in.</p>
+        <p class="notice" role="alert">AADSTS\(error.number): \(error.message)</p>
+        \(diagnostics.troubleshooting(number: error.number, client: client))
+        """
+    }
+}
+
+/// A policy refuses this sign-in.
+struct BlockedPage: Page {
+    let form: SignInForm
+    let client: DemoClient
+    let account: DemoAccount
+    let diagnostics: Diagnostics
+
+    var title: String { "You cannot access this right now" }
+
+    var content: HTML {
+        """
+        \(account.chip)
+        <h1>You cannot access this right now</h1>
+        <p>Your sign-in was successful but does not meet the criteria to access this resource. For example, you might \
+        be signing in from a browser, app, or location that is restricted by your admin.</p>
+        <p class="small">AADSTS53003: \(PlatformError.blockedByPolicy.message)</p>
+        \(form(.otherAccount))
+        \(diagnostics.troubleshooting(number: 53003, client: client))
+        """
+    }
+}
+
+extension Diagnostics {
+    /// Troubleshooting details, as the real page lists them.
+    fileprivate func troubleshooting(number: Int, client: DemoClient?) -> HTML {
+        let application: HTML =
+            client.map { "<dt>App name</dt><dd>\($0.name)</dd>\n<dt>App id</dt><dd>\($0.id)</dd>\n" } ?? ""
+        return """
+            <section class="details" aria-labelledby="troubleshooting">
+            <h2 id="troubleshooting">Troubleshooting details</h2>
+            <dl>
+            <dt>Error Code</dt><dd>\(number)</dd>
+            <dt>Trace ID</dt><dd>\(traceID)</dd>
+            <dt>Correlation ID</dt><dd>\(correlationID)</dd>
+            <dt>Timestamp</dt><dd>\(timestamp)</dd>
+            \(application)</dl>
+            </section>
+            """
+    }
+}
+
+/// Which account to sign out.
+struct SignOutPickerPage: Page {
+    /// The value of `username` for all at once.
+    static let everyone = "all"
+
+    let form: SignInForm
+    let accounts: [DemoAccount]
+
+    var title: String { "Pick an account to sign out of" }
+
+    var content: HTML {
+        let list: HTML = """
+            <ul class="accounts">
+            \(accounts.map { $0.button(badge: nil) })</ul>
+            <button class="wide" name="username" value="\(Self.everyone)">Sign out of all accounts</button>
+            """
+        return """
+            <h1>Pick an account</h1>
+            <p class="lead">Which account do you want to sign out of?</p>
+            \(form(list))
+            """
+    }
+}
+
+/// Signed out, and nowhere to go back to.
+struct SignedOutPage: Page {
+    /// Who is still signed in.
+    let remaining: [DemoAccount]
+
+    var title: String { "You signed out of your account" }
+
+    var content: HTML {
+        let note: HTML =
+            remaining.isEmpty
+            ? "It\u{2019}s a good idea to close all browser windows."
+            : "Still signed in with this browser: \(remaining.map(\.username).joined(separator: ", "))."
+        return "<h1>You signed out of your account</h1>\n<p>\(note)</p>"
+    }
+}
+
+/// Nothing here.
+struct NotFoundPage: Page {
+    var title: String { "Not found" }
+    var status: HTTPResponse.Status { .notFound }
+    var content: HTML {
+        """
+        <h1>There is nothing here</h1>
+        <p>The demo tenant answers at the addresses of an identity platform. \
+        To make it fail on purpose, open <a href="/control">its control page</a>.</p>
+        """
+    }
+}
+
+/// Carries the answer to the application as a form (OAuth 2.0 Form Post Response Mode). A script sends it at once;
+/// without script, the button does.
+struct FormPostPage: Page {
+    let action: String
+    let fields: [(String, String)]
+
+    var title: String { "Working" }
+    var head: HTML { "<script src=\"/assets/form-post.js\" defer></script>\n" }
+
+    var content: HTML {
+        let inputs = fields.map { name, value in
+            "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">\n" as HTML
+        }
+        return """
+            <h1>Signed in</h1>
+            <form method="post" action="\(action)" id="form-post">
+            \(inputs)<button class="primary wide">Continue to the application</button>
+            </form>
+            """
+    }
+}

@@ -1,0 +1,88 @@
+import HTTPTypes
+import HTTPWire
+
+/// One page of the tenant.
+protocol Page {
+    var title: String { get }
+    var status: HTTPResponse.Status { get }
+    /// The content of `main`.
+    var content: HTML { get }
+    /// More for the head of the document.
+    var head: HTML { get }
+    /// The class of `body`: the layout.
+    var layout: String { get }
+}
+
+extension Page {
+    var status: HTTPResponse.Status { .ok }
+    var head: HTML { "" }
+    var layout: String { "card-layout" }
+}
+
+extension Platform {
+    /// Renders a page.
+    func page(_ page: any Page) -> Response {
+        let document: HTML = """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <title>\(page.title) \u{2013} Demo tenant</title>
+            <link rel="stylesheet" href="/assets/demo-tenant.css">
+            <link rel="icon" href="/assets/demo-tenant.svg" type="image/svg+xml">
+            \(page.head)</head>
+            <body class="\(page.layout)">
+            <main>
+            <p class="brand"><img src="/assets/demo-tenant.svg" alt="" width="24" height="24"> Demo tenant</p>
+            \(page.content)
+            </main>
+            <footer>
+            <p>A stand-in for an identity platform, on this computer only. \
+            No real account is involved. <a href="/control">Failures on demand</a></p>
+            </footer>
+            </body>
+            </html>
+
+            """
+        return .noStore(page.status, "text/html; charset=utf-8", Array(document.text.utf8))
+    }
+}
+
+/// What the forms of a sign-in page have in common: where they go, and the hidden field that says which sign-in.
+struct SignInForm {
+    let action: String
+    let flow: String
+
+    /// A form around these elements.
+    func callAsFunction(_ elements: HTML, style: String = "") -> HTML {
+        """
+        <form method="post" action="\(action)" class="\(style)">
+        <input type="hidden" name="flow" value="\(flow)">
+        \(elements)
+        </form>
+        """
+    }
+}
+
+extension DemoAccount {
+    private var initials: String { "\(givenName.prefix(1))\(surname.prefix(1))" }
+
+    /// The account as a button that picks it.
+    func button(badge: String?) -> HTML {
+        """
+        <li><button class="account" name="username" value="\(username)">\
+        <span class="avatar" aria-hidden="true">\(initials)</span>\
+        <span class="who"><span class="name">\(displayName)</span><span class="username">\(username)</span>\
+        <span class="hint">\(hint)</span></span>\
+        \(badge.map { "<span class=\"badge\">\($0)</span>" as HTML } ?? "")</button></li>
+
+        """
+    }
+
+    /// The account that a page is about.
+    var chip: HTML {
+        "<p class=\"chip\"><span class=\"avatar\" aria-hidden=\"true\">\(initials)</span> <span>\(username)</span></p>"
+    }
+}

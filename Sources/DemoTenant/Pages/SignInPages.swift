@@ -1,0 +1,119 @@
+/// Whom to sign in.
+struct AccountPickerPage: Page {
+    let form: SignInForm
+    let client: DemoClient
+    let accounts: [DemoAccount]
+    let signedIn: Set<String>
+    let notice: SignIn.Notice?
+
+    var title: String { "Pick an account" }
+
+    var content: HTML {
+        let sorted =
+            accounts.filter { signedIn.contains($0.username) }
+            + accounts.filter { !signedIn.contains($0.username) }
+        let buttons = sorted.map { $0.button(badge: signedIn.contains($0.username) ? "Signed in" : nil) }
+        let list: HTML = "<ul class=\"accounts\">\n\(buttons)</ul>"
+        let field: HTML = """
+            <label for="username">Use another account</label>
+            <div class="row">
+            <input id="username" name="username" type="text" inputmode="email" autocomplete="username" \
+            autocapitalize="none" spellcheck="false" required placeholder="name@contoso.example"\(invalid)>
+            <button class="primary">Next</button>
+            </div>
+            """
+        return """
+            <h1>Pick an account</h1>
+            <p class="lead">to continue to <strong>\(client.name)</strong></p>
+            \(notice?.html ?? "")
+            \(form(list))
+            \(form(field, style: "other"))
+            """
+    }
+
+    private var invalid: HTML {
+        notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
+    }
+}
+
+/// The password. It is `demo`, and the page says so.
+struct PasswordPage: Page {
+    let form: SignInForm
+    let client: DemoClient
+    let account: DemoAccount
+    let notice: SignIn.Notice?
+
+    var title: String { "Enter password" }
+
+    var content: HTML {
+        let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
+        let field: HTML = """
+            <label for="password">Password</label>
+            <input id="password" name="password" type="password" autocomplete="current-password" required \
+            autofocus\(wrong)>
+            <button class="primary wide">Sign in</button>
+            """
+        let shortcut: HTML = """
+            <p class="tip">Every demo account\u{2019}s password is <code>demo</code>. \
+            <button class="link" name="password" value="demo">Use it</button></p>
+            """
+        return """
+            \(account.chip)
+            <h1>Enter password</h1>
+            <p class="lead">to continue to <strong>\(client.name)</strong></p>
+            \(notice?.html ?? "")
+            \(form(field))
+            \(form(shortcut))
+            \(form(.otherAccount))
+            """
+    }
+}
+
+/// A second factor, as an authenticator application would ask for it.
+struct SecondFactorPage: Page {
+    let form: SignInForm
+    let client: DemoClient
+    let account: DemoAccount
+
+    var title: String { "Approve sign-in request" }
+
+    var content: HTML {
+        let buttons: HTML = """
+            <p class="number" aria-label="Number 42">42</p>
+            <div class="row end">
+            <button name="second_factor" value="cancel">I can\u{2019}t approve</button>
+            <button class="primary" name="second_factor" value="approve">Approve</button>
+            </div>
+            """
+        return """
+            \(account.chip)
+            <h1>Approve sign-in request</h1>
+            <p>Your organization asks for a second factor before <strong>\(client.name)</strong> goes on. \
+            With a real account you would now enter this number in your authenticator app. Here, approve it yourself.</p>
+            \(form(buttons))
+            """
+    }
+}
+
+extension SignIn.Notice {
+    var html: HTML {
+        let message: HTML =
+            switch self {
+            case .unknownAccount(let name):
+                "We couldn\u{2019}t find an account named \u{201C}\(name)\u{201D}. Pick one of the demo accounts."
+            case .wrongKind(let account):
+                account.kind == .personal
+                    ? "You can\u{2019}t sign in here with a personal account. Use a work or school account instead."
+                    : "You can\u{2019}t sign in here with a work or school account. Use a personal account instead."
+            case .wrongPassword:
+                "Your account or password is incorrect. The password of every demo account is <code>demo</code>."
+            }
+        return "<p class=\"notice\" id=\"notice\" role=\"alert\">\(message)</p>"
+    }
+}
+
+extension HTML {
+    /// Back to the choice of the account.
+    static let otherAccount: HTML =
+        "<p class=\"aside\"><button class=\"link\" name=\"username\" value=\"\">Sign in with another account</button></p>"
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Glibc
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import Logging
+import Synchronization
+
+/// What all endpoints share: the registered applications, the state, the controls, and the address of it all.
+final class Platform: Sendable {
+    let host: String
+    let clients: [String: DemoClient]
+    let state: TenantState
+    let controls = Controls()
+    let now: @Sendable () -> Date
+    let randomBytes: @Sendable (Int) -> [UInt8]
+    let logger: Logger
+    private let port: Mutex<Int>
+
+    init(_ configuration: DemoTenantConfiguration, logger: Logger) throws(DemoTenantError) {
+        host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+        clients = Dictionary(configuration.clients.map { ($0.id.lowercased(), $0) }) { $1 }
+        now = configuration.now
+        randomBytes = configuration.randomBytes
+        self.logger = logger
+        port = Mutex(configuration.port)
+        state = try TenantState(path: configuration.stateFile, randomBytes: configuration.randomBytes, logger: logger)
+    }
+
+    /// The bound port, once it is known.
+    func listens(on bound: Int) { port.withLock { $0 = bound } }
+
+    /// Never taken from a request's `Host`.
+    var baseURL: String { "http://\(host):\(port.withLock { $0 })" }
+
+    /// A random GUID (RFC 9562 version 4), in lower case.
+    func newID() -> String {
+        var bytes = randomBytes(16)
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let digits = Array("0123456789abcdef")
+        var text = ""
+        for (index, byte) in bytes.enumerated() {
+            if [4, 6, 8, 10].contains(index) { text.append("-") }
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 0x0F)])
+        }
+        return text
+    }
+}
+
+/// One request at an identity endpoint, with what identifies it in logs and errors.
+struct Exchange {
+    let request: Request
+    let diagnostics: Diagnostics
+    /// The parameters: of the body for POST, of the query otherwise.
+    let fields: FormFields
+
+    init(_ request: Request, platform: Platform) throws(PlatformError) {
+        self.request = request
+        do {
+            fields =
+                request.head.method == .post
+                ? try FormFields(body: request.body) : try FormFields(query: request.head.query ?? "")
+        } catch {
+            throw .malformedRequest
+        }
+        diagnostics = Diagnostics(request, fields, platform: platform)
+    }
+}
+
+/// The ids that support asks for, new for each request; the caller's own correlation id is kept when it is a GUID.
+struct Diagnostics {
+    let traceID: String
+    let correlationID: String
+    let time: Date
+
+    init(_ request: Request, _ fields: FormFields?, platform: Platform) {
+        traceID = platform.newID()
+        let asked = HTTPField.Name("client-request-id").flatMap { request.head[$0] } ?? fields?["client-request-id"]
+        correlationID = asked.flatMap(UUID.init(uuidString:))?.uuidString.lowercased() ?? platform.newID()
+        time = platform.now()
+    }
+
+    /// `2026-01-31 23:59:59Z`
+    var timestamp: String { time.formatted(.iso8601.dateTimeSeparator(.space)) }
+
+    /// `AADSTS…: … Trace ID: … Correlation ID: … Timestamp: …`
+    func describe(_ error: PlatformError) -> String {
+        "AADSTS\(error.number): \(error.message) Trace ID: \(traceID) Correlation ID: \(correlationID) "
+            + "Timestamp: \(timestamp)"
+    }
+}

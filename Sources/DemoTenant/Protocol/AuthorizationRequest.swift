@@ -1,0 +1,139 @@
+import HTTPTypes
+import HTTPWire
+
+/// Where and how the answer of an authorization request goes. Known before the rest of the request is looked at,
+/// since from then on a mistake is reported to the application.
+struct AnswerTarget: Sendable, Hashable, Codable {
+    enum ResponseMode: String, Codable, Sendable {
+        case query, fragment
+        case formPost = "form_post"
+    }
+
+    var redirectURI: String
+    var responseMode: ResponseMode
+    /// Echoed as it came.
+    var state: String?
+}
+
+/// A validated request to sign somebody in (`/authorize`), or to let an administrator consent (`/adminconsent`).
+struct AuthorizationRequest: Sendable, Hashable, Codable {
+    enum Purpose: String, Codable, Sendable { case code, adminConsent }
+
+    enum Prompt: String, Codable, Sendable {
+        case none, login, consent, create
+        case selectAccount = "select_account"
+    }
+
+    var purpose: Purpose
+    var segment: TenantSegment
+    var clientID: String
+    var target: AnswerTarget
+    var scopes: [String]
+    var nonce: String?
+    var codeChallenge = ""
+    var prompt: Prompt?
+    var loginHint: String?
+    var domainHint: String?
+    var claims = RequestedClaims.none
+    var wantsClientInfo = false
+}
+
+/// A request that cannot go on: shown as a page, or sent to the application once its address is known to be good.
+struct AuthorizationFailure: Error {
+    var error: PlatformError
+    var target: AnswerTarget?
+}
+
+extension AuthorizationRequest {
+    /// The client and the address of the answer: checked first, and never answered with a redirect.
+    private static func client(
+        _ fields: FormFields, _ clients: [String: DemoClient]
+    ) throws(PlatformError) -> (DemoClient, redirectURI: String) {
+        guard let id = fields.text("client_id") else { throw .missingParameter("client_id") }
+        guard let client = clients[id.lowercased()] else { throw .unknownClient(id) }
+        guard let redirectURI = fields.text("redirect_uri") else { throw .missingParameter("redirect_uri") }
+        guard client.redirectURIs.contains(redirectURI) else { throw .redirectURIMismatch(redirectURI, client) }
+        for name in parameters where fields.isRepeated(name) { throw .repeatedParameter(name) }
+        return (client, redirectURI)
+    }
+
+    private static let parameters = [
+        "client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "nonce", "prompt",
+        "login_hint", "domain_hint", "claims", "code_challenge", "code_challenge_method", "client_info",
+    ]
+
+    /// Checks an authorization request in the platform's order.
+    init(
+        authorize fields: FormFields, segment: TenantSegment, clients: [String: DemoClient]
+    ) throws(AuthorizationFailure) {
+        let client: DemoClient
+        let redirectURI: String
+        do throws(PlatformError) {
+            (client, redirectURI) = try Self.client(fields, clients)
+        } catch {
+            throw AuthorizationFailure(error: error)
+        }
+        let modeText = fields.text("response_mode") ?? AnswerTarget.ResponseMode.query.rawValue
+        let mode = AnswerTarget.ResponseMode(rawValue: modeText)
+        let target = AnswerTarget(redirectURI: redirectURI, responseMode: mode ?? .query, state: fields["state"])
+        do throws(PlatformError) {
+            if mode == nil { throw .unsupportedValue(modeText, of: "response_mode") }
+            try self.init(fields, segment: segment, client: client, target: target)
+        } catch {
+            throw AuthorizationFailure(error: error, target: target)
+        }
+    }
+
+    /// The part whose mistakes go to the application.
+    private init(
+        _ fields: FormFields, segment: TenantSegment, client: DemoClient, target: AnswerTarget
+    ) throws(PlatformError) {
+        guard let responseType = fields.text("response_type") else { throw .missingParameter("response_type") }
+        guard responseType == "code" else { throw .unsupportedResponseType(responseType) }
+        guard let scope = fields.text("scope") else { throw .missingParameter("scope") }
+        var prompt: Prompt?
+        if let text = fields.text("prompt") {
+            guard let known = Prompt(rawValue: text) else { throw .unsupportedValue(text, of: "prompt") }
+            prompt = known
+        }
+        self.init(
+            purpose: .code, segment: segment, clientID: client.id, target: target, scopes: try Scope.parse(scope),
+            nonce: fields.text("nonce"), codeChallenge: try Self.codeChallenge(fields), prompt: prompt,
+            loginHint: fields.text("login_hint"), domainHint: fields.text("domain_hint"),
+            claims: try RequestedClaims(fields["claims"]), wantsClientInfo: fields["client_info"] == "1")
+    }
+
+    /// RFC 7636 §4.3, with S256 only.
+    private static func codeChallenge(_ fields: FormFields) throws(PlatformError) -> String {
+        guard let challenge = fields.text("code_challenge") else { throw .codeChallengeMissing }
+        let method = fields.text("code_challenge_method") ?? "plain"
+        guard method == "S256" else { throw .unsupportedValue(method, of: "code_challenge_method") }
+        guard challenge.utf8.count == 43, Base64URL.decode(challenge)?.count == 32 else { throw .codeChallengeInvalid }
+        return challenge
+    }
+
+    /// Checks a request for admin consent: at one tenant or `organizations`, never at `common`.
+    init(
+        adminConsent fields: FormFields, segment: TenantSegment, clients: [String: DemoClient]
+    ) throws(AuthorizationFailure) {
+        do throws(PlatformError) {
+            guard segment.admitsOrganizationsOnly else { throw .noTenantForAdminConsent }
+            let (client, redirectURI) = try Self.client(fields, clients)
+            self.init(
+                purpose: .adminConsent, segment: segment, clientID: client.id,
+                target: AnswerTarget(redirectURI: redirectURI, responseMode: .query, state: fields["state"]),
+                scopes: try Scope.parse(fields.text("scope") ?? ".default"))
+        } catch {
+            throw AuthorizationFailure(error: error)
+        }
+    }
+}
+
+extension TenantSegment {
+    var admitsOrganizationsOnly: Bool { self == .organizations || self == .tenant(id: Tenant.contoso) }
+}
+
+extension FormFields {
+    /// The value of a field, nil when it is empty: OAuth treats both as omitted (RFC 6749 §3.1).
+    func text(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
+}

@@ -1,0 +1,181 @@
+import HTTPTypes
+
+/// An error as the platform reports it: by an OAuth name and an AADSTS number. Shown as a page, sent to the redirect
+/// URI, or answered as JSON.
+struct PlatformError: Error, Sendable, Hashable {
+    /// The OAuth error that clients branch on.
+    var error: String
+    /// The AADSTS number.
+    var number: Int
+    var message: String
+    var status: HTTPResponse.Status = .badRequest
+    var suberror: String?
+    /// Claims that the client has to ask for next, as JSON text.
+    var claims: String?
+}
+
+// What can be wrong with a request at any endpoint.
+extension PlatformError {
+    static func unknownTenant(_ segment: String) -> Self {
+        Self(
+            error: "invalid_tenant", number: 90002,
+            message: "Tenant '\(segment)' not found. The demo has common, organizations, consumers and "
+                + "\(Tenant.contosoDomain).")
+    }
+    static func missingParameter(_ name: String) -> Self {
+        Self(
+            error: "invalid_request", number: 900144,
+            message: "The request body must contain the following parameter: '\(name)'.")
+    }
+    static func repeatedParameter(_ name: String) -> Self {
+        Self(
+            error: "invalid_request", number: 9000410,
+            message: "Malformed request. The parameter '\(name)' is given more than once.")
+    }
+    static let malformedRequest = Self(
+        error: "invalid_request", number: 9002313, message: "Invalid request. Request is malformed or invalid.")
+    static let malformedGrant = Self(
+        error: "invalid_grant", number: 9002313, message: "Invalid request. Request is malformed or invalid.")
+    static func unknownClient(_ id: String) -> Self {
+        Self(
+            error: "unauthorized_client", number: 700016,
+            message: "Application with identifier '\(id)' was not found in the directory '\(Tenant.contosoName)'. "
+                + "It is not registered at this demo tenant, or the request went to the wrong tenant.")
+    }
+    static func invalidScope(_ scope: String) -> Self {
+        Self(
+            error: "invalid_scope", number: 70011,
+            message: "The provided value for the input parameter 'scope' is not valid. The scope \(scope) is not valid."
+        )
+    }
+    static func notConsented(_ client: DemoClient) -> Self {
+        Self(
+            error: "invalid_grant", number: 65001,
+            message: "The user or administrator has not consented to use the application with ID '\(client.id)' "
+                + "named '\(client.name)'. Send an interactive authorization request for this user and resource.",
+            suberror: "consent_required")
+    }
+    static let secondFactorNeeded = Self(
+        error: "interaction_required", number: 50076,
+        message: "Due to a configuration change made by your administrator, or because you moved to a new location, "
+            + "you must use multi-factor authentication to access '\(AccessToken.graphAudience)'.",
+        suberror: "basic_action", claims: SecondFactor.claimsChallenge)
+    static let blockedByPolicy = Self(
+        error: "access_denied", number: 53003,
+        message: "Access has been blocked by Conditional Access policies. The access policy does not allow token "
+            + "issuance.")
+    static func notInTenant(_ account: DemoAccount) -> Self {
+        Self(
+            error: "invalid_grant", number: 50020,
+            message: "User account '\(account.username)' does not exist in the tenant that was asked and cannot access "
+                + "the application. Sign out, and sign in again with an account of that tenant.")
+    }
+    static let serverError = Self(
+        error: "server_error", number: 90033, message: "A transient error has occurred. Please try again.",
+        status: .internalServerError)
+}
+
+// What can be wrong with an authorization request.
+extension PlatformError {
+    static func redirectURIMismatch(_ uri: String, _ client: DemoClient) -> Self {
+        Self(
+            error: "invalid_request", number: 50011,
+            message: "The redirect URI '\(uri)' specified in the request does not match the redirect URIs configured "
+                + "for the application '\(client.id)'. Make sure that it is, character by character, one of those.")
+    }
+    static func unsupportedResponseType(_ type: String) -> Self {
+        Self(
+            error: "unsupported_response_type", number: 700054,
+            message: "response_type '\(type)' is not enabled for the application.")
+    }
+    static func unsupportedValue(_ value: String, of parameter: String) -> Self {
+        Self(
+            error: "invalid_request", number: 90023,
+            message: "'\(value)' is not a supported value of the parameter '\(parameter)'.")
+    }
+    static let codeChallengeMissing = Self(
+        error: "invalid_request", number: 9002325,
+        message: "Proof Key for Code Exchange is required: send code_challenge with code_challenge_method=S256.")
+    static let codeChallengeInvalid = Self(
+        error: "invalid_request", number: 501491,
+        message: "Invalid size or character of the Code_Challenge parameter; it is 43 characters of base64url.")
+    static let notSignedIn = Self(
+        error: "login_required", number: 50058,
+        message: "A silent sign-in request was sent but no user is signed in. The cookies used to represent the "
+            + "user's session were not sent in the request.")
+    static let ambiguousAccount = Self(
+        error: "interaction_required", number: 16000,
+        message: "Either multiple user identities are available for the current request or selected account is not "
+            + "supported for the scenario.")
+    static let consentDeclined = Self(
+        error: "access_denied", number: 65004, message: "User declined to consent to access the app.",
+        suberror: "cancel")
+    static let secondFactorDeclined = Self(
+        error: "access_denied", number: 500121, message: "Authentication failed during strong authentication request.",
+        suberror: "cancel")
+    static let adminConsentNeeded = Self(
+        error: "access_denied", number: 90094,
+        message: "The grant requires administrator permission: an administrator of the organization has to consent.")
+    static let noTenantForAdminConsent = Self(
+        error: "invalid_request", number: 50059,
+        message: "No tenant-identifying information found in either the request or implied by any provided "
+            + "credentials. Admin consent is asked at one tenant or at 'organizations'.")
+    static let flowExpired = Self(
+        error: "invalid_request", number: 165000,
+        message: "The sign-in was not completed in time, or its page is from another sign-in. Go back to the "
+            + "application and begin again.")
+}
+
+// What can be wrong with a token request.
+extension PlatformError {
+    static func unsupportedGrantType(_ type: String) -> Self {
+        Self(
+            error: "unsupported_grant_type", number: 70003,
+            message: "The app requested an unsupported grant type '\(type)'.")
+    }
+    static let secretMissing = Self(
+        error: "invalid_client", number: 7000218,
+        message: "The request body must contain the following parameter: 'client_assertion' or 'client_secret'.",
+        status: .unauthorized)
+    static let secretNotAllowed = Self(
+        error: "invalid_client", number: 700025,
+        message: "Client is public so neither 'client_assertion' nor 'client_secret' should be presented.",
+        status: .unauthorized)
+    static func secretWrong(_ client: DemoClient) -> Self {
+        Self(
+            error: "invalid_client", number: 7000215,
+            message: "Invalid client secret provided. Ensure the secret being sent in the request is the client secret "
+                + "value, not the client secret ID, for a secret added to app '\(client.id)'.",
+            status: .unauthorized)
+    }
+    static let codeExpired = Self(
+        error: "invalid_grant", number: 70008,
+        message: "The provided authorization code or refresh token has expired due to inactivity. Send a new "
+            + "interactive authorization request for this user and resource.", suberror: "bad_token")
+    static let codeRedeemed = Self(
+        error: "invalid_grant", number: 54005,
+        message: "OAuth2 Authorization code was already redeemed, please retry with a new valid code or use an "
+            + "existing refresh token.")
+    static let grantOfAnotherClient = Self(
+        error: "invalid_grant", number: 70000, message: "Provided grant was issued to another client id.")
+    static let codeOfAnotherTenant = Self(
+        error: "invalid_grant", number: 700005,
+        message: "Provided Authorization Code is intended to use against other tenant, thus rejected.")
+    static func replyAddressMismatch(_ given: String, _ wanted: String) -> Self {
+        Self(
+            error: "invalid_client", number: 500112,
+            message: "The reply address '\(given)' does not match the reply address '\(wanted)' provided when "
+                + "requesting Authorization code.")
+    }
+    static let codeVerifierMismatch = Self(
+        error: "invalid_grant", number: 501481,
+        message: "The Code_Verifier does not match the code_challenge supplied in the authorization request.")
+    static let refreshTokenExpired = Self(
+        error: "invalid_grant", number: 700082,
+        message: "The refresh token has expired due to inactivity. Send a new interactive authorization request for "
+            + "this user and resource.", suberror: "bad_token")
+    static let grantRevoked = Self(
+        error: "invalid_grant", number: 50173,
+        message: "The provided grant has expired due to it being revoked, a fresh auth token is needed. The user might "
+            + "have changed or reset their password.")
+}

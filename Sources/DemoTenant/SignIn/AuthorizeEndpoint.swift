@@ -1,0 +1,80 @@
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+
+extension Platform {
+    /// `GET` or `POST /{tenant}/oauth2/v2.0/authorize`
+    func authorize(_ request: Request, segment: TenantSegment) -> Response {
+        controls.count(.authorize)
+        return begin(request) { fields throws(AuthorizationFailure) in
+            try AuthorizationRequest(authorize: fields, segment: segment, clients: clients)
+        }
+    }
+
+    /// `GET /{tenant or organizations}/v2.0/adminconsent`
+    func adminConsent(_ request: Request, segment: TenantSegment) -> Response {
+        begin(request) { fields throws(AuthorizationFailure) in
+            try AuthorizationRequest(adminConsent: fields, segment: segment, clients: clients)
+        }
+    }
+
+    private func begin(
+        _ request: Request, _ parse: (FormFields) throws(AuthorizationFailure) -> AuthorizationRequest
+    ) -> Response {
+        onPage(request) { exchange in
+            do throws(AuthorizationFailure) {
+                let authorization = try parse(exchange.fields)
+                return try self.begin(authorization, exchange)
+            } catch {
+                guard let target = error.target else { throw error.error }
+                return answer(error.error, exchange.diagnostics, to: target)
+            }
+        }
+    }
+
+    private func begin(_ request: AuthorizationRequest, _ exchange: Exchange) throws(AuthorizationFailure) -> Response {
+        do {
+            var signIn = try signIn(
+                SignInFlow(request: request, expires: now().addingTimeInterval(SignInFlow.lifetime)), exchange)
+            return try signIn.begin()
+        } catch {
+            throw AuthorizationFailure(error: error as? PlatformError ?? .serverError, target: request.target)
+        }
+    }
+
+    /// `POST /{tenant}/login`: what the pages' forms send.
+    func continueSignIn(_ request: Request) -> Response {
+        onPage(request) { exchange in
+            guard
+                let flow = exchange.fields["flow"].flatMap({
+                    state.sealer.open($0, for: .flow, as: SignInFlow.self)
+                }), now() < flow.expires
+            else { throw PlatformError.flowExpired }
+            var signIn = try signIn(flow, exchange)
+            return try signIn.take(exchange.fields)
+        }
+    }
+
+    private func signIn(_ flow: SignInFlow, _ exchange: Exchange) throws(PlatformError) -> SignIn {
+        guard let client = clients[flow.request.clientID.lowercased()] else {
+            throw .unknownClient(flow.request.clientID)
+        }
+        return SignIn(platform: self, exchange: exchange, client: client, flow: flow)
+    }
+
+    /// Runs an endpoint whose errors are pages.
+    func onPage(_ request: Request, _ body: (Exchange) throws -> Response) -> Response {
+        do {
+            let exchange = try Exchange(request, platform: self)
+            do {
+                return try body(exchange)
+            } catch let error as PlatformError {
+                return page(ErrorPage(error, exchange.diagnostics))
+            }
+        } catch {
+            if !(error is PlatformError) { logger.error("A page of the demo tenant failed.", error: error) }
+            let known = error as? PlatformError ?? .serverError
+            return page(ErrorPage(known, Diagnostics(request, nil, platform: self)))
+        }
+    }
+}

@@ -1,0 +1,71 @@
+/// Who consented to what.
+extension Platform {
+    private func key(_ client: DemoClient, _ account: DemoAccount) -> String { "\(client.id) \(account.username)" }
+
+    /// Whether the user, or an administrator for everyone, has consented to these scopes. Those of OpenID Connect are
+    /// covered by any consent to the application.
+    func hasConsented(_ account: DemoAccount, to client: DemoClient, scopes: [String]) -> Bool {
+        let key = key(client, account)
+        return state.read { record in
+            let own = record.consents[key]
+            let administrator = account.kind == .work ? record.adminConsents[client.id] : nil
+            guard own != nil || administrator != nil else { return false }
+            let granted = (own ?? []).union(administrator ?? [])
+            return Scope.graphScopes(scopes).allSatisfy(granted.contains)
+        }
+    }
+
+    /// Whether an administrator has to consent first.
+    func needsAdministrator(_ account: DemoAccount, for client: DemoClient, scopes: [String]) -> Bool {
+        let adminOnly = scopes.contains { Scope.permission($0)?.adminOnly == true }
+        guard account.traits.contains(.needsAdminConsent) || adminOnly else { return false }
+        let granted = state.read { $0.adminConsents[client.id] }
+        guard let granted else { return true }
+        return !Scope.graphScopes(scopes).allSatisfy(granted.contains)
+    }
+
+    func recordConsent(_ account: DemoAccount, to client: DemoClient, scopes: [String]) {
+        let key = key(client, account)
+        state.change { $0.consents[key, default: []].formUnion(scopes) }
+    }
+
+    func recordAdminConsent(to client: DemoClient, scopes: [String]) {
+        state.change { $0.adminConsents[client.id, default: []].formUnion(scopes) }
+    }
+
+    /// The user is asked again by every application.
+    func forgetConsents(of account: DemoAccount) {
+        state.change { record in
+            for client in clients.values { record.consents[key(client, account)] = nil }
+        }
+    }
+}
+
+/// Demands for a second factor. Each demand has a number; a token or session that carries it, or a later one, has met
+/// it.
+extension Platform {
+    /// The demand that this account has to meet, 0 for none.
+    func secondFactorDemand(on account: DemoAccount) -> Int {
+        state.read { $0.secondFactorDemands[account.username, default: 0] }
+    }
+
+    /// The number that meets every demand made so far.
+    var latestSecondFactorDemand: Int { state.read { $0.lastSecondFactorDemand } }
+
+    /// A new demand, which nothing has met yet.
+    func demandSecondFactor(of account: DemoAccount) {
+        state.change { record in
+            record.lastSecondFactorDemand += 1
+            record.secondFactorDemands[account.username] = record.lastSecondFactorDemand
+        }
+    }
+
+    /// Whether a silent call has to be refused. The account that is known for it gets its demand with the first such
+    /// call, so that it signs in without one before.
+    func refusesSilently(_ account: DemoAccount, met: Int) -> Bool {
+        if met == 0, account.traits.contains(.secondFactorOnSilentCall), secondFactorDemand(on: account) == 0 {
+            demandSecondFactor(of: account)
+        }
+        return met < secondFactorDemand(on: account)
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+
+/// A sign-out whose account is still to be picked; sealed into the page.
+struct LogoutFlow: Sendable, Codable {
+    var expires: Date
+    /// Checked; nil when there is none to return to.
+    var returnURI: String?
+}
+
+extension Platform {
+    /// `GET` or `POST /{tenant}/oauth2/v2.0/logout`
+    func logout(_ request: Request, segment: TenantSegment) -> Response {
+        controls.count(.logout)
+        return onPage(request) { exchange in
+            let fields = exchange.fields
+            let flow = LogoutFlow(expires: now().addingTimeInterval(SignInFlow.lifetime), returnURI: returnURI(fields))
+            let session = signOnSession(request.head)
+            if let hinted = fields.text("logout_hint").flatMap(Directory.account(loginHintClaim:)) {
+                return try signOut([hinted], of: session, flow)
+            }
+            guard session.entries.count > 1 else { return try signOut(session.accounts, of: session, flow) }
+            let form = SignInForm(
+                action: "/\(segment.path)/logout", flow: try state.sealer.seal(flow, for: .logout))
+            return page(SignOutPickerPage(form: form, accounts: session.accounts))
+        }
+    }
+
+    /// `POST /{tenant}/logout`: the account that was picked, or `all`.
+    func continueLogout(_ request: Request) -> Response {
+        onPage(request) { exchange in
+            guard
+                let flow = exchange.fields["flow"].flatMap({
+                    state.sealer.open($0, for: .logout, as: LogoutFlow.self)
+                }), now() < flow.expires
+            else { throw PlatformError.flowExpired }
+            let session = signOnSession(request.head)
+            let username = exchange.fields["username"] ?? ""
+            let accounts =
+                username == SignOutPickerPage.everyone
+                ? session.accounts : [Directory.account(username: username)].compactMap(\.self)
+            return try signOut(accounts, of: session, flow)
+        }
+    }
+
+    private func signOut(_ accounts: [DemoAccount], of session: SignOnSession, _ flow: LogoutFlow) throws -> Response {
+        var session = session
+        end(accounts, of: &session)
+        var response = flow.returnURI.map { .redirect(to: $0) } ?? page(SignedOutPage(remaining: session.accounts))
+        response.headerFields[.setCookie] = try setCookie(session)
+        return response
+    }
+
+    /// Where to go afterwards, when it is registered. Anything else is ignored, as on the real platform: the person
+    /// is signed out, and stays here.
+    private func returnURI(_ fields: FormFields) -> String? {
+        guard let uri = fields.text("post_logout_redirect_uri"),
+            clients.values.contains(where: { $0.postLogoutRedirectURIs.contains(uri) })
+        else { return nil }
+        return uri.appending(query: fields["state"].map { [("state", $0)] } ?? [])
+    }
+}

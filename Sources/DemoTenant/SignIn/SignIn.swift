@@ -1,0 +1,223 @@
+import Foundation
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+
+/// One request of a sign-in: the authorization request itself, or a page's form. Takes what came, and answers with
+/// the next page or with the way back to the application.
+struct SignIn {
+    let platform: Platform
+    let exchange: Exchange
+    let client: DemoClient
+    var flow: SignInFlow
+    private var session: SignOnSession
+    private var sessionChanged = false
+
+    init(platform: Platform, exchange: Exchange, client: DemoClient, flow: SignInFlow) {
+        self.platform = platform
+        self.exchange = exchange
+        self.client = client
+        self.flow = flow
+        session = platform.signOnSession(exchange.request.head)
+    }
+
+    private var request: AuthorizationRequest { flow.request }
+
+    // MARK: Beginning
+
+    /// Answers the authorization request: `prompt`, `login_hint`, `domain_hint` and single sign-on decide.
+    mutating func begin() throws -> Response {
+        let present = session.accounts.filter(isWelcome)
+        switch request.prompt {
+        case .some(.none): return try silently(present)
+        case .selectAccount, .create: return try next()
+        case .login, .consent, nil: break
+        }
+        if let hint = request.loginHint {
+            guard let account = Directory.account(hint: hint) else { return try next(notice: .unknownAccount(hint)) }
+            return try choose(account)
+        }
+        if request.prompt != .login, present.count == 1, let only = present.first { return try choose(only) }
+        return try next()
+    }
+
+    /// `prompt=none`: an answer without any page.
+    private mutating func silently(_ present: [DemoAccount]) throws -> Response {
+        let hinted = request.loginHint.map { Directory.account(hint: $0) }
+        let candidates = present.filter { hinted == nil || hinted == $0 }
+        guard let account = candidates.first else { return try fail(.notSignedIn) }
+        guard candidates.count == 1 else { return try fail(.ambiguousAccount) }
+        take(account)
+        if let authentication = flow.authentication,
+            platform.refusesSilently(account, met: authentication.secondFactor)
+        {
+            return try fail(.secondFactorNeeded)
+        }
+        switch platform.step(flow, client) {
+        case .pickAccount, .password: return try fail(.notSignedIn)
+        case .secondFactor: return try fail(.secondFactorNeeded)
+        case .blocked: return try fail(.blockedByPolicy.asInteraction)
+        case .administrator, .consent: return try fail(.notConsented(client).asInteraction)
+        case .done(let account, let authentication): return try finish(account, authentication)
+        }
+    }
+
+    /// Whether `domain_hint` is for this kind of account.
+    private func isWelcome(_ account: DemoAccount) -> Bool {
+        guard request.segment.admits(account) else { return false }
+        switch request.domainHint?.lowercased() {
+        case "organizations", Tenant.contosoDomain: return account.kind == .work
+        case "consumers", "live.com", "outlook.example": return account.kind == .personal
+        default: return true
+        }
+    }
+
+    // MARK: A page's form
+
+    /// Takes the field that belongs to the page's step; any page may go back to the choice of the account.
+    mutating func take(_ fields: FormFields) throws -> Response {
+        if let username = fields["username"] {
+            flow.username = nil
+            flow.authentication = nil
+            flow.consented = false
+            if username.isEmpty { return try next() }
+            guard let account = Directory.account(username: username.trimmingCharacters(in: .whitespaces)) else {
+                return try next(notice: .unknownAccount(username))
+            }
+            return try choose(account)
+        }
+        switch platform.step(flow, client) {
+        case .pickAccount, .blocked, .done:
+            break
+        case .password(let account):
+            guard fields["password"] == DemoAccount.password else { return try next(notice: .wrongPassword) }
+            authenticate(account, secondFactor: 0)
+        case .secondFactor(let account):
+            if fields["second_factor"] == "cancel" { return try fail(.secondFactorDeclined) }
+            authenticate(account, secondFactor: platform.latestSecondFactorDemand)
+        case .administrator:
+            if fields["consent"] == "cancel" { return try fail(.adminConsentNeeded) }
+        case .consent(let account):
+            switch fields["consent"] {
+            case "accept": accept(account)
+            case "cancel": return try fail(.consentDeclined)
+            default: break
+            }
+        }
+        return try next()
+    }
+
+    private mutating func choose(_ account: DemoAccount) throws -> Response {
+        guard request.segment.admits(account) else {
+            guard case .tenant = request.segment else { return try next(notice: .wrongKind(account)) }
+            return platform.page(ErrorPage(.notInTenant(account), exchange.diagnostics, client: client))
+        }
+        take(account)
+        return try next()
+    }
+
+    /// Chooses an account, with the proof that single sign-on has of it, unless `prompt=login` wants a new one.
+    private mutating func take(_ account: DemoAccount) {
+        flow.username = account.username
+        flow.authentication = request.prompt == .login ? nil : session.entry(account)?.authentication
+    }
+
+    /// The password, and then perhaps the second factor, was right.
+    private mutating func authenticate(_ account: DemoAccount, secondFactor: Int) {
+        let authentication = Authentication(
+            time: exchange.diagnostics.time, sessionID: session.id, secondFactor: secondFactor,
+            revocations: platform.state.read { $0.revocations[account.username, default: 0] })
+        flow.authentication = authentication
+        // Signing in went well for a blocked account, but nobody would want to be sent there again at once.
+        guard !account.traits.contains(.blockedByPolicy) else { return }
+        session.entries.removeAll { $0.username == account.username }
+        session.entries.append(
+            SignOnSession.Entry(id: platform.newID(), username: account.username, authentication: authentication))
+        sessionChanged = true
+    }
+
+    private mutating func accept(_ account: DemoAccount) {
+        flow.consented = true
+        switch request.purpose {
+        case .code: platform.recordConsent(account, to: client, scopes: request.scopes)
+        case .adminConsent: platform.recordAdminConsent(to: client, scopes: request.scopes)
+        }
+    }
+
+    // MARK: Answers
+
+    /// Something to tell above the form.
+    enum Notice {
+        case unknownAccount(String)
+        case wrongKind(DemoAccount)
+        case wrongPassword
+    }
+
+    private func next(notice: Notice? = nil) throws -> Response {
+        let step = platform.step(flow, client)
+        if case .done(let account, let authentication) = step { return try finish(account, authentication) }
+        let form = SignInForm(
+            action: "/\(request.segment.path)/login", flow: try platform.state.sealer.seal(flow, for: .flow))
+        let page: any Page
+        switch step {
+        case .pickAccount, .done:
+            page = AccountPickerPage(
+                form: form, client: client, accounts: Directory.accounts.filter(isWelcome),
+                signedIn: Set(session.entries.map(\.username)), notice: notice)
+        case .password(let account):
+            page = PasswordPage(form: form, client: client, account: account, notice: notice)
+        case .blocked(let account):
+            page = BlockedPage(form: form, client: client, account: account, diagnostics: exchange.diagnostics)
+        case .secondFactor(let account):
+            page = SecondFactorPage(form: form, client: client, account: account)
+        case .administrator(let account):
+            page = AdministratorPage(form: form, client: client, account: account, request: request)
+        case .consent(let account):
+            page = ConsentPage(form: form, client: client, account: account, request: request)
+        }
+        return try withCookie(platform.page(page))
+    }
+
+    private func finish(_ account: DemoAccount, _ authentication: Authentication) throws -> Response {
+        var answer: [(String, String?)]
+        switch request.purpose {
+        case .code:
+            let code = AuthorizationCode(
+                id: platform.newID(), clientID: client.id, redirectURI: request.target.redirectURI,
+                segment: request.segment, codeChallenge: request.codeChallenge, nonce: request.nonce,
+                scopes: request.scopes, username: account.username, authentication: authentication,
+                claims: request.claims,
+                expires: exchange.diagnostics.time.addingTimeInterval(AuthorizationCode.lifetime))
+            answer = [("code", try platform.state.sealer.seal(code, for: .code))]
+            if request.wantsClientInfo { answer.append(("client_info", account.clientInfo)) }
+            answer.append(("session_state", authentication.sessionID))
+        case .adminConsent:
+            answer = [
+                ("admin_consent", "True"), ("tenant", account.tenantID),
+                ("scope", request.scopes.joined(separator: " ")),
+            ]
+        }
+        return try withCookie(platform.answer(answer, to: request.target))
+    }
+
+    private func fail(_ error: PlatformError) throws -> Response {
+        try withCookie(platform.answer(error, exchange.diagnostics, to: request.target))
+    }
+
+    private func withCookie(_ response: Response) throws -> Response {
+        guard sessionChanged else { return response }
+        var response = response
+        response.headerFields[.setCookie] = try platform.setCookie(session)
+        return response
+    }
+}
+
+extension PlatformError {
+    /// As the authorization endpoint reports it when no page may be shown.
+    fileprivate var asInteraction: PlatformError {
+        var error = self
+        error.error = "interaction_required"
+        error.suberror = nil
+        return error
+    }
+}

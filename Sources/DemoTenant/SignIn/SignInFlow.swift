@@ -1,0 +1,49 @@
+import Foundation
+
+/// How far one sign-in has come. It travels in the pages' hidden field, sealed: the server keeps nothing, and a page
+/// that is gone back to continues from where that page was.
+struct SignInFlow: Sendable, Codable {
+    static let lifetime: TimeInterval = 3600
+
+    var request: AuthorizationRequest
+    var expires: Date
+    /// The chosen account.
+    var username: String?
+    /// Set once the password was given here, or taken from single sign-on.
+    var authentication: Authentication?
+    /// The consent page was answered with yes.
+    var consented = false
+
+    var account: DemoAccount? { username.flatMap(Directory.account(username:)) }
+}
+
+/// What a sign-in needs next.
+enum SignInStep: Sendable {
+    case pickAccount
+    case password(DemoAccount)
+    case blocked(DemoAccount)
+    case secondFactor(DemoAccount)
+    /// The account cannot consent for itself.
+    case administrator(DemoAccount)
+    case consent(DemoAccount)
+    case done(DemoAccount, Authentication)
+}
+
+extension Platform {
+    /// The next step follows from what the flow has, in the platform's order: who, proof, policy, consent.
+    func step(_ flow: SignInFlow, _ client: DemoClient) -> SignInStep {
+        let request = flow.request
+        guard let account = flow.account else { return .pickAccount }
+        guard let authentication = flow.authentication else { return .password(account) }
+        if account.traits.contains(.blockedByPolicy) { return .blocked(account) }
+        let demand = max(secondFactorDemand(on: account), request.claims.secondFactor ? 1 : 0)
+        if authentication.secondFactor < demand { return .secondFactor(account) }
+        if request.purpose == .adminConsent {
+            guard account.traits.contains(.administrator) else { return .administrator(account) }
+            return flow.consented ? .done(account, authentication) : .consent(account)
+        }
+        if needsAdministrator(account, for: client, scopes: request.scopes) { return .administrator(account) }
+        let mustAsk = request.prompt == .consent || !hasConsented(account, to: client, scopes: request.scopes)
+        return mustAsk && !flow.consented ? .consent(account) : .done(account, authentication)
+    }
+}

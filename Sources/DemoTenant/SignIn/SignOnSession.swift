@@ -1,0 +1,68 @@
+import Foundation
+import HTTPTypes
+import HTTPWire
+
+/// Single sign-on: who has signed in with this browser. It is the cookie, sealed; what ends it early is in the state.
+struct SignOnSession: Sendable, Codable {
+    /// Cookies of one host are shared by all its ports, so the name must be nobody else's.
+    static let cookieName = "demo-tenant-sign-on"
+    static let lifetime: TimeInterval = 24 * 3600
+
+    struct Entry: Sendable, Codable {
+        /// Of this one authentication, so that ending it does not end the next.
+        var id: String
+        var username: String
+        var authentication: Authentication
+    }
+
+    var id: String
+    var begun: Date
+    var entries: [Entry] = []
+
+    var expires: Date { begun.addingTimeInterval(Self.lifetime) }
+
+    func entry(_ account: DemoAccount) -> Entry? { entries.first { $0.username == account.username } }
+
+    var accounts: [DemoAccount] { entries.compactMap { Directory.account(username: $0.username) } }
+}
+
+extension Platform {
+    /// The browser's session without what has ended, or a new one.
+    func signOnSession(_ head: RequestHead) -> SignOnSession {
+        let now = now()
+        let opened = RequestCookies(head)[SignOnSession.cookieName].flatMap {
+            state.sealer.open($0, for: .signOn, as: SignOnSession.self)
+        }
+        guard var session = opened, now < session.expires else { return SignOnSession(id: newID(), begun: now) }
+        let entries = session.entries
+        session.entries = state.read { record in
+            entries.filter { entry in
+                record.endedSignOns[entry.id] == nil
+                    && record.revocations[entry.username, default: 0] == entry.authentication.revocations
+            }
+        }
+        return session
+    }
+
+    /// The cookie of a session; one without accounts is removed.
+    func setCookie(_ session: SignOnSession) throws -> String {
+        let isOver = session.entries.isEmpty
+        return try SetCookie(
+            name: SignOnSession.cookieName, value: isOver ? "" : state.sealer.seal(session, for: .signOn),
+            maxAge: isOver ? 0 : nil, secure: false
+        ).headerValue
+    }
+
+    /// Signs accounts out of a session, for good: the cookie's old value does not bring them back.
+    func end(_ accounts: [DemoAccount], of session: inout SignOnSession) {
+        let names = Set(accounts.map(\.username))
+        let ended = session.entries.filter { names.contains($0.username) }
+        session.entries.removeAll { names.contains($0.username) }
+        guard !ended.isEmpty else { return }
+        let (now, expires) = (now(), session.expires)
+        state.change { record in
+            record.endedSignOns = record.endedSignOns.filter { $0.value > now }
+            for entry in ended { record.endedSignOns[entry.id] = expires }
+        }
+    }
+}

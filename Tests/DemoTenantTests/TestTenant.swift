@@ -1,0 +1,204 @@
+import EventLoop
+import Foundation
+import Logging
+import Synchronization
+
+@testable import DemoTenant
+
+/// A demo tenant on a port of its own, with a clock that tests move.
+struct TestTenant: Sendable {
+    static let web = DemoClient(
+        id: "11111111-aaaa-4bbb-8ccc-000000000001", secret: "the web client's secret: %+&",
+        redirectURIs: ["http://localhost:8080/auth/callback"],
+        postLogoutRedirectURIs: ["http://localhost:8080/auth/signed-out"], name: "Web tutorial")
+    static let native = DemoClient(
+        id: "11111111-aaaa-4bbb-8ccc-000000000002", secret: nil, redirectURIs: ["http://localhost:8080/native"],
+        name: "Native <tutorial>")
+
+    /// RFC 7636 appendix B.
+    static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+    static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw_cM"
+
+    let tenant: DemoTenant
+    let port: Int
+    let clock: Clock
+
+    final class Clock: Sendable {
+        private let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000.25))
+        var now: Date { time.withLock { $0 } }
+        func advance(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
+    }
+
+    /// Keys take a moment to make, so all tenants but those of a test about that begin with these.
+    private static let seed: Data? = {
+        let path = temporaryPath()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        _ = try? TenantState(
+            path: path, randomBytes: { count in (0..<count).map { _ in UInt8.random(in: .min ... .max) } },
+            logger: Logger(label: "seed"))
+        return FileManager.default.contents(atPath: path)
+    }()
+
+    static func temporaryPath() -> String {
+        FileManager.default.temporaryDirectory.appendingPathComponent("demo-tenant-\(UUID().uuidString).json").path
+    }
+
+    /// Runs a test against a tenant that is stopped afterwards.
+    /// - Parameter stateFile: Kept by the caller; nil gives the test a file that is removed.
+    static func run<Value: Sendable>(
+        stateFile: String? = nil, clock: Clock = Clock(), _ body: @Sendable (TestTenant) async throws -> Value
+    ) async throws -> Value {
+        let path = stateFile ?? temporaryPath()
+        defer { if stateFile == nil { try? FileManager.default.removeItem(atPath: path) } }
+        if !FileManager.default.fileExists(atPath: path), let seed { try seed.write(to: URL(fileURLWithPath: path)) }
+        let workers = try WorkerGroup(count: 1)
+        let tenant = try DemoTenant(
+            configuration: DemoTenantConfiguration(clients: [web, native], stateFile: path, now: { clock.now }),
+            workers: workers, logger: Logger(label: "demo tenant"))
+        let port = try await tenant.start()
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await body(TestTenant(tenant: tenant, port: port, clock: clock)))
+        } catch {
+            result = .failure(error)
+        }
+        await tenant.stop()
+        await workers.shutdown()
+        return try result.get()
+    }
+
+    /// A browser without cookies.
+    func browser() -> Browser { Browser(port: port) }
+}
+
+/// A browser as curl is one: keeps cookies, follows no redirect, and fills in forms.
+actor Browser {
+    let port: Int
+    private var cookies: [String: String] = [:]
+
+    init(port: Int) { self.port = port }
+
+    func get(_ path: String, _ fields: [(String, String)] = [], headers: [(String, String)] = []) async throws -> Answer
+    {
+        try await send("GET", path.appending(query: fields), headers)
+    }
+
+    func post(_ path: String, _ fields: [(String, String)], headers: [(String, String)] = []) async throws -> Answer {
+        try await send(
+            "POST", path, [("Content-Type", "application/x-www-form-urlencoded")] + headers,
+            Array(FormEncoding.encode(fields).utf8))
+    }
+
+    func send(
+        _ method: String, _ path: String, _ headers: [(String, String)] = [], _ body: [UInt8] = []
+    ) async throws -> Answer {
+        var text = "\(method) \(path) HTTP/1.1\r\nConnection: close\r\nContent-Length: \(body.count)\r\n"
+        if !headers.contains(where: { $0.0 == "Host" }) { text += "Host: localhost:\(port)\r\n" }
+        if !cookies.isEmpty {
+            text += "Cookie: \(cookies.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: "; "))\r\n"
+        }
+        for (name, value) in headers { text += "\(name): \(value)\r\n" }
+        let answer = try Answer(try await Wire.exchange(port: port, Array("\(text)\r\n".utf8) + body))
+        for cookie in answer.all("Set-Cookie") {
+            let pair = cookie.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(String.init)
+            cookies[pair[0]] = pair.count == 2 && !pair[1].isEmpty ? pair[1] : nil
+        }
+        return answer
+    }
+
+    /// Sends the form of a page with one field of its own.
+    func submit(_ page: Answer, _ name: String, _ value: String, headers: [(String, String)] = []) async throws
+        -> Answer
+    {
+        let (action, fields) = try page.form()
+        return try await post(action, fields + [(name, value)], headers: headers)
+    }
+}
+
+extension Browser {
+    /// The parameters of an authorization request in order, with changes: an empty value leaves one out.
+    static func authorization(_ client: DemoClient, _ changes: [String: String] = [:]) -> [(String, String)] {
+        var parameters = [
+            "client_id": client.id, "redirect_uri": client.redirectURIs.first ?? "", "response_type": "code",
+            "scope": "openid profile offline_access user.read", "state": "the state / & ü", "nonce": "the nonce",
+            "code_challenge": TestTenant.challenge, "code_challenge_method": "S256", "client_info": "1",
+        ]
+        for (name, value) in changes { parameters[name] = value.isEmpty ? nil : value }
+        return parameters.sorted { $0.key < $1.key }
+    }
+
+    func authorize(
+        _ changes: [String: String] = [:], client: DemoClient = TestTenant.web, segment: String = "common"
+    ) async throws -> Answer {
+        try await get("/\(segment)/oauth2/v2.0/authorize", Self.authorization(client, changes))
+    }
+
+    /// Goes through the pages until the application has its answer; the fields of which pages were shown are noted.
+    func signIn(
+        _ username: String, _ changes: [String: String] = [:], client: DemoClient = TestTenant.web,
+        segment: String = "common"
+    ) async throws -> (answer: [String: String], pages: [String]) {
+        var page = try await authorize(changes, client: client, segment: segment)
+        var pages: [String] = []
+        while let form = page.shownField, pages.count < 6 {
+            pages.append(form)
+            switch form {
+            case "username": page = try await submit(page, "username", username)
+            case "password": page = try await submit(page, "password", "demo")
+            case "second_factor": page = try await submit(page, "second_factor", "approve")
+            default: page = try await submit(page, "consent", "accept")
+            }
+        }
+        return (try page.callback(), pages)
+    }
+
+    /// The parameters of a code's redemption, with changes.
+    func redeem(
+        _ code: String?, _ changes: [String: String] = [:], client: DemoClient = TestTenant.web,
+        segment: String = "common", headers: [(String, String)] = []
+    ) async throws -> Answer {
+        var fields = [
+            "grant_type": "authorization_code", "client_id": client.id, "code": code ?? "",
+            "redirect_uri": client.redirectURIs.first ?? "", "code_verifier": TestTenant.verifier, "client_info": "1",
+            "client_secret": client.secret ?? "",
+        ]
+        for (name, value) in changes { fields[name] = value }
+        return try await post(
+            "/\(segment)/oauth2/v2.0/token", fields.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key },
+            headers: headers)
+    }
+
+    func refresh(
+        _ token: String?, _ changes: [String: String] = [:], client: DemoClient = TestTenant.web,
+        segment: String = "common"
+    ) async throws -> Answer {
+        try await redeem(
+            nil,
+            [
+                "grant_type": "refresh_token", "refresh_token": token ?? "", "redirect_uri": "", "code_verifier": "",
+            ].merging(changes) { $1 }, client: client, segment: segment)
+    }
+
+    /// Signs in and redeems the code.
+    func tokens(
+        _ username: String, _ changes: [String: String] = [:], client: DemoClient = TestTenant.web,
+        segment: String = "common"
+    ) async throws -> Answer {
+        let (answer, _) = try await signIn(username, changes, client: client, segment: segment)
+        return try await redeem(answer["code"], client: client, segment: segment)
+    }
+
+    func me(_ accessToken: String?, path: String = "/v1.0/me", headers: [(String, String)] = []) async throws -> Answer
+    {
+        try await get(path, headers: accessToken.map { [("Authorization", "Bearer \($0)")] + headers } ?? headers)
+    }
+
+    /// `POST /control` with JSON.
+    func control(_ json: JSONValue) async throws -> Answer {
+        try await send("POST", "/control", [("Content-Type", "application/json")], json.bytes)
+    }
+
+    func count(_ name: String) async throws -> Int? {
+        try await get("/control").json?["counts"]?[name]?.intValue
+    }
+}
