@@ -111,7 +111,7 @@ public struct RequestHead: Sendable {
         var parser = RequestParser()
         var offset = 0
         switch parser.next(message.span, at: &offset) {
-        case .head(let head, _) where offset == message.count: self = head
+        case .head(let head, _) where offset == message.count && head.target == target: self = head
         case .failure(let error): throw error
         default: throw .invalidTarget
         }

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import HTTPWire
+
+@Suite("Requests of the corpus")
+struct CorpusTests {
+    @Test("The corpus was found")
+    func found() {
+        #expect(CorpusCase.all.count >= 100)
+        #expect(Set(CorpusCase.all.map(\.testDescription)).count == CorpusCase.all.count)
+    }
+
+    @Test("Fed whole", arguments: CorpusCase.all)
+    func whole(_ item: CorpusCase) {
+        #expect(Transcript.of([item.request[...]], settings: item.settings) == item.events)
+    }
+
+    @Test("Fed byte by byte", arguments: CorpusCase.all)
+    func byteByByte(_ item: CorpusCase) {
+        let bytes = item.request.indices.map { item.request[$0...$0] }
+        #expect(Transcript.of(bytes, settings: item.settings) == item.events)
+    }
+
+    @Test("Fed in random cuts", arguments: CorpusCase.all)
+    func randomCuts(_ item: CorpusCase) {
+        for seed in 0..<40 as Range<UInt64> {
+            var generator = SeededGenerator(seed: seed)
+            let pieces = generator.cut(item.request, places: 1 + Int(seed % 8))
+            #expect(Transcript.of(pieces, settings: item.settings) == item.events, "seed \(seed)")
+        }
+    }
+
+    @Test("With another request behind it in the same buffer", arguments: CorpusCase.all)
+    func trailingRequest(_ item: CorpusCase) {
+        let next = Array("GET /next HTTP/1.0\r\n\r\n".utf8)
+        let events = Transcript.of([(item.request + next)[...]], settings: item.settings)
+        switch item.events.last {
+        case "end": #expect(events == item.events + ["head GET /next HTTP/1.0 for nobody, close", "end"])
+        case "waiting", nil:
+            // The bytes behind may go on with a body that was cut off; what came before it stays.
+            let settled = item.events.dropLast(item.events.dropLast().last?.hasPrefix("body ") == true ? 2 : 1)
+            #expect(events.starts(with: settled))
+        default: #expect(events == item.events)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Testing
+
+@testable import HTTPWire
+
+@Suite("Forms, queries and paths")
+struct FormTests {
+    struct Form: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let text: String
+        let fields: [[String]]
+        init(_ title: String, _ text: String, _ fields: [[String]]) {
+            (testDescription, self.text, self.fields) = (title, text, fields)
+        }
+    }
+
+    @Test(
+        "Reading a form",
+        arguments: [
+            Form("nothing", "", []),
+            Form("one field", "a=1", [["a", "1"]]),
+            Form("the order is kept", "b=2&a=1&b=3", [["b", "2"], ["a", "1"], ["b", "3"]]),
+            Form("a plus is a space, in names too", "a+b=c+d", [["a b", "c d"]]),
+            Form("an encoded plus is a plus", "a=1%2B1", [["a", "1+1"]]),
+            Form("separators can be encoded", "a%3D=%26", [["a=", "&"]]),
+            Form("UTF-8", "n=%C3%A9%e2%82%ac", [["n", "é€"]]),
+            Form("bare UTF-8", "n=é", [["n", "é"]]),
+            Form("equals signs in the value", "a=b=c=", [["a", "b=c="]]),
+            Form("a name alone", "a&b=", [["a", ""], ["b", ""]]),
+            Form("an empty name", "=1", [["", "1"]]),
+            Form("empty members are skipped", "&&a=1&", [["a", "1"]]),
+            Form("an encoded NUL is a character", "a=%00", [["a", "\0"]]),
+            Form("a semicolon separates nothing", "a=1;b=2", [["a", "1;b=2"]]),
+        ])
+    func reading(_ row: Form) throws {
+        let form = try FormFields(query: row.text)
+        #expect(form.fields.map { [$0.name, $0.value] } == row.fields)
+        #expect(try FormFields(body: Array(row.text.utf8)) == form)
+        for field in row.fields { #expect(form.values(for: field[0]).contains(field[1])) }
+    }
+
+    @Test(
+        "Reading a form refuses",
+        arguments: [
+            ("a=%", FormError.invalidEscape), ("a=%4", .invalidEscape), ("a=%4g", .invalidEscape),
+            ("%zz=1", .invalidEscape), ("a=%+1", .invalidEscape), ("a=%&b=41", .invalidEscape),
+            ("a=%ff", .invalidUTF8), ("a=%c3", .invalidUTF8), ("%c0%80=1", .invalidUTF8), ("a=%ed%a0%80", .invalidUTF8),
+        ])
+    func refusing(_ text: String, _ error: FormError) {
+        #expect(throws: error) { try FormFields(query: text) }
+    }
+
+    @Test("A body that is not UTF-8 is refused")
+    func notUTF8() {
+        #expect(throws: FormError.invalidUTF8) { try FormFields(body: [0x61, 0x3D, 0xFF]) }
+    }
+
+    @Test("The number of fields is limited")
+    func limit() throws {
+        let hundred = Array(repeating: "a=1", count: 100).joined(separator: "&")
+        #expect(try FormFields(query: hundred).fields.count == 100)
+        #expect(throws: FormError.tooManyFields) { try FormFields(query: hundred + "&b=2") }
+        #expect(throws: FormError.tooManyFields) { try FormFields(query: "a=1&b=2", maxFields: 1) }
+    }
+
+    @Test("Repeated names are seen")
+    func repeated() throws {
+        let form = try FormFields(query: "code=1&state=2&code=3")
+        #expect(form["code"] == "1")
+        #expect(form["none"] == nil)
+        #expect(form.values(for: "code") == ["1", "3"])
+        #expect(form.hasRepeatedNames)
+        #expect(form.isRepeated("code"))
+        #expect(!form.isRepeated("state"))
+        #expect(try !FormFields(query: "a=1&b=1").hasRepeatedNames)
+    }
+
+    @Test(
+        "Path segments",
+        arguments: [
+            ("/", [""]), ("/a", ["a"]), ("/a/", ["a", ""]), ("/a/b", ["a", "b"]), ("//a", ["", "a"]),
+            ("/a%20b/c+d", ["a b", "c+d"]), ("/%C3%A9", ["é"]), ("/100%25", ["100%"]),
+            ("/.a/..b/...", [".a", "..b", "..."]),
+            ("/%2541", ["%41"]),
+        ])
+    func segments(_ path: String, _ segments: [String]) throws {
+        #expect(try decodedPathSegments(path) == segments)
+    }
+
+    @Test(
+        "Paths refused",
+        arguments: [
+            ("", PathError.notAbsolute), ("*", .notAbsolute), ("a/b", .notAbsolute),
+            ("/..", .dotSegment), ("/a/../b", .dotSegment), ("/a/..", .dotSegment), ("/.", .dotSegment),
+            ("/%2e%2e/etc", .dotSegment), ("/.%2E/etc", .dotSegment), ("/%252e%252e/etc", .dotSegment),
+            ("/%25252e%25252e", .dotSegment), ("/%2e", .dotSegment),
+            ("/a%2fb", .forbiddenCharacter), ("/a%2Fb", .forbiddenCharacter), ("/a%252fb", .forbiddenCharacter),
+            ("/a\\b", .forbiddenCharacter), ("/a%5cb", .forbiddenCharacter), ("/a%255Cb", .forbiddenCharacter),
+            ("/%00", .forbiddenCharacter), ("/a%0d%0ab", .forbiddenCharacter), ("/%7f", .forbiddenCharacter),
+            ("/%2500", .forbiddenCharacter), ("/..%2f", .forbiddenCharacter),
+            ("/%", .invalidEncoding), ("/%4", .invalidEncoding), ("/%zz", .invalidEncoding), ("/%ff", .invalidEncoding),
+            ("/%c0%ae%c0%ae", .invalidEncoding), ("/%2525252525252e", .invalidEncoding),
+        ])
+    func refusedPaths(_ path: String, _ error: PathError) {
+        #expect(throws: error) { try decodedPathSegments(path) }
+    }
+}

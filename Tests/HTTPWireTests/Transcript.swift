@@ -1,0 +1,124 @@
+import HTTPTypes
+
+@testable import HTTPWire
+
+/// What a parser says to some bytes, as lines of text, fed as a connection feeds it: what is not consumed is kept and
+/// comes again with more behind it.
+///
+///     head GET /a?b HTTP/1.1 for example.org, keep alive, expects continue, body 5
+///       path /a
+///       query b
+///       Host: example.org
+///     body "hello"
+///     end
+///     failure 400 invalidTarget
+///     waiting                      (the bytes end within a request)
+struct Transcript {
+    private(set) var lines: [String] = []
+    private var parser: RequestParser
+    private var pending: [UInt8] = []
+    private var body: [UInt8] = []
+    private(set) var hasFailed = false
+
+    init(settings: [String: Int]) {
+        var limits = WireLimits()
+        if let bytes = settings["maxHeadBytes"] { limits.maxHeadBytes = bytes }
+        if let count = settings["maxFields"] { limits.maxFields = count }
+        if let bytes = settings["maxTrailerBytes"] { limits.maxTrailerBytes = bytes }
+        parser = RequestParser(limits: limits, maxBodyBytes: settings["maxBodyBytes"] ?? 64 * 1024)
+    }
+
+    /// The transcript of `bytes` cut into `pieces`.
+    static func of(_ pieces: [ArraySlice<UInt8>], settings: [String: Int] = [:]) -> [String] {
+        var transcript = Transcript(settings: settings)
+        for piece in pieces where !piece.isEmpty { transcript.feed(piece) }
+        return transcript.finish()
+    }
+
+    mutating func feed(_ piece: ArraySlice<UInt8>) {
+        guard !hasFailed else { return }
+        pending += piece
+        let bytes = pending
+        var offset = 0
+        loop: while true {
+            switch parser.next(bytes.span, at: &offset) {
+            case .needMoreBytes: break loop
+            case .head(let head, let framing): lines += Self.describe(head, framing)
+            case .body(let range): body += bytes[range]
+            case .end:
+                flushBody()
+                lines.append("end")
+            case .failure(let error):
+                flushBody()
+                lines.append("failure \(error.status.code) \(error)")
+                hasFailed = true
+                break loop
+            }
+        }
+        pending.removeFirst(offset)
+    }
+
+    mutating func finish() -> [String] {
+        flushBody()
+        if !hasFailed, parser.isMidRequest || !pending.isEmpty { lines.append("waiting") }
+        return lines
+    }
+
+    private mutating func flushBody() {
+        if !body.isEmpty { lines.append("body \"\(Self.escape(body))\"") }
+        body = []
+    }
+
+    private static func describe(_ head: RequestHead, _ framing: BodyFraming) -> [String] {
+        var line = "head \(head.method.rawValue) \(head.target) \(head.version == .http11 ? "HTTP/1.1" : "HTTP/1.0")"
+        line += " for \(head.host.isEmpty ? "nobody" : head.host), \(head.keepAlive ? "keep alive" : "close")"
+        if head.expectsContinue { line += ", expects continue" }
+        switch framing {
+        case .none: break
+        case .length(let length): line += ", body \(length)"
+        case .chunked: line += ", chunked body"
+        }
+        var lines = [line]
+        if head.path != head.target { lines.append("  path \(head.path)") }
+        if let query = head.query { lines.append("  query \(query)") }
+        for field in head.fields {
+            lines.append("  \(escape(head.bytes[field.name.range])): \(escape(head.bytes[field.value.range]))")
+        }
+        return lines
+    }
+
+    private static func escape(_ bytes: some Collection<UInt8>) -> String {
+        var text = ""
+        for byte in bytes.prefix(80) {
+            switch byte {
+            case 0x0D: text += "\\r"
+            case 0x0A: text += "\\n"
+            case 0x09: text += "\\t"
+            case 0x20..<0x7F: text += String(UnicodeScalar(byte))
+            default: text += "\\x" + String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+            }
+        }
+        return bytes.count > 80 ? "\(text)… (\(bytes.count) bytes)" : text
+    }
+}
+
+/// A small deterministic generator (SplitMix64), so that a failing cut or mutation can be had again from its seed.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// `bytes` cut at up to `count` random places.
+    mutating func cut(_ bytes: [UInt8], places count: Int) -> [ArraySlice<UInt8>] {
+        let places = (0..<count).map { _ in Int.random(in: 0...bytes.count, using: &self) }.sorted()
+        return zip([0] + places, places + [bytes.count]).map { bytes[$0..<$1] }
+    }
+}
