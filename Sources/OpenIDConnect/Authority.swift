@@ -70,8 +70,11 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 
     /// The request for the OpenID Connect discovery document.
     public var discoveryRequest: ProviderRequest {
-        .get(root.replacingPath("/\(pathSegment)/v2.0/.well-known/openid-configuration"))
+        .get(endpoint(path: "/\(pathSegment)/v2.0/.well-known/openid-configuration"))
     }
+
+    /// A path of the authority's host.
+    func endpoint(path: String) -> Endpoint { root.replacingPath(path) }
 
     /// Two spellings of one authority are equal.
     public static func == (left: Authority, right: Authority) -> Bool { left.description == right.description }

@@ -94,3 +94,38 @@ public struct LogoutRequest: Sendable {
         return metadata.endSessionEndpoint?.appending(parameters)
     }
 }
+
+/// The request for an administrator's consent (facts): to one tenant, or to organizations where it is not known yet.
+public struct AdminConsentRequest: Sendable {
+    private let endpoint: Endpoint
+
+    /// - Parameters:
+    ///   - authority: the application's.
+    ///   - tenant: a tenant ID or domain instead of the authority's; refused when it is neither.
+    public init(authority: Authority, tenant: String? = nil) throws(AuthorityError) {
+        switch tenant {
+        case nil: endpoint = try Self.endpoint(of: authority, isChosen: false)
+        case let tenant?: endpoint = try Self.endpoint(of: Authority("\(authority.origin)/\(tenant)"), isChosen: true)
+        }
+    }
+
+    /// The URL to redirect the browser to. It holds the state: not for a log.
+    public func url(registration: ClientRegistration, attempt: AuthorizationAttempt) -> String {
+        endpoint.appending([
+            ("client_id", registration.clientID),
+            ("scope", registration.scopes.joined(separator: " ")),
+            ("redirect_uri", registration.redirectURI),
+            ("state", attempt.state),
+        ])
+    }
+
+    private static func endpoint(of authority: Authority, isChosen: Bool) throws(AuthorityError) -> Endpoint {
+        switch authority.segment {
+        case .tenant(let name): return authority.endpoint(path: "/\(name)/v2.0/adminconsent")
+        case .common where !isChosen, .organizations:
+            return authority.endpoint(path: "/organizations/v2.0/adminconsent")
+        case .common, .consumers:
+            throw AuthorityError(reason: "An administrator agrees for one tenant: name its ID or one of its domains.")
+        }
+    }
+}

@@ -28,7 +28,9 @@ public struct Callback: Sendable, RedactedDescription {
             throw OpenIDError(.badRequest, "The sign-in's answer has no state. Start again.")
         }
         self.state = state
-        guard (self.parameters["code"] == nil) != (self.parameters["error"] == nil) else {
+        let answers = ["code", "error", "admin_consent"].filter { self.parameters[$0] != nil }
+        // A refused admin consent may carry both of its parameters.
+        guard answers.count == 1 || answers == ["error", "admin_consent"] else {
             throw OpenIDError(
                 .badRequest, "The sign-in's answer has neither a code nor an error, or both. Start again.")
         }
@@ -46,9 +48,7 @@ public struct Callback: Sendable, RedactedDescription {
     public func validated(
         against attempt: AuthorizationAttempt, metadata: ProviderMetadata
     ) throws(OpenIDError) -> ValidatedCallback {
-        guard isSameSecret(state, attempt.state) else {
-            throw OpenIDError(.stateMismatch, "The answer does not belong to this sign-in. Start again.")
-        }
+        try checkState(attempt)
         let issuer = parameters["iss"]
         guard issuer.map(metadata.issuerRule.mayBe) ?? !metadata.requiresIssuerInCallback else {
             throw OpenIDError(.issuerMismatch, "The answer does not come from the configured provider. Start again.")
@@ -56,6 +56,26 @@ public struct Callback: Sendable, RedactedDescription {
         if let answer = ErrorAnswer(callback: parameters) { throw answer.openIDError }
         guard let code else { throw OpenIDError(.badRequest, "The sign-in's answer has no code. Start again.") }
         return ValidatedCallback(code: code, attempt: attempt, metadata: metadata, issuer: issuer)
+    }
+
+    /// Whether this answers an ``AdminConsentRequest``.
+    public var isAdminConsent: Bool { parameters["admin_consent"] != nil }
+
+    /// The tenant whose administrator agreed, as the browser says it: a message for people, no proof. The provider's
+    /// error is thrown with its stable code.
+    public func adminConsentTenant(against attempt: AuthorizationAttempt) throws(OpenIDError) -> String? {
+        try checkState(attempt)
+        if let answer = ErrorAnswer(callback: parameters) { throw answer.openIDError }
+        guard parameters["admin_consent"]?.lowercased() == "true" else {
+            throw OpenIDError(.badRequest, "The answer is not one to a request for admin consent. Start again.")
+        }
+        return parameters["tenant"].flatMap { isGUID($0) ? $0 : nil }
+    }
+
+    private func checkState(_ attempt: AuthorizationAttempt) throws(OpenIDError) {
+        guard isSameSecret(state, attempt.state) else {
+            throw OpenIDError(.stateMismatch, "The answer does not belong to this sign-in. Start again.")
+        }
     }
 }
 

@@ -80,7 +80,7 @@ struct ErrorAnswer {
         switch error {
         case "interaction_required", "login_required", "account_selection_required", "invalid_grant", "bad_token":
             return .interactionRequired
-        case "access_denied":
+        case "access_denied", "permission_denied":
             return aadsts.isEmpty && aadb2c.isEmpty ? .cancelled : .accessDenied
         default: break
         }

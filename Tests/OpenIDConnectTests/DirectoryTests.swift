@@ -1,0 +1,317 @@
+import Foundation
+import Testing
+
+@testable import OpenIDConnect
+
+@Suite("Provider directory")
+struct DirectoryTests {
+    /// A discovery document that is refused.
+    struct Refused: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        var authority = "\(origin)/common"
+        let changes: [String: String]
+        var removing: String?
+        let reason: String
+    }
+
+    private static func issuerRefused(_ authority: String) -> String {
+        "The discovery document's issuer is not that of \(authority). Check the configured authority."
+    }
+
+    private static func unusable(_ name: String) -> String {
+        "The discovery document of \(origin)/common has no usable \(name). Check the configured authority."
+    }
+
+    private static func insecure(_ name: String) -> String {
+        "The discovery document of \(origin)/common names a \(name) that is not https. Check the configured authority."
+    }
+
+    static let refused: [Refused] = [
+        .init(
+            testDescription: "no issuer", changes: [:], removing: "issuer", reason: issuerRefused("\(origin)/common")),
+        .init(testDescription: "empty issuer", changes: ["issuer": ""], reason: issuerRefused("\(origin)/common")),
+        .init(
+            testDescription: "issuer on another host", changes: ["issuer": "https://evil.example/{tenantid}/v2.0"],
+            reason: issuerRefused("\(origin)/common")),
+        .init(
+            testDescription: "issuer in another cloud",
+            changes: ["issuer": "https://login.microsoftonline.us/{tenantid}/v2.0"],
+            reason: issuerRefused("\(origin)/common")),
+        .init(
+            testDescription: "issuer by http", changes: ["issuer": "http://login.microsoftonline.com/{tenantid}/v2.0"],
+            reason: issuerRefused("\(origin)/common")),
+        .init(
+            testDescription: "template in the host", changes: ["issuer": "https://{tenantid}.example/\(tenantID)/v2.0"],
+            reason: issuerRefused("\(origin)/common")),
+        .init(
+            testDescription: "template with more in the path", changes: ["issuer": "\(origin)/x/{tenantid}/v2.0"],
+            reason: issuerRefused("\(origin)/common")),
+        .init(
+            testDescription: "template with a query", changes: ["issuer": "\(origin)/{tenantid}/v2.0?x"],
+            reason: issuerRefused("\(origin)/common")),
+        .init(
+            testDescription: "another placeholder", changes: ["issuer": "\(origin)/{tenant}/v2.0"],
+            reason: issuerRefused("\(origin)/common")),
+        .init(
+            testDescription: "one tenant's issuer at common", changes: ["issuer": issuer],
+            reason: issuerRefused("\(origin)/common")),
+        .init(
+            testDescription: "the template at a tenant's authority", authority: "\(origin)/\(tenantID)",
+            changes: ["issuer": "\(origin)/{tenantid}/v2.0"], reason: issuerRefused("\(origin)/\(tenantID)")),
+        .init(
+            testDescription: "another tenant at a tenant's authority", authority: "\(origin)/\(tenantID)",
+            changes: ["issuer": "\(origin)/\(otherTenantID)/v2.0"], reason: issuerRefused("\(origin)/\(tenantID)")),
+        .init(
+            testDescription: "not a GUID at a domain's authority", authority: "\(origin)/contoso.com",
+            changes: ["issuer": "\(origin)/contoso.com/v2.0"], reason: issuerRefused("\(origin)/contoso.com")),
+        .init(
+            testDescription: "a work tenant at consumers", authority: "\(origin)/consumers",
+            changes: ["issuer": issuer], reason: issuerRefused("\(origin)/consumers")),
+        .init(
+            testDescription: "no token endpoint", changes: [:], removing: "token_endpoint",
+            reason: unusable("token_endpoint")),
+        .init(
+            testDescription: "no authorization endpoint", changes: [:], removing: "authorization_endpoint",
+            reason: unusable("authorization_endpoint")),
+        .init(testDescription: "no keys", changes: [:], removing: "jwks_uri", reason: unusable("jwks_uri")),
+        .init(
+            testDescription: "empty token endpoint", changes: ["token_endpoint": ""], reason: unusable("token_endpoint")
+        ),
+        .init(
+            testDescription: "relative token endpoint", changes: ["token_endpoint": "/token"],
+            reason: unusable("token_endpoint")),
+        .init(
+            testDescription: "authorization endpoint that runs script",
+            changes: ["authorization_endpoint": "javascript:alert(1)"],
+            reason: unusable("authorization_endpoint")),
+        .init(
+            testDescription: "token endpoint by http",
+            changes: ["token_endpoint": "http://login.microsoftonline.com/token"],
+            reason: insecure("token_endpoint")),
+        .init(
+            testDescription: "keys on this machine's http", changes: ["jwks_uri": "http://localhost:9/keys"],
+            reason: insecure("jwks_uri")),
+        .init(
+            testDescription: "logout by http",
+            changes: ["end_session_endpoint": "http://login.microsoftonline.com/logout"],
+            reason: insecure("end_session_endpoint")),
+    ]
+
+    @Test("refuses a discovery document:", arguments: refused)
+    func refuses(_ row: Refused) async throws {
+        let provider = try TestProvider(row.authority)
+        try provider.setDiscovery(row.changes, removing: row.removing)
+        let error = await metadataError(provider)
+        #expect(error == OpenIDError(.invalidMetadata, row.reason))
+    }
+
+    @Test(
+        "accepts a document",
+        arguments: [
+            ("\(origin)/common", "\(origin)/{tenantid}/v2.0"), ("\(origin)/organizations", "\(origin)/{tenantid}/v2.0"),
+            ("\(origin)/consumers", "\(origin)/\(Authority.consumersTenantID)/v2.0"), ("\(origin)/\(tenantID)", issuer),
+            ("\(origin)/contoso.onmicrosoft.com", issuer),
+            ("https://login.windows.net/common", "\(origin)/{tenantid}/v2.0"),
+            ("https://login.chinacloudapi.cn/common", "https://login.partner.microsoftonline.cn/{tenantid}/v2.0"),
+            ("http://localhost:8081/common", "http://localhost:8081/{tenantid}/v2.0"),
+        ])
+    func accepts(_ authority: String, _ issuer: String) async throws {
+        let provider = try TestProvider(authority, discovery: ["issuer": issuer])
+        #expect(try await provider.directory().metadata(for: provider.authority).issuer == issuer)
+    }
+
+    @Test("a provider that cannot sign out is accepted")
+    func noLogout() async throws {
+        let provider = try TestProvider()
+        try provider.setDiscovery([:], removing: "end_session_endpoint")
+        let metadata = try await provider.directory().metadata(for: provider.authority)
+        #expect(metadata.endSessionEndpoint == nil)
+        #expect(LogoutRequest().url(metadata: metadata, registration: registration()) == nil)
+    }
+
+    @Test("fetches once for a hundred who wait, and then not for a day")
+    func coalescesAndCaches() async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        provider.closeGate()
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<100 { group.addTask { try await directory.metadata(for: provider.authority).issuer } }
+            while provider.waiting == 0 { await Task.yield() }
+            provider.openGate()
+            for try await issuer in group { #expect(issuer == "\(origin)/{tenantid}/v2.0") }
+        }
+        #expect(provider.fetches("openid-configuration") == 1)
+        provider.advance(seconds: 24 * 3600 - 1)
+        _ = try await directory.metadata(for: provider.authority)
+        #expect(provider.fetches("openid-configuration") == 1)
+        provider.advance(seconds: 1)
+        _ = try await directory.metadata(for: provider.authority)
+        #expect(provider.fetches("openid-configuration") == 2)
+    }
+
+    @Test("a waiter who is cancelled does not take the fetch from the others")
+    func cancelledWaiter() async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        provider.closeGate()
+        let first = Task { try await directory.metadata(for: provider.authority).issuer }
+        while provider.waiting == 0 { await Task.yield() }
+        let second = Task { try await directory.metadata(for: provider.authority).issuer }
+        first.cancel()
+        provider.openGate()
+        #expect(try await second.value == "\(origin)/{tenantid}/v2.0")
+    }
+
+    @Test("does not ask again within ten seconds of a failure")
+    func pausesAfterFailure() async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        provider.setUnreachable(true)
+        let expected = OpenIDError(unreachable: "The identity provider cannot be reached: try again later.")
+        for _ in 0..<3 { #expect(await metadataError(provider, directory) == expected) }
+        #expect(provider.fetches("openid-configuration") == 1)
+        provider.setUnreachable(false)
+        provider.advance(seconds: 9)
+        #expect(await metadataError(provider, directory) == expected)
+        provider.advance(seconds: 1)
+        #expect(await metadataError(provider, directory) == nil)
+        #expect(provider.fetches("openid-configuration") == 2)
+    }
+
+    @Test("a clock that was set back neither keeps a failure nor a document")
+    func clockSetBack() async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        _ = try await directory.metadata(for: provider.authority)
+        provider.advance(seconds: -3600)
+        _ = try await directory.metadata(for: provider.authority)
+        #expect(provider.fetches("openid-configuration") == 2)
+    }
+
+    @Test(
+        "waits as long as Retry-After asks, five minutes at most", arguments: [("60", 60.0), ("86400", 300), ("2", 10)])
+    func retryAfter(_ value: String, _ pause: TimeInterval) async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        provider.fail(response("", status: 429, type: nil, retryAfter: value))
+        #expect(await metadataError(provider, directory)?.code == .throttled)
+        provider.fail(nil)
+        provider.advance(seconds: pause - 1)
+        #expect(await metadataError(provider, directory)?.code == .throttled)
+        provider.advance(seconds: 1)
+        #expect(await metadataError(provider, directory) == nil)
+    }
+
+    @Test("serves what it knows for a week while the provider is out of order")
+    func stale() async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        _ = try await directory.metadata(for: provider.authority)
+        provider.fail(response("<html>", status: 503, type: "text/html"))
+        provider.advance(seconds: 7 * 24 * 3600 - 1)
+        #expect(await metadataError(provider, directory) == nil)
+        provider.advance(seconds: 1)
+        #expect(await metadataError(provider, directory)?.code == .providerUnavailable)
+    }
+
+    @Test("does not serve what it knows when the provider now says something wrong")
+    func wrongIsNotStale() async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        _ = try await directory.metadata(for: provider.authority)
+        try provider.setDiscovery(["issuer": "https://evil.example/{tenantid}/v2.0"])
+        provider.advance(seconds: 24 * 3600)
+        #expect(await metadataError(provider, directory)?.code == .invalidMetadata)
+    }
+
+    @Test("an unknown kid fetches the keys once for all who wait, then not for five minutes")
+    func unknownKey() async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        let metadata = try await directory.metadata(for: provider.authority)
+        _ = try await directory.key(id: "rsa-1", algorithm: .rs256, of: metadata)
+        #expect(provider.fetches("/keys") == 1)
+
+        try provider.setKeys([TestKeys.rsaJWK("rsa-2")])
+        provider.closeGate()
+        await withTaskGroup(of: String?.self) { group in
+            for _ in 0..<50 {
+                group.addTask { try? await directory.key(id: "rsa-2", algorithm: .rs256, of: metadata).id }
+            }
+            while provider.waiting == 0 { await Task.yield() }
+            provider.openGate()
+            for await id in group { #expect(id == "rsa-2") }
+        }
+        #expect(provider.fetches("/keys") == 2)
+
+        try provider.setKeys([TestKeys.rsaJWK("rsa-3")])
+        provider.advance(seconds: 299)
+        #expect(await keyError("rsa-3", directory, metadata) == OpenIDError(.unknownKey))
+        #expect(provider.fetches("/keys") == 2)
+        provider.advance(seconds: 1)
+        #expect(await keyError("rsa-3", directory, metadata) == nil)
+        #expect(provider.fetches("/keys") == 3)
+    }
+
+    @Test("keys that cannot be fetched anew are no verdict on the token")
+    func unknownKeyWhileUnreachable() async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        let metadata = try await directory.metadata(for: provider.authority)
+        _ = try await directory.signingKeys(of: metadata)
+        provider.setUnreachable(true)
+        for _ in 0..<2 {
+            #expect(await keyError("rsa-2", directory, metadata)?.code == .providerUnavailable)
+            #expect(await keyError("rsa-1", directory, metadata) == nil)
+        }
+        #expect(provider.fetches("/keys") == 2)
+        provider.setUnreachable(false)
+        try provider.setKeys([TestKeys.rsaJWK("rsa-2")])
+        provider.advance(seconds: 10)
+        #expect(await keyError("rsa-2", directory, metadata) == nil)
+    }
+
+    @Test(
+        "refuses a key set",
+        arguments: [
+            (#"{"keys":[]}"#, 200, OpenIDError.Code.invalidMetadata), (#"{}"#, 200, .invalidMetadata),
+            (#"{"keys":[{"kty":"oct","k":"AA","kid":"a"}]}"#, 200, .invalidMetadata),
+            (#"{"keys":[],"keys":[]}"#, 200, .providerUnavailable), (#"<html>"#, 200, .providerUnavailable),
+            ("", 200, .providerUnavailable), (#"{"keys":[]}"#, 404, .invalidMetadata), ("", 302, .providerUnavailable),
+            ("", 500, .providerUnavailable),
+        ] as [(String, Int, OpenIDError.Code)])
+    func refusedKeys(_ body: String, _ status: Int, _ code: OpenIDError.Code) async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        let metadata = try await directory.metadata(for: provider.authority)
+        provider.fail(response(body, status: status))
+        #expect(await keyError("rsa-1", directory, metadata)?.code == code)
+    }
+
+    @Test("an unknown tenant is the operator's mistake, with the provider's ids kept")
+    func unknownTenant() async throws {
+        let provider = try TestProvider()
+        provider.fail(
+            response(
+                #"{"error":"invalid_tenant","error_description":"AADSTS90002: Tenant 'x' not found.","error_codes":[90002],"trace_id":"\#(tenantID)"}"#,
+                status: 400))
+        let error = await metadataError(provider)
+        #expect(error?.code == .invalidMetadata)
+        #expect(error?.aadsts == [90002])
+        #expect(error?.traceID == tenantID)
+    }
+
+    private func metadataError(_ provider: TestProvider, _ directory: ProviderDirectory? = nil) async -> OpenIDError? {
+        await openIDError { () async throws(OpenIDError) in
+            try await (directory ?? provider.directory()).metadata(for: provider.authority)
+        }
+    }
+
+    private func keyError(_ id: String, _ directory: ProviderDirectory, _ metadata: ProviderMetadata) async
+        -> OpenIDError?
+    {
+        await openIDError { () async throws(OpenIDError) in
+            try await directory.key(id: id, algorithm: .rs256, of: metadata)
+        }
+    }
+}

@@ -1,0 +1,228 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import HTTPTypes
+import JWTKit
+import Synchronization
+
+@testable import OpenIDConnect
+
+let tenantID = "11111111-2222-3333-4444-555555555555"
+let otherTenantID = "99999999-2222-3333-4444-555555555555"
+let clientID = "00000000-aaaa-bbbb-cccc-000000000000"
+let origin = "https://login.microsoftonline.com"
+let issuer = "\(origin)/\(tenantID)/v2.0"
+/// The time at which the tests take place.
+let testTime = Date(timeIntervalSince1970: 1_800_000_000)
+
+/// Keys made once for the whole run: making an RSA key takes a while.
+enum TestKeys {
+    static let rsa = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
+    static let otherRSA = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
+    static let ec = P256.Signing.PrivateKey()
+
+    static func rsaJWK(
+        _ id: String?, _ key: Result<_RSA.Signing.PrivateKey, any Error> = rsa, _ more: [String: Any] = [:]
+    ) throws -> [String: Any] {
+        let primitives = try key.get().publicKey.getKeyPrimitives()
+        var jwk: [String: Any] = [
+            "kty": "RSA", "use": "sig", "n": Base64URL.encode(primitives.modulus),
+            "e": Base64URL.encode(primitives.publicExponent),
+        ]
+        jwk["kid"] = id
+        return jwk.merging(more) { $1 }
+    }
+
+    static func ecJWK(_ id: String) -> [String: Any] {
+        let point = ec.publicKey.x963Representation
+        return [
+            "kty": "EC", "crv": "P-256", "kid": id, "x": Base64URL.encode(point.dropFirst().prefix(32)),
+            "y": Base64URL.encode(point.suffix(32)),
+        ]
+    }
+}
+
+/// How a test's token is signed.
+enum Signature {
+    case rs256, ps256, es256, otherRSAKey, hs256WithPublicKey, none
+
+    func bytes(of input: [UInt8]) async throws -> [UInt8] {
+        let keys = JWTKeyCollection()
+        switch self {
+        case .rs256:
+            await keys.add(rsa: try Insecure.RSA.PrivateKey(backing: TestKeys.rsa.get()), digestAlgorithm: .sha256)
+        case .otherRSAKey:
+            await keys.add(rsa: try Insecure.RSA.PrivateKey(backing: TestKeys.otherRSA.get()), digestAlgorithm: .sha256)
+        case .ps256:
+            await keys.add(pss: try Insecure.RSA.PrivateKey(backing: TestKeys.rsa.get()), digestAlgorithm: .sha256)
+        case .es256: await keys.add(ecdsa: try ES256PrivateKey(backing: TestKeys.ec))
+        case .hs256WithPublicKey:
+            let secret = try TestKeys.rsa.get().publicKey.pemRepresentation
+            return Array(HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: Data(secret.utf8))))
+        case .none: return []
+        }
+        return try await keys.getKey().sign(input)
+    }
+}
+
+/// A token in the making: changes to it are what the tests are about.
+struct TestToken {
+    var header: [String: Any] = ["alg": "RS256", "typ": "JWT", "kid": "rsa-1"]
+    var claims: [String: Any]
+    var signature = Signature.rs256
+    /// Instead of the JSON of `header` or `claims`.
+    var headerText: String?
+    var claimsText: String?
+
+    /// A token that is right in every respect.
+    init(nonce: String? = nil) {
+        let time = Int(testTime.timeIntervalSince1970)
+        claims = [
+            "iss": issuer, "sub": "subject-1", "aud": clientID, "tid": tenantID, "oid": "object-1",
+            "iat": time, "nbf": time, "exp": time + 3600, "name": "Adele Vance",
+            "preferred_username": "adele@contoso.example", "sid": "session-1", "login_hint": "opaque-hint",
+        ]
+        claims["nonce"] = nonce
+    }
+
+    func text() async throws -> String {
+        let header = try headerText ?? json(self.header)
+        let claims = try claimsText ?? json(self.claims)
+        let input = Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
+        return input + "." + Base64URL.encode(try await signature.bytes(of: Array(input.utf8)))
+    }
+}
+
+func json(_ value: Any) throws -> String {
+    String(
+        decoding: try JSONSerialization.data(withJSONObject: value, options: [.sortedKeys, .fragmentsAllowed]),
+        as: UTF8.self)
+}
+
+func response(
+    _ body: String, status: Int = 200, type: String? = "application/json; charset=utf-8", retryAfter: String? = nil
+) -> ProviderResponse {
+    var fields = HTTPFields()
+    fields[.contentType] = type
+    fields[.retryAfter] = retryAfter
+    return ProviderResponse(
+        head: HTTPResponse(status: .init(code: status), headerFields: fields), body: Array(body.utf8))
+}
+
+/// A provider in memory: documents that a test can change, a clock that it can turn, and a count of what was fetched.
+final class TestProvider: Sendable {
+    private struct State {
+        var time = testTime
+        var discovery = ""
+        var keys = ""
+        var failure: ProviderResponse?
+        var isUnreachable = false
+        var fetches: [String] = []
+        var gate: [CheckedContinuation<Void, Never>]?
+    }
+
+    private let state = Mutex(State())
+    let authority: Authority
+
+    init(_ authority: String = "\(origin)/common", keys: [[String: Any]]? = nil, discovery: [String: Any] = [:]) throws
+    {
+        self.authority = try Authority(authority)
+        try setDiscovery(discovery)
+        try setKeys(keys ?? [TestKeys.rsaJWK("rsa-1"), TestKeys.ecJWK("ec-1")])
+    }
+
+    func setDiscovery(_ changes: [String: Any], removing: String? = nil) throws {
+        let segment = authority.pathSegment
+        let template = segment == "common" || segment == "organizations" ? "{tenantid}" : tenantID
+        let base = "\(authority.origin)/\(segment)"
+        var document: [String: Any] = [
+            "issuer": "\(authority.origin)/\(template)/v2.0",
+            "authorization_endpoint": "\(base)/oauth2/v2.0/authorize", "token_endpoint": "\(base)/oauth2/v2.0/token",
+            "jwks_uri": "\(base)/discovery/v2.0/keys", "end_session_endpoint": "\(base)/oauth2/v2.0/logout",
+        ]
+        document.merge(changes) { $1 }
+        if let removing { document[removing] = nil }
+        let text = try json(document)
+        state.withLock { $0.discovery = text }
+    }
+
+    func setKeys(_ keys: [[String: Any]]) throws {
+        let text = try json(["keys": keys])
+        state.withLock { $0.keys = text }
+    }
+
+    func fail(_ response: ProviderResponse?) { state.withLock { $0.failure = response } }
+    func setUnreachable(_ isUnreachable: Bool) { state.withLock { $0.isUnreachable = isUnreachable } }
+    func advance(seconds: TimeInterval) { state.withLock { $0.time += seconds } }
+    func fetches(_ suffix: String) -> Int { state.withLock { $0.fetches.filter { $0.hasSuffix(suffix) }.count } }
+    var now: ProviderClock { { self.state.withLock { $0.time } } }
+
+    /// From here on requests wait until `openGate`.
+    func closeGate() { state.withLock { $0.gate = [] } }
+    var waiting: Int { state.withLock { $0.gate?.count ?? 0 } }
+    func openGate() {
+        let waiters = state.withLock { state in
+            defer { state.gate = nil }
+            return state.gate ?? []
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func directory(keyRefetchInterval: Duration = .seconds(300)) -> ProviderDirectory {
+        ProviderDirectory(keyRefetchInterval: keyRefetchInterval, transport: { try await self.answer($0) }, now: now)
+    }
+
+    private struct Unreachable: Error {}
+
+    private func answer(_ request: ProviderRequest) async throws -> ProviderResponse {
+        let path = request.head.path ?? ""
+        state.withLock { $0.fetches.append(path) }
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                state.gate?.append(continuation)
+                return state.gate == nil
+            }
+            if isOpen { continuation.resume() }
+        }
+        return try state.withLock { state in
+            if state.isUnreachable { throw Unreachable() }
+            if let failure = state.failure { return failure }
+            return response(path.hasSuffix("/openid-configuration") ? state.discovery : state.keys)
+        }
+    }
+}
+
+/// The client of the tests.
+func registration(
+    _ authentication: ClientAuthentication = .secret("the-client-secret"), allowedTenants: [String] = [],
+    clientCapabilities: [String] = []
+) -> ClientRegistration {
+    ClientRegistration(
+        clientID: clientID, redirectURI: "http://localhost:8080/auth/callback", authentication: authentication,
+        scopes: ["User.Read"], allowedTenants: allowedTenants, clientCapabilities: clientCapabilities)
+}
+
+let attempt = AuthorizationAttempt(
+    state: "state-of-this-attempt", nonce: "nonce-of-this-attempt",
+    codeVerifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
+
+/// A token answer as the platform sends it.
+func tokenAnswer(idToken: String?, _ changes: [String: Any] = [:]) throws -> ProviderResponse {
+    var body: [String: Any] = [
+        "token_type": "Bearer", "scope": "User.Read openid profile", "expires_in": 3599, "ext_expires_in": 3599,
+        "access_token": "the-access-token", "refresh_token": "the-refresh-token",
+        "client_info": Base64URL.encode(#"{"uid":"uid-1","utid":"utid-1"}"#.utf8),
+    ]
+    body["id_token"] = idToken
+    return response(try json(body.merging(changes) { $1 }))
+}
+
+/// The error that the body throws; a test that expects one fails without it.
+func openIDError<Value>(_ body: () async throws(OpenIDError) -> Value) async -> OpenIDError? {
+    do throws(OpenIDError) {
+        _ = try await body()
+        return nil
+    } catch {
+        return error
+    }
+}

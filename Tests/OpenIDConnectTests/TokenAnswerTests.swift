@@ -1,0 +1,372 @@
+import Foundation
+import Testing
+
+@testable import OpenIDConnect
+
+@Suite("Answers of the token endpoint")
+struct TokenAnswerTests {
+    /// One error of the platform as its token endpoint sends it, and what becomes of it.
+    struct PlatformError: CustomTestStringConvertible, Sendable {
+        let error: String
+        let number: Int
+        var suberror: String?
+        let code: OpenIDError.Code
+        let isInteractionNeeded: Bool
+
+        var testDescription: String { "AADSTS\(number) \(error) \(suberror ?? "")" }
+
+        init(
+            _ error: String, _ number: Int, _ code: OpenIDError.Code, interaction: Bool, suberror: String? = nil
+        ) {
+            self.error = error
+            self.number = number
+            self.suberror = suberror
+            self.code = code
+            isInteractionNeeded = interaction
+        }
+    }
+
+    static let platformErrors: [PlatformError] = [
+        .init("login_required", 50058, .interactionRequired, interaction: true),
+        .init("interaction_required", 16000, .interactionRequired, interaction: true),
+        .init("interaction_required", 50076, .interactionRequired, interaction: true, suberror: "basic_action"),
+        .init("invalid_grant", 50076, .interactionRequired, interaction: true, suberror: "basic_action"),
+        .init("interaction_required", 50079, .interactionRequired, interaction: true),
+        .init("invalid_grant", 65001, .consentRequired, interaction: true, suberror: "consent_required"),
+        .init("invalid_grant", 65001, .consentRequired, interaction: true),
+        .init("consent_required", 65004, .consentRequired, interaction: true),
+        .init("access_denied", 65004, .cancelled, interaction: false),
+        .init("access_denied", 90094, .adminConsentRequired, interaction: false),
+        .init("invalid_grant", 90094, .adminConsentRequired, interaction: true),
+        .init("invalid_grant", 70008, .interactionRequired, interaction: true, suberror: "bad_token"),
+        .init("invalid_grant", 700082, .interactionRequired, interaction: true, suberror: "bad_token"),
+        .init("invalid_grant", 50173, .interactionRequired, interaction: true),
+        .init("invalid_grant", 70043, .interactionRequired, interaction: true),
+        .init("invalid_grant", 54005, .interactionRequired, interaction: true),
+        .init("invalid_client", 50011, .providerRejectedClient, interaction: false),
+        .init("invalid_client", 500112, .providerRejectedClient, interaction: false),
+        .init("invalid_client", 7_000_218, .providerRejectedClient, interaction: false),
+        .init("invalid_client", 700025, .providerRejectedClient, interaction: false),
+        .init("invalid_client", 7_000_215, .providerRejectedClient, interaction: false),
+        .init("invalid_client", 7_000_222, .providerRejectedClient, interaction: false),
+        .init("invalid_client", 700027, .providerRejectedClient, interaction: false),
+        // Whatever else an invalid_client says, it signs nobody out.
+        .init("invalid_client", 65001, .providerRejectedClient, interaction: false, suberror: "bad_token"),
+        .init("unauthorized_client", 700016, .providerRejectedClient, interaction: false),
+        .init("invalid_request", 50194, .providerRejectedClient, interaction: false),
+        .init("invalid_request", 50020, .accessDenied, interaction: false),
+        .init("invalid_grant", 50020, .interactionRequired, interaction: true),
+        .init("invalid_grant", 50105, .interactionRequired, interaction: true),
+        .init("access_denied", 53003, .accessDenied, interaction: false),
+        .init("invalid_grant", 53003, .interactionRequired, interaction: true, suberror: "message_only"),
+        .init("invalid_grant", 50196, .interactionRequired, interaction: true),
+        .init("invalid_scope", 70011, .providerRejectedRequest, interaction: false),
+        .init("bad_token", 1, .interactionRequired, interaction: true),
+        .init("something_new", 1, .interactionRequired, interaction: true, suberror: "message_only"),
+        .init("something_new", 1, .interactionRequired, interaction: true, suberror: "additional_action"),
+        .init("something_new", 1, .interactionRequired, interaction: true, suberror: "basic_action"),
+        .init("something_new", 1, .interactionRequired, interaction: true, suberror: "user_password_expired"),
+        .init("something_new", 1, .consentRequired, interaction: true, suberror: "consent_required"),
+        .init("something_new", 1, .interactionRequired, interaction: true, suberror: "bad_token"),
+        .init("something_new", 1, .providerRejectedRequest, interaction: false, suberror: "client_mismatch"),
+        .init("invalid_request", 900144, .providerRejectedRequest, interaction: false),
+    ]
+
+    @Test("map the platform's errors, their numbers in error_codes or in the text alone", arguments: platformErrors)
+    func maps(_ row: PlatformError) async throws {
+        let description =
+            "AADSTS\(row.number): Some text. Trace ID: \(tenantID) Correlation ID: \(otherTenantID) Timestamp: 2026-11-21 01:02:03Z"
+        var inText: [String: Any] = ["error": row.error, "error_description": description]
+        inText["suberror"] = row.suberror
+        let inMembers = inText.merging([
+            "error_codes": [row.number], "trace_id": tenantID, "correlation_id": otherTenantID,
+            "timestamp": "2026-11-21 01:02:03Z",
+        ]) { $1 }
+        for body in [inText, inMembers] {
+            let error = try #require(await refreshError(response(json(body), status: 400)))
+            #expect(error.code == row.code)
+            #expect(error.isInteractionNeeded == row.isInteractionNeeded)
+            #expect(!error.isTransient)
+            #expect(error.providerError == row.error)
+            #expect(error.suberror == row.suberror)
+            #expect(error.aadsts == [row.number])
+            #expect(error.traceID == tenantID)
+            #expect(error.correlationID == otherTenantID)
+            #expect(error.timestamp == "2026-11-21 01:02:03Z")
+        }
+    }
+
+    @Test("every number of the facts has a hint of its own")
+    func hints() {
+        for row in Self.platformErrors where row.number > 1 && row.number != 900144 {
+            #expect(AADSTS.hints[row.number] != nil, "AADSTS\(row.number)")
+        }
+    }
+
+    @Test("keep a claims challenge")
+    func claims() async throws {
+        let challenge = #"{"access_token":{"acrs":{"essential":true,"values":["c1"]}}}"#
+        let body = try json(["error": "interaction_required", "claims": challenge])
+        #expect(await refreshError(response(body, status: 400))?.claims?.json == challenge)
+        let unusable = try json(["error": "interaction_required", "claims": "{"])
+        #expect(await refreshError(response(unusable, status: 400))?.claims == nil)
+    }
+
+    @Test("drop what only pretends to be an identifier: an answer may quote a secret")
+    func quotedSecrets() async throws {
+        let secret = "0.AXoAsecret-refresh.token"
+        let body = try json([
+            "error": "invalid_grant", "suberror": secret, "trace_id": secret, "correlation_id": secret,
+            "timestamp": secret, "error_description": "AADSTS70000: \(secret) Trace ID: \(secret) Timestamp: \(secret)",
+        ])
+        let error = try #require(await refreshError(response(body, status: 400)))
+        #expect(
+            error.description
+                == "interaction_required: The provider wants a new sign-in. error=invalid_grant AADSTS70000")
+        var dumped = ""
+        dump(error, to: &dumped)
+        #expect(!dumped.contains(secret))
+    }
+
+    /// An answer that says nothing about the account: everything is kept.
+    struct Transient: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let status: Int
+        let body: String
+        var type: String? = "application/json"
+        var retryAfter: String?
+        var code = OpenIDError.Code.providerUnavailable
+        var pause: Duration?
+    }
+
+    static let success = #"{"token_type":"Bearer","access_token":"a","expires_in":1}"#
+    static let transient: [Transient] = [
+        .init(
+            testDescription: "429 in seconds", status: 429, body: "", retryAfter: "17", code: .throttled,
+            pause: .seconds(17)),
+        .init(
+            testDescription: "429 with a date", status: 429, body: "", retryAfter: "Fri, 15 Jan 2027 08:00:30 GMT",
+            code: .throttled, pause: .seconds(30)),
+        .init(
+            testDescription: "429 with a date that has passed", status: 429, body: "",
+            retryAfter: "Fri, 15 Jan 2027 07:00:00 GMT", code: .throttled, pause: .zero),
+        .init(
+            testDescription: "429 with a year", status: 429, body: "", retryAfter: "31536000", code: .throttled,
+            pause: .seconds(3600)),
+        .init(testDescription: "429 with nonsense", status: 429, body: "", retryAfter: "soon", code: .throttled),
+        .init(
+            testDescription: "429 with invalid_grant", status: 429, body: #"{"error":"invalid_grant"}"#,
+            code: .throttled),
+        .init(testDescription: "500 with invalid_grant", status: 500, body: #"{"error":"invalid_grant"}"#),
+        .init(
+            testDescription: "503 that asks for a pause", status: 503, body: "<html>", type: "text/html",
+            retryAfter: "5",
+            pause: .seconds(5)),
+        .init(testDescription: "504 of a proxy", status: 504, body: "<html>", type: "text/html"),
+        .init(testDescription: "408", status: 408, body: ""),
+        .init(testDescription: "403 page of a proxy", status: 403, body: "<html>blocked</html>", type: "text/html"),
+        .init(testDescription: "400 without an OAuth error", status: 400, body: #"{"message":"no"}"#),
+        .init(
+            testDescription: "400 whose error is an object", status: 400, body: #"{"error":{"code":"invalid_grant"}}"#),
+        .init(testDescription: "302 to somewhere", status: 302, body: ""),
+        .init(testDescription: "200 page of a captive portal", status: 200, body: "<html>", type: "text/html"),
+        .init(testDescription: "200 with tokens called HTML", status: 200, body: success, type: "text/html"),
+        .init(testDescription: "200 with tokens called text", status: 200, body: success, type: "text/plain"),
+        .init(testDescription: "201 with tokens", status: 201, body: success),
+        .init(testDescription: "200 with nothing", status: 200, body: ""),
+        .init(testDescription: "200 cut off", status: 200, body: String(success.dropLast())),
+        .init(testDescription: "200 with an array", status: 200, body: "[]"),
+        .init(
+            testDescription: "200 with a member twice", status: 200,
+            body: #"{"token_type":"Bearer","access_token":"a","access_token":"b","expires_in":1}"#),
+        .init(testDescription: "200 without a token", status: 200, body: #"{"token_type":"Bearer","expires_in":1}"#),
+        .init(
+            testDescription: "200 with an empty token", status: 200, body: #"{"token_type":"Bearer","access_token":""}"#
+        ),
+        .init(testDescription: "200 without a token type", status: 200, body: #"{"access_token":"a","expires_in":1}"#),
+        .init(
+            testDescription: "200 with another token type", status: 200,
+            body: #"{"token_type":"mac","access_token":"a"}"#),
+        .init(
+            testDescription: "expires_in is a word", status: 200,
+            body: #"{"token_type":"Bearer","access_token":"a","expires_in":"soon"}"#),
+        .init(
+            testDescription: "expires_in is negative", status: 200,
+            body: #"{"token_type":"Bearer","access_token":"a","expires_in":-1}"#),
+        .init(
+            testDescription: "expires_in is true", status: 200,
+            body: #"{"token_type":"Bearer","access_token":"a","expires_in":true}"#),
+    ]
+
+    @Test("are no verdict:", arguments: transient)
+    func isTransient(_ row: Transient) async throws {
+        let error = try #require(
+            await refreshError(response(row.body, status: row.status, type: row.type, retryAfter: row.retryAfter)))
+        #expect(error.code == row.code)
+        #expect(error.isTransient)
+        #expect(!error.isInteractionNeeded)
+        #expect(error.retryAfter == row.pause)
+    }
+
+    @Test("an error with status 200 is an error")
+    func errorWith200() async throws {
+        #expect(await refreshError(response(#"{"error":"invalid_grant"}"#))?.code == .interactionRequired)
+    }
+
+    /// What a success answer says, and what is made of it.
+    struct Success: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let more: String
+        var refreshToken: String?
+        var scopes = ["User.Read"]
+        var lifetime: TimeInterval = 3600
+        var refreshIn: TimeInterval?
+    }
+
+    @Test(
+        "are read:",
+        arguments: [
+            Success(testDescription: "the least", more: ""),
+            .init(testDescription: "expires_in as a number", more: #","expires_in":4242"#, lifetime: 4242),
+            .init(testDescription: "expires_in as a string", more: #","expires_in":"4242""#, lifetime: 4242),
+            .init(
+                testDescription: "expires_in of a hundred years", more: #","expires_in":3153600000"#,
+                lifetime: 31_536_000),
+            .init(
+                testDescription: "refresh_in", more: #","expires_in":86400,"refresh_in":43200"#, lifetime: 86400,
+                refreshIn: 43200),
+            .init(
+                testDescription: "refresh_in as a string", more: #","expires_in":86400,"refresh_in":"43200""#,
+                lifetime: 86400,
+                refreshIn: 43200),
+            .init(
+                testDescription: "refresh_in after the end", more: #","expires_in":100,"refresh_in":100"#, lifetime: 100
+            ),
+            .init(testDescription: "refresh_in negative", more: #","expires_in":100,"refresh_in":-1"#, lifetime: 100),
+            .init(testDescription: "a new refresh token", more: #","refresh_token":"r""#, refreshToken: "r"),
+            .init(testDescription: "an empty refresh token", more: #","refresh_token":"""#),
+            .init(
+                testDescription: "granted scopes", more: #","scope":"Mail.Read  User.Read openid""#,
+                scopes: ["Mail.Read", "User.Read", "openid"]),
+            .init(testDescription: "empty scope", more: #","scope":"""#),
+            .init(
+                testDescription: "members that nobody knows",
+                more: #","ext_expires_in":1,"x":{"y":[1.5e3,null,"\ud83d\ude00"]}"#),
+        ])
+    func reads(_ row: Success) async throws {
+        for type in ["application/json", "application/json;charset=UTF-8", "Application/JSON", nil] {
+            let answer = response(#"{"token_type":"bearer","access_token":"the-token"\#(row.more)}"#, type: type)
+            let refreshed = try await refresh(answer)
+            #expect(refreshed.idTokenClaims == nil)
+            #expect(refreshed.tokens.accessToken == "the-token")
+            #expect(refreshed.tokens.refreshToken == row.refreshToken)
+            #expect(refreshed.tokens.scopes == row.scopes)
+            #expect(refreshed.tokens.expiresOn == testTime + row.lifetime)
+            #expect(refreshed.tokens.refreshOn == row.refreshIn.map { testTime + $0 })
+            #expect("\(refreshed) \(refreshed.tokens)" == "RefreshedTokens(redacted) GrantedTokens(redacted)")
+        }
+    }
+
+    static let account = KnownIdentity(issuer: issuer, subject: "subject-1", tenantID: tenantID.uppercased())
+
+    @Test("a refreshed ID token is checked, without a nonce")
+    func refreshedIDToken() async throws {
+        let claims = try await refresh(tokenAnswer(idToken: TestToken().text())).idTokenClaims
+        #expect(claims?.name == "Adele Vance")
+    }
+
+    static let refusedRefreshes: [RejectedToken] = [
+        .init("about another subject", .otherAccount, change: { $0.claims["sub"] = "subject-2" }),
+        .init(
+            "of another tenant", .otherAccount,
+            change: { token in
+                token.claims["tid"] = otherTenantID
+                token.claims["iss"] = "\(origin)/\(otherTenantID)/v2.0"
+            }),
+        .init("of another audience", .audience, change: { $0.claims["aud"] = "another-client" }),
+        .init("expired", .expired, change: { $0.claims["exp"] = Int(testTime.timeIntervalSince1970) - 300 }),
+        .init("with another key's signature", .signature, change: { $0.signature = .otherRSAKey }),
+    ]
+
+    @Test("a refreshed ID token is refused:", arguments: refusedRefreshes)
+    func refusedRefresh(_ row: RejectedToken) async throws {
+        var token = TestToken()
+        row.change(&token)
+        let error = try await refreshError(tokenAnswer(idToken: token.text()))
+        #expect(error == OpenIDError(row.fault))
+        #expect(error?.isInteractionNeeded == false)
+    }
+
+    /// A request's form, as the provider reads it.
+    private func form(_ request: ProviderRequest) throws -> [String: String] {
+        let fields = try #require(FormEncoding.decode(request.body))
+        return Dictionary(fields.map { ($0.name, $0.value) }) { "\($0) and \($1)" }
+    }
+
+    @Test("redeem a code with a secret, as a public client, with claims")
+    func codeRequest() async throws {
+        let provider = try TestProvider()
+        let callback = try await Callback(query: "code=the-code%2B&state=\(attempt.state)")
+            .validated(against: attempt, metadata: provider.directory().metadata(for: provider.authority))
+        let expected = [
+            "client_id": clientID, "grant_type": "authorization_code", "code": "the-code+",
+            "redirect_uri": "http://localhost:8080/auth/callback", "code_verifier": attempt.codeVerifier,
+            "scope": "User.Read openid profile offline_access", "client_info": "1",
+        ]
+        let open = CodeRequest(redeeming: callback, registration: registration(.publicClient))
+        #expect(try form(open.providerRequest) == expected)
+        let secret = CodeRequest(redeeming: callback, registration: registration(.secret("s3cr&t=~ ")))
+        #expect(try form(secret.providerRequest) == expected.merging(["client_secret": "s3cr&t=~ "]) { $1 })
+        let more = CodeRequest(
+            redeeming: callback, scopes: ["Mail.Read"], claims: ClaimsRequest(json: #"{"a":1}"#),
+            registration: registration(.publicClient, clientCapabilities: ["cp1"]))
+        #expect(
+            try form(more.providerRequest)
+                == expected.merging([
+                    "scope": "Mail.Read openid profile offline_access",
+                    "claims": #"{"a":1,"access_token":{"xms_cc":{"values":["cp1"]}}}"#,
+                ]) { $1 })
+        let head = secret.providerRequest.head
+        #expect(head.method == .post)
+        #expect(head.scheme == "https")
+        #expect(head.authority == "login.microsoftonline.com")
+        #expect(head.path == "/common/oauth2/v2.0/token")
+        #expect(head.headerFields[.contentType] == "application/x-www-form-urlencoded")
+        #expect(head.headerFields[.accept] == "application/json")
+        #expect("\(secret) \(secret.providerRequest)" == "CodeRequest(redacted) ProviderRequest(redacted)")
+    }
+
+    @Test("refresh with a secret")
+    func refreshRequest() async throws {
+        let provider = try TestProvider()
+        let request = try await RefreshRequest(
+            refreshToken: "the-refresh-token", account: Self.account, claims: ClaimsRequest(json: #"{"a":1}"#),
+            metadata: provider.directory().metadata(for: provider.authority), registration: registration())
+        #expect(
+            try form(request.providerRequest) == [
+                "client_id": clientID, "client_secret": "the-client-secret", "grant_type": "refresh_token",
+                "refresh_token": "the-refresh-token", "scope": "User.Read openid profile offline_access",
+                "client_info": "1", "claims": #"{"a":1}"#,
+            ])
+        #expect(
+            "\(request) \(registration().authentication)" == "RefreshRequest(redacted) ClientAuthentication(redacted)")
+    }
+
+    private func refresh(_ answer: ProviderResponse) async throws -> RefreshedTokens {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        let request = try await RefreshRequest(
+            refreshToken: "old", account: Self.account, metadata: directory.metadata(for: provider.authority),
+            registration: registration())
+        return try await request.tokens(from: answer, directory: directory)
+    }
+
+    private func refreshError(_ answer: ProviderResponse) async -> OpenIDError? {
+        do {
+            _ = try await refresh(answer)
+            return nil
+        } catch {
+            return error as? OpenIDError
+        }
+    }
+}
