@@ -1,0 +1,140 @@
+import EventLoop
+import Foundation
+import HTTPClient
+import HTTPServer
+import HTTPTypes
+import Logging
+import OpenIDConnect
+import SessionStore
+
+/// This version, as `companion --version` and the `User-Agent` say it.
+public let companionVersion = "0.1.0"
+
+/// The companion: everything built from a configuration, started and stopped together.
+public final class CompanionServer: Sendable {
+    private let store: SessionStore
+    private let client: HTTPClient
+    private let server: HTTPServer
+
+    /// Opens the store and loads the pages; nothing is served yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: checked configuration.
+    ///   - workers: the event loop's workers, which the caller owns.
+    ///   - logger: where requests and failures go.
+    ///   - now: the wall clock.
+    ///   - randomBytes: a secure source.
+    /// - Throws: when the database, the key or the pages cannot be used; the error's description says what to do.
+    public init(
+        configuration: CompanionConfiguration, workers: WorkerGroup, logger: Logger,
+        now: @escaping @Sendable () -> Date = { Date() },
+        randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes
+    ) throws {
+        let pages = try Pages(folder: configuration.publicFolder, applications: configuration.applications)
+        store = try SessionStore(configuration: configuration, now: now, randomBytes: randomBytes)
+        let client = HTTPClient(
+            workers: workers,
+            configuration: HTTPClient.Configuration(userAgent: "companion/\(companionVersion)"))
+        self.client = client
+        let transport: ProviderDirectory.Transport = { request in
+            do throws(HTTPClientError) {
+                let response = try await client.send(request.head, body: request.body)
+                return ProviderResponse(head: response.head, body: response.body)
+            } catch {
+                logger.warning(
+                    "the identity provider cannot be reached",
+                    metadata: ["host": "\(request.head.authority ?? "-")", "reason": "\(error.kind): \(error.reason)"])
+                throw OpenIDError(unreachable: "The identity provider cannot be reached. Try again in a moment.")
+            }
+        }
+        let directory = ProviderDirectory(transport: transport, now: now)
+        let timeline = Timeline(now: now)
+        let trips = TripLimit(now: now)
+        let tokens = TokenAcquisition(
+            store: store, directory: directory, transport: transport, timeline: timeline, now: now)
+        let cookie = SessionCookie(configuration: configuration)
+        let handlers = Handlers(
+            configuration: configuration, store: store, cookie: cookie,
+            signInFlow: SignInFlow(
+                applications: configuration.applications, store: store, directory: directory, transport: transport,
+                timeline: timeline, trips: trips, randomBytes: randomBytes),
+            signOutFlow: SignOutFlow(
+                configuration: configuration, store: store, directory: directory, timeline: timeline, trips: trips,
+                logger: logger),
+            tokens: tokens, api: APIProxy(client: client, tokens: tokens, timeline: timeline, trips: trips),
+            timeline: timeline, formPosts: FormPostCallbacks(now: now, randomBytes: randomBytes))
+        let pipeline = Pipeline(
+            configuration: configuration, pages: pages, handlers: handlers, store: store, cookie: cookie, logger: logger)
+        server = HTTPServer(
+            configuration: ServerConfiguration(configuration, logger: logger), workers: workers, responder: pipeline,
+            logger: logger)
+    }
+
+    /// Begins to serve.
+    ///
+    /// - Returns: the port.
+    /// - Throws: ``ServerError`` when the address cannot be bound.
+    public func start() async throws -> Int {
+        try await server.start()
+    }
+
+    /// Stops accepting, finishes what is under way, closes the database.
+    ///
+    /// - Parameter grace: how long what is under way may take.
+    public func stop(grace: Duration = .seconds(10)) async {
+        await server.stop(grace: grace)
+        await client.shutdown()
+        await store.close()
+    }
+}
+
+extension SessionStore {
+    /// The store that a configuration describes.
+    ///
+    /// - Throws: ``StoreError`` when the database or the key cannot be used.
+    public convenience init(
+        configuration: CompanionConfiguration, now: @escaping @Sendable () -> Date = { Date() },
+        randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes
+    ) throws(StoreError) {
+        let keyRing =
+            switch configuration.encryptionKey {
+            case .file(let path): try KeyRing.load(orCreateAt: path)
+            case .value(let text): try KeyRing(text: text)
+            }
+        try self.init(
+            configuration: Configuration(
+                path: configuration.database, idle: configuration.sessionIdle, maxAge: configuration.sessionMaximum),
+            keyRing: keyRing, now: now, randomBytes: randomBytes)
+    }
+}
+
+extension ServerConfiguration {
+    fileprivate init(_ configuration: CompanionConfiguration, logger: Logger) {
+        var fields: HTTPFields = [
+            .contentSecurityPolicy:
+                "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+                + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+                + "trusted-types 'none'",
+            .xContentTypeOptions: "nosniff",
+        ]
+        fields[.referrerPolicy] = "no-referrer"
+        fields[.crossOriginOpenerPolicy] = "same-origin"
+        fields[.crossOriginResourcePolicy] = "same-origin"
+        if configuration.publicURL.isSecure { fields[.strictTransportSecurity] = "max-age=31536000" }
+        self.init(host: configuration.host, port: configuration.port, responseFields: fields)
+        onRequestEnd = { request in
+            logger.debug(
+                "request",
+                metadata: [
+                    "method": "\(request.method?.rawValue ?? "-")", "path": "\(request.path ?? "-")",
+                    "status": "\(request.status.code)", "microseconds": "\(Int(request.duration / .microseconds(1)))",
+                    "bytes": "\(request.bodyBytes)",
+                ])
+        }
+    }
+}
+
+extension HTTPField.Name {
+    static let referrerPolicy = literal("referrer-policy")
+    static let crossOriginOpenerPolicy = literal("cross-origin-opener-policy")
+}

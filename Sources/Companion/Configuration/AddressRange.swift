@@ -1,0 +1,41 @@
+import Glibc
+
+/// A network in CIDR notation (RFC 4632), as `10.0.0.0/8` or `fd00::/8`; a lone address is a network of one.
+public struct AddressRange: Sendable, Equatable {
+    private let bytes: [UInt8]
+    private let prefixBits: Int
+
+    /// Takes CIDR notation; nil when it is none.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard let address = parts.first, let bytes = AddressRange.bytes(of: String(address)), parts.count <= 2 else {
+            return nil
+        }
+        var prefixBits = bytes.count * 8
+        if parts.count == 2 {
+            guard let bits = Int(parts[1]), (0...prefixBits).contains(bits) else { return nil }
+            prefixBits = bits
+        }
+        self.bytes = bytes
+        self.prefixBits = prefixBits
+    }
+
+    /// Whether an address, as text, lies in the network.
+    public func contains(_ address: String) -> Bool {
+        guard let other = AddressRange.bytes(of: address), other.count == bytes.count else { return false }
+        for (index, (mine, theirs)) in zip(bytes, other).enumerated() {
+            let bits = min(max(prefixBits - index * 8, 0), 8)
+            let mask = UInt8(truncatingIfNeeded: 0xFF00 >> bits)
+            guard mine & mask == theirs & mask else { return false }
+        }
+        return true
+    }
+
+    private static func bytes(of address: String) -> [UInt8]? {
+        var ipv4 = in_addr()
+        if inet_pton(AF_INET, address, &ipv4) == 1 { return withUnsafeBytes(of: &ipv4) { Array($0) } }
+        var ipv6 = in6_addr()
+        if inet_pton(AF_INET6, address, &ipv6) == 1 { return withUnsafeBytes(of: &ipv6) { Array($0) } }
+        return nil
+    }
+}

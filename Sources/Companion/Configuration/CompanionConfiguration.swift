@@ -1,0 +1,152 @@
+import OpenIDConnect
+
+/// Everything that an operator can decide, checked. Made by ``CompanionConfiguration/read(options:environment:file:)``
+/// or, for the demo, in code; whoever holds one need not check again.
+public struct CompanionConfiguration: Sendable {
+    /// The address to bind.
+    public var host: String
+    /// The port to bind; 0 lets the kernel choose (tests).
+    public var port: Int
+    /// The origin that users see. Redirect URIs and the cookie's attributes follow from it, never from a request.
+    public var publicURL: PublicURL
+    /// The SQLite file.
+    public var database: String
+    /// The folder of pages.
+    public var publicFolder: String
+    /// Whether one person or several use this machine.
+    public var deviceMode: DeviceMode
+    /// How much of an access token the pages may show.
+    public var tokenDisplay: TokenDisplay
+    /// Where the key that seals tokens comes from.
+    public var encryptionKey: EncryptionKey
+    /// How long a session lives without use.
+    public var sessionIdle: Duration
+    /// How long a session lives at most.
+    public var sessionMaximum: Duration
+    /// The networks whose `X-Forwarded-*` fields count.
+    public var trustedProxies: [AddressRange]
+    /// The applications, in the order in which the home page lists them.
+    public var applications: [Application]
+    /// The control page of the built-in demo tenant; nil outside the demo.
+    public var demoControlURL: String?
+
+    /// The least severe log level that is written: trace, debug, info, notice, warning, error or critical.
+    public var logLevel: String
+    /// The shape of log lines.
+    public var logFormat: LogFormat
+
+    /// Everything at its default, for the demo and for tests.
+    ///
+    /// - Parameters:
+    ///   - port: the port to bind.
+    ///   - applications: the applications to serve.
+    public init(port: Int, applications: [Application] = []) {
+        host = "127.0.0.1"
+        self.port = port
+        publicURL = .localhost(port: port)
+        database = "companion.sqlite"
+        publicFolder = "Public"
+        deviceMode = .private
+        tokenDisplay = .masked
+        encryptionKey = .file("companion.key")
+        sessionIdle = DeviceMode.private.sessionIdle
+        sessionMaximum = DeviceMode.private.sessionMaximum
+        trustedProxies = []
+        self.applications = applications
+        demoControlURL = nil
+        logLevel = "info"
+        logFormat = .text
+    }
+}
+
+/// Who uses the machine; MSAL's device mode, decided by configuration because a browser has no managed shared mode.
+public enum DeviceMode: String, Sendable, CaseIterable {
+    /// One person's own machine.
+    case `private`
+    /// A kiosk.
+    case shared
+
+    /// How long a session lives without use unless configured.
+    public var sessionIdle: Duration { self == .private ? .seconds(60 * 60) : .seconds(2 * 60) }
+    /// How long a session lives at most unless configured.
+    public var sessionMaximum: Duration { self == .private ? .seconds(12 * 60 * 60) : .seconds(15 * 60) }
+}
+
+/// How much of an access token the pages may show.
+public enum TokenDisplay: String, Sendable, CaseIterable {
+    /// Nothing.
+    case hidden
+    /// The first characters, which every JWT shares, and the length.
+    case masked
+    /// All of it; refused in shared mode.
+    case full
+}
+
+/// The shape of log lines.
+public enum LogFormat: String, Sendable, CaseIterable {
+    /// For people.
+    case text
+    /// One JSON object a line.
+    case json
+}
+
+/// Where the key that seals tokens comes from.
+public enum EncryptionKey: Sendable, CustomStringConvertible {
+    /// A file, made on first start.
+    case file(String)
+    /// The key itself, base64 of 32 bytes.
+    case value(String)
+
+    /// Never the key itself.
+    public var description: String {
+        switch self {
+        case .file(let path): "file \(path)"
+        case .value: "from the environment"
+        }
+    }
+}
+
+/// One application that the companion signs people in to.
+public struct Application: Sendable {
+    /// The name in paths: lower-case letters, digits and `-`.
+    public var id: String
+    /// The page that `/{id}` shows.
+    public var page: Page
+    /// What the home page calls it.
+    public var title: String
+    /// The identity platform's kind.
+    public var kind: Kind
+    /// Where people sign in.
+    public var authority: Authority
+    /// The relying party's registration at the authority.
+    public var registration: ClientRegistration
+    /// The API that `/api/{app}/me` calls.
+    public var api: String
+    /// The prompt when a sign-in names none; nil is MSAL's "if necessary".
+    public var prompt: Prompt?
+
+    /// The tutorial apps' screens.
+    public enum Page: String, Sendable, CaseIterable {
+        case ios, macos
+    }
+
+    /// The kinds of identity platform.
+    public enum Kind: String, Sendable, CaseIterable {
+        case workforce
+    }
+
+    /// An application as configured.
+    public init(
+        id: String, page: Page, title: String, kind: Kind = .workforce, authority: Authority,
+        registration: ClientRegistration, api: String, prompt: Prompt? = .selectAccount
+    ) {
+        self.id = id
+        self.page = page
+        self.title = title
+        self.kind = kind
+        self.authority = authority
+        self.registration = registration
+        self.api = api
+        self.prompt = prompt
+    }
+}

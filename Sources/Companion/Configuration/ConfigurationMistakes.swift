@@ -1,0 +1,25 @@
+/// All that is wrong with a configuration, in one list, so that an operator mends it in one go.
+public struct ConfigurationMistakes: Error, CustomStringConvertible {
+    /// One mistake.
+    public struct Mistake: Sendable, Equatable {
+        /// The file's key, as `apps.ios.client_id`, or the file's path.
+        public let key: String
+        /// What is wrong and what to write instead.
+        public let reason: String
+    }
+
+    /// In the order in which they were found.
+    public private(set) var all: [Mistake] = []
+
+    mutating func add(_ key: String, _ reason: String) {
+        all.append(Mistake(key: key, reason: reason))
+    }
+
+    /// The list as an operator reads it, one mistake a line, each with its environment variable's name.
+    public var description: String {
+        let count = all.count == 1 ? "1 mistake" : "\(all.count) mistakes"
+        return all.reduce("The configuration has \(count):") { text, mistake in
+            text + "\n  \(mistake.key) \(mistake.reason)"
+        }
+    }
+}

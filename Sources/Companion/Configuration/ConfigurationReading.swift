@@ -1,0 +1,272 @@
+import Configuration
+import Foundation
+import OpenIDConnect
+
+/// The keys that a configuration may have; an unknown one is a mistake, because it is usually a misspelt one.
+enum ConfigurationKeys {
+    static let general = [
+        "listen", "public_url", "database", "public", "device_mode", "token_display", "encryption_key_file",
+        "encryption_key", "session.idle_minutes", "session.max_hours", "trusted_proxies", "log_level", "log_format",
+    ]
+    static let application = [
+        "page", "title", "kind", "client_id", "client_secret", "client_secret_file", "authority", "allowed_tenants",
+        "scopes", "api", "prompt",
+    ]
+    private static let lists: Set<String> = ["trusted_proxies", "allowed_tenants", "scopes"]
+    /// Secrets that only the environment may hold: a configuration file is copied, committed and shown.
+    static let environmentOnly: Set<String> = ["encryption_key", "client_secret"]
+
+    static func isList(_ key: String) -> Bool { lists.contains(lastPart(of: key)) }
+
+    static func lastPart(of key: String) -> String { key.split(separator: ".").last.map(String.init) ?? key }
+
+    static func environmentName(of key: String) -> String {
+        "COMPANION_"
+            + key.uppercased().replacingOccurrences(of: ".", with: "_").replacingOccurrences(of: "-", with: "_")
+    }
+}
+
+extension CompanionConfiguration {
+    /// Reads options over environment over file over default, and reports every mistake at once.
+    ///
+    /// - Parameters:
+    ///   - options: what the command line says, by key (`host` and `port` are parts of `listen`).
+    ///   - environment: the process's environment.
+    ///   - path: the configuration file's path.
+    ///   - needsApplications: whether naming none is a mistake; the demo has its own.
+    /// - Throws: ``ConfigurationMistakes`` with all of them.
+    public static func read(
+        options: [String: String] = [:], environment: [String: String] = [:], file path: String?,
+        needsApplications: Bool = true
+    ) throws(ConfigurationMistakes) -> CompanionConfiguration {
+        var reading = ConfigurationReading(options: options, environment: environment, file: path)
+        let configuration = reading.configuration(needsApplications: needsApplications)
+        guard reading.mistakes.all.isEmpty else { throw reading.mistakes }
+        return configuration
+    }
+}
+
+/// One pass over all keys. A wrong value leaves its default in place, so that the pass goes on to the next mistake.
+private struct ConfigurationReading {
+    var mistakes = ConfigurationMistakes()
+    private let options: [String: String]
+    private let folder: String
+    private let applications: [String]
+    private let reader: ConfigReader
+
+    init(options: [String: String], environment: [String: String], file path: String?) {
+        var mistakes = ConfigurationMistakes()
+        let file = path.map { ConfigurationFile(path: $0, mistakes: &mistakes) } ?? ConfigurationFile()
+        self.options = options
+        folder = path.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path } ?? "."
+        applications =
+            environment["COMPANION_APPS"].map { ConfigurationReading.items([$0]) } ?? file.applications
+        let environmentProvider = EnvironmentVariablesProvider(environmentVariables: environment)
+            .prefixKeys(with: ConfigKey(["companion"]))
+        reader = ConfigReader(providers: [
+            InMemoryProvider(
+                values: Dictionary(
+                    uniqueKeysWithValues: options.map { key, value in
+                        (AbsoluteConfigKey(key.split(separator: ".").map(String.init)), ConfigValue(stringLiteral: value))
+                    })),
+            environmentProvider, InMemoryProvider(values: file.values),
+        ])
+
+        let known = ConfigurationKeys.general + applications.flatMap { id in
+            ConfigurationKeys.application.map { "apps.\(id).\($0)" }
+        }
+        for key in file.keys {
+            if !known.contains(key) {
+                mistakes.add(key, "is not a setting; the README lists them")
+            } else if ConfigurationKeys.environmentOnly.contains(ConfigurationKeys.lastPart(of: key)) {
+                mistakes.add(
+                    key, "must not stand in a file; set \(ConfigurationKeys.environmentName(of: key)), or \(key)_file")
+            }
+        }
+        let knownNames = Set(known.map(ConfigurationKeys.environmentName) + ["COMPANION_APPS", "COMPANION_CONFIG"])
+        for name in environment.keys.sorted() where name.hasPrefix("COMPANION_") && !knownNames.contains(name) {
+            mistakes.add(name, "is not a setting; the README lists them")
+        }
+        self.mistakes = mistakes
+    }
+
+    mutating func configuration(needsApplications: Bool) -> CompanionConfiguration {
+        let (host, port) = listen()
+        var result = CompanionConfiguration(port: port)
+        result.host = host
+        result.publicURL = publicURL(default: .localhost(port: port))
+        result.database = text("database") ?? result.database
+        result.publicFolder = text("public") ?? result.publicFolder
+        result.deviceMode = choice("device_mode") ?? .private
+        result.tokenDisplay = choice("token_display") ?? .masked
+        if result.deviceMode == .shared, result.tokenDisplay == .full {
+            mistakes.add("token_display", "must not be full when device_mode is shared; use masked or hidden")
+        }
+        result.encryptionKey = encryptionKey(besides: result.database)
+        result.sessionIdle = duration("session.idle_minutes", unit: 60) ?? result.deviceMode.sessionIdle
+        result.sessionMaximum = duration("session.max_hours", unit: 3600) ?? result.deviceMode.sessionMaximum
+        result.trustedProxies = list("trusted_proxies").compactMap { item in
+            let range = AddressRange(item)
+            if range == nil { mistakes.add("trusted_proxies", "has “\(item)”, which is no address or CIDR network") }
+            return range
+        }
+        if let level = text("log_level") {
+            let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+            if !levels.contains(level) { mistakes.add("log_level", "must be one of \(levels.joined(separator: ", "))") }
+            result.logLevel = level
+        }
+        result.logFormat = choice("log_format") ?? .text
+        if applications.isEmpty, needsApplications { mistakes.add("apps", "names no application; see “Connect a real tenant” in the README") }
+        result.applications = applications.compactMap { application($0, publicURL: result.publicURL) }
+        return result
+    }
+
+    private mutating func listen() -> (host: String, port: Int) {
+        var host = "127.0.0.1"
+        var port = 8080
+        if let listen = text("listen") {
+            if let colon = listen.lastIndex(of: ":"), let number = Int(listen[listen.index(after: colon)...]),
+                (0...65535).contains(number), colon != listen.startIndex
+            {
+                host = listen[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+                port = number
+            } else {
+                mistakes.add("listen", "must be an address and a port, as 127.0.0.1:8080")
+            }
+        }
+        if let option = options["host"] { host = option }
+        if let option = options["port"] {
+            guard let number = Int(option), (0...65535).contains(number) else {
+                mistakes.add("--port", "must be a number between 0 and 65535")
+                return (host, port)
+            }
+            port = number
+        }
+        return (host, port)
+    }
+
+    private mutating func publicURL(default fallback: PublicURL) -> PublicURL {
+        guard let text = text("public_url") else { return fallback }
+        do {
+            return try PublicURL(text)
+        } catch {
+            mistakes.add("public_url", error.reason)
+            return fallback
+        }
+    }
+
+    private mutating func encryptionKey(besides database: String) -> EncryptionKey {
+        if let value = text("encryption_key") {
+            if Data(base64Encoded: value)?.count != 32 {
+                mistakes.add("encryption_key", "must be the base64 of 32 bytes, as `openssl rand -base64 32` prints")
+            }
+            return .value(value)
+        }
+        let folder = URL(fileURLWithPath: database).deletingLastPathComponent()
+        return .file(path("encryption_key_file") ?? folder.appendingPathComponent("companion.key").path)
+    }
+
+    private mutating func application(_ id: String, publicURL: PublicURL) -> Application? {
+        let prefix = "apps.\(id)"
+        let before = mistakes.all.count
+        let letters = id.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
+        if id.isEmpty || !letters || RoutePath.reserved.contains(id) {
+            mistakes.add(prefix, "is no name for an application; use lower-case letters, digits and -, not api, auth or assets")
+        }
+        let page: Application.Page? = choice("\(prefix).page") ?? Application.Page(rawValue: id)
+        if page == nil { mistakes.add("\(prefix).page", "is missing; say which page to show: ios or macos") }
+        let kind: Application.Kind = choice("\(prefix).kind") ?? .workforce
+        let clientID = text("\(prefix).client_id") ?? ""
+        if clientID.isEmpty {
+            mistakes.add("\(prefix).client_id", "is missing; copy “Application (client) ID” from the app registration")
+        }
+        let authentication = clientAuthentication(prefix, publicURL: publicURL)
+        let authorityText = text("\(prefix).authority") ?? "https://login.microsoftonline.com/common"
+        var authority: Authority?
+        do {
+            authority = try Authority(authorityText)
+        } catch {
+            mistakes.add("\(prefix).authority", "“\(authorityText)” \(error)")
+        }
+        let api = text("\(prefix).api") ?? "https://graph.microsoft.com/v1.0/me"
+        if !isOutboundURL(api) { mistakes.add("\(prefix).api", "must be an https:// URL (http:// only for localhost)") }
+        let scopes = list("\(prefix).scopes")
+        let promptText = text("\(prefix).prompt")
+        let prompt = promptText.flatMap(Prompt.init(rawValue:))
+        if let promptText, prompt == nil, promptText != SignInOptions.ifNecessary {
+            mistakes.add(
+                "\(prefix).prompt", "must be if_necessary, select_account, login, consent or create, not “\(promptText)”")
+        }
+        guard mistakes.all.count == before, let page, let authority else { return nil }
+        return Application(
+            id: id, page: page, title: text("\(prefix).title") ?? "\(page == .ios ? "iOS" : "macOS") tutorial",
+            kind: kind, authority: authority,
+            registration: ClientRegistration(
+                clientID: clientID, redirectURI: publicURL.redirectURI, authentication: authentication,
+                scopes: scopes.isEmpty ? ["user.read"] : scopes, allowedTenants: list("\(prefix).allowed_tenants")),
+            api: api, prompt: promptText == nil ? .selectAccount : prompt)
+    }
+
+    private mutating func clientAuthentication(_ prefix: String, publicURL: PublicURL) -> ClientAuthentication {
+        if let secret = text("\(prefix).client_secret") { return .secret(secret) }
+        if let file = path("\(prefix).client_secret_file") {
+            guard let data = FileManager.default.contents(atPath: file),
+                let text = String(bytes: data, encoding: .utf8)?.trimmingCharacters(in: .whitespacesAndNewlines),
+                !text.isEmpty
+            else {
+                mistakes.add("\(prefix).client_secret_file", "\(file) cannot be read or is empty")
+                return .publicClient
+            }
+            return .secret(text)
+        }
+        if !PublicURL.isLoopback(publicURL.host) {
+            mistakes.add(
+                "\(prefix).client_secret_file", "is missing; without a secret the companion runs on localhost only")
+        }
+        return .publicClient
+    }
+
+    private func isOutboundURL(_ text: String) -> Bool {
+        guard let url = URL(string: text), let host = url.host, !host.isEmpty else { return false }
+        return url.scheme == "https" || (url.scheme == "http" && PublicURL.isLoopback(host))
+    }
+
+    // MARK: One value each
+
+    private func text(_ key: String) -> String? {
+        let value = reader.string(forKey: ConfigKey(key.split(separator: ".").map(String.init)))
+        return value?.isEmpty == true ? nil : value
+    }
+
+    /// A path in the file is relative to the file's folder.
+    private func path(_ key: String) -> String? {
+        text(key).map { $0.hasPrefix("/") || folder == "." ? $0 : folder + "/" + $0 }
+    }
+
+    private func list(_ key: String) -> [String] {
+        let values = reader.stringArray(forKey: ConfigKey(key.split(separator: ".").map(String.init)))
+        return ConfigurationReading.items(values ?? [])
+    }
+
+    private static func items(_ values: [String]) -> [String] {
+        values.flatMap { $0.split(whereSeparator: { $0 == "," || $0.isWhitespace }).map(String.init) }
+    }
+
+    private mutating func choice<Choice: RawRepresentable & CaseIterable>(_ key: String) -> Choice?
+    where Choice.RawValue == String {
+        guard let value = text(key) else { return nil }
+        if let choice = Choice(rawValue: value) { return choice }
+        let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        mistakes.add(key, "must be one of \(choices), not “\(value)”")
+        return nil
+    }
+
+    private mutating func duration(_ key: String, unit seconds: Double) -> Duration? {
+        guard let value = text(key) else { return nil }
+        guard let number = Double(value), number > 0, number * seconds <= 366 * 86_400 else {
+            mistakes.add(key, "must be a number above 0, not “\(value)”")
+            return nil
+        }
+        return .seconds(number * seconds)
+    }
+}

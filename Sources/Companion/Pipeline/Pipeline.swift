@@ -1,0 +1,150 @@
+import Foundation
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import Logging
+import SessionStore
+
+/// A request's way through the companion: pages from memory, else route, origin check, session cookie, handler, and
+/// whatever went wrong as a problem.
+final class Pipeline: Responder {
+    private static let maxBodyBytes = 16 * 1024
+
+    private let configuration: CompanionConfiguration
+    private let applications: [String: Application]
+    private let pages: Pages
+    private let handlers: Handlers
+    private let store: SessionStore
+    private let cookie: SessionCookie
+    private let logger: Logger
+    /// The same site by a name with which its cookies do not work: `127.0.0.1` where the public URL says `localhost`.
+    private let loopbackAliases: Set<String>
+
+    init(
+        configuration: CompanionConfiguration, pages: Pages, handlers: Handlers, store: SessionStore,
+        cookie: SessionCookie, logger: Logger
+    ) {
+        self.configuration = configuration
+        applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
+        self.pages = pages
+        self.handlers = handlers
+        self.store = store
+        self.cookie = cookie
+        self.logger = logger
+        let port = configuration.publicURL.port.map { ":\($0)" } ?? ""
+        loopbackAliases =
+            PublicURL.isLoopback(configuration.publicURL.host)
+            ? Set(["localhost", "127.0.0.1", "[::1]"].map { $0 + port }).subtracting([configuration.publicURL.host + port])
+            : []
+    }
+
+    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+        let path = head.path
+        if let page = pages[path] {
+            if isNavigation(head), loopbackAliases.contains(head.host) { return .response(canonical(head)) }
+            return .asset(page)
+        }
+        guard let route = RoutePath(path) else {
+            return .response(failure(Problem(.notFound, "There is nothing at this address."), head: head))
+        }
+        guard route.methods.contains(head.method) else {
+            let problem = Problem(.methodNotAllowed, "This address takes \(route.allow).")
+            var response = failure(problem, head: head)
+            response.headerFields[.allow] = route.allow
+            return .response(response)
+        }
+        do {
+            if route.isBegin, loopbackAliases.contains(head.host) { return .response(canonical(head)) }
+            try checkOrigin(head, of: route)
+            var application: Application?
+            if let id = route.app {
+                application = applications[id]
+                if application == nil { throw Problem(.notFound, "No application is called “\(id.prefix(64))”.") }
+            }
+            let exchange = Exchange(
+                route: route, application: application, cookie: cookie.id(in: head), wantsPage: wantsPage(head))
+            if let response = handlers.immediate(exchange) { return .response(response) }
+            return .handler(maxBodyBytes: Pipeline.maxBodyBytes) { request in
+                await self.answer(exchange, request: request)
+            }
+        } catch {
+            return .response(failure(Problem(any: error), head: head))
+        }
+    }
+
+    private func answer(_ exchange: Exchange, request: Request) async -> Response {
+        do {
+            return try await handlers.answer(exchange, request: request)
+        } catch {
+            var problem = Problem(any: error)
+            if problem.correlationID == nil { problem.correlationID = exchange.correlationID }
+            return failure(problem, head: request.head)
+        }
+    }
+
+    // MARK: Checks
+
+    /// Security law 4: what changes something proves that our page sent it. The callback proves itself by its state.
+    private func checkOrigin(_ head: RequestHead, of route: RoutePath) throws(Problem) {
+        guard route != .callback else { return }
+        let site = head[.secFetchSite]
+        let origin = head[.origin]
+        if route.isAPI, let site, site != "same-origin", site != "none" {
+            throw Problem(.crossSiteRequest, "Another site may not read or change anything here.")
+        }
+        guard head.method != .get, head.method != .head else { return }
+        guard head[.xCompanion] == "1" else {
+            throw Problem(.crossSiteRequest, "The request lacks the header X-Companion: 1, which our own pages send.")
+        }
+        guard site != nil || origin != nil else {
+            throw Problem(.crossSiteRequest, "The request has neither Origin nor Sec-Fetch-Site.")
+        }
+        guard origin.map({ $0 == configuration.publicURL.origin }) ?? true, site.map({ $0 == "same-origin" }) ?? true else {
+            throw Problem(.crossSiteRequest, "The request came from another origin than \(configuration.publicURL.origin).")
+        }
+    }
+
+    private func isNavigation(_ head: RequestHead) -> Bool { head[.secFetchMode] == "navigate" }
+
+    /// The same address under the public URL's name.
+    private func canonical(_ head: RequestHead) -> Response {
+        .redirect(to: configuration.publicURL.origin + head.target, status: .temporaryRedirect)
+    }
+
+    private func wantsPage(_ head: RequestHead) -> Bool { head[.accept]?.contains("text/html") ?? false }
+
+    // MARK: Failure
+
+    /// One log line, by whose fault it is, and the answer in the form that the client asked for.
+    private func failure(_ problem: Problem, head: RequestHead) -> Response {
+        let level: Logger.Level = problem.status.kind == .serverError ? .warning : .debug
+        logger.log(
+            level: level, "\(head.method.rawValue) \(head.path) failed",
+            metadata: [
+                "code": "\(problem.code.rawValue)", "reason": "\(problem.reason ?? problem.detail)",
+                "correlation_id": "\(problem.correlationID ?? "-")",
+            ])
+        return wantsPage(head) ? pages.errorPage.response(problem) : problem.response()
+    }
+}
+
+/// One request on its way, after its checks.
+struct Exchange: Sendable {
+    let route: RoutePath
+    let application: Application?
+    /// The session's id that the cookie carried.
+    let cookie: SessionID?
+    /// Whether a browser navigates, so that an error becomes a page.
+    let wantsPage: Bool
+    /// Our identifier of this request, for logs, errors and Graph.
+    let correlationID = UUID().uuidString.lowercased()
+}
+
+extension HTTPField.Name {
+    /// The header field by which our own pages mark what changes something.
+    static let xCompanion = literal("x-companion")
+    /// Fetch metadata (W3C): where the request came from.
+    static let secFetchSite = literal("sec-fetch-site")
+    /// Fetch metadata (W3C): what kind of request it is.
+    static let secFetchMode = literal("sec-fetch-mode")
+}

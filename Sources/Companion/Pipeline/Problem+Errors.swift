@@ -1,0 +1,47 @@
+import HTTPClient
+import OpenIDConnect
+import SessionStore
+
+/// The one place that turns the modules' errors into problems.
+extension Problem {
+    /// A provider's error. `action` is added where signing in again helps.
+    init(_ error: OpenIDError, action: Action? = nil) {
+        // Both lists hold the contract's codes; a code of the protocol that is none of ours is a server error.
+        let code = Code(rawValue: error.code.rawValue) ?? .serverError
+        self.init(
+            code, error.reason, action: action, retryAfter: error.retryAfter.map { Int($0.components.seconds) },
+            correlationID: error.correlationID, reason: error.description)
+    }
+
+    /// A store's error: nobody is signed out by it.
+    init(_ error: StoreError) {
+        switch error {
+        case .noSuchSession, .attemptNotPending:
+            self.init(.sessionExpired, "You were signed out meanwhile. Sign in again.")
+        case .unavailable, .corrupt, .newerSchema, .keyFile, .cannotUnseal:
+            self.init(
+                .storageUnavailable, "Your session is safe, but cannot be read or changed right now. Try again in a moment.",
+                retryAfter: 5, reason: error.description)
+        }
+    }
+
+    /// The API could not be reached.
+    init(api error: HTTPClientError) {
+        let detail =
+            error.kind == .timedOut
+            ? "The API did not answer in time. Try again in a moment." : "The API could not be reached. Try again in a moment."
+        self.init(.apiUnavailable, detail, reason: "\(error.kind): \(error.reason)")
+    }
+
+    /// Whatever a step threw.
+    init(any error: any Error) {
+        switch error {
+        case let problem as Problem: self = problem
+        case let error as OpenIDError: self.init(error)
+        case let error as StoreError: self.init(error)
+        case let error as HTTPClientError: self.init(api: error)
+        case is CancellationError: self.init(.serverError, "The request was given up.")
+        default: self.init(.serverError, "Try again; if it happens again, tell the operator.", reason: "\(type(of: error))")
+        }
+    }
+}

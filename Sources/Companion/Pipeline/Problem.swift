@@ -1,0 +1,142 @@
+import Foundation
+import HTTPTypes
+import HTTPWire
+
+/// An error as the browser gets it: problem details (RFC 9457) with the outer contract's stable codes. Texts are for the
+/// person at the page and never hold a token, code, state, verifier or cookie.
+struct Problem: Error, Sendable {
+    /// The contract's stable codes.
+    enum Code: String, Sendable {
+        case interactionRequired = "interaction_required"
+        case consentRequired = "consent_required"
+        case adminConsentRequired = "admin_consent_required"
+        case cancelled
+        case providerUnavailable = "provider_unavailable"
+        case providerRejectedClient = "provider_rejected_client"
+        case providerRejectedRequest = "provider_rejected_request"
+        case providerMetadataInvalid = "provider_metadata_invalid"
+        case accessDenied = "access_denied"
+        case apiUnavailable = "api_unavailable"
+        case throttled
+        case sessionExpired = "session_expired"
+        case stateMismatch = "state_mismatch"
+        case issuerMismatch = "issuer_mismatch"
+        case nonceMismatch = "nonce_mismatch"
+        case invalidIDToken = "invalid_id_token"
+        case storageUnavailable = "storage_unavailable"
+        case badRequest = "bad_request"
+        case crossSiteRequest = "cross_site_request"
+        case notFound = "not_found"
+        case methodNotAllowed = "method_not_allowed"
+        case signInLoop = "sign_in_loop"
+        case serverError = "server_error"
+    }
+
+    /// What the person can do next.
+    struct Action: Sendable, Encodable, Equatable {
+        var kind: String
+        var url: String
+
+        static func signIn(_ url: String) -> Action { Action(kind: "sign_in", url: url) }
+    }
+
+    var code: Code
+    var detail: String
+    var action: Action?
+    /// Seconds to wait.
+    var retryAfter: Int?
+    /// The provider's or Graph's identifier of what happened; ours when they gave none.
+    var correlationID: String?
+    /// For the log only: what an operator needs beyond `detail`. Holds no secret either.
+    var reason: String?
+
+    init(
+        _ code: Code, _ detail: String, action: Action? = nil, retryAfter: Int? = nil, correlationID: String? = nil,
+        reason: String? = nil
+    ) {
+        self.code = code
+        self.detail = detail
+        self.action = action
+        self.retryAfter = retryAfter
+        self.correlationID = correlationID
+        self.reason = reason
+    }
+
+    var status: HTTPResponse.Status {
+        switch code {
+        case .interactionRequired, .consentRequired, .adminConsentRequired, .sessionExpired: .unauthorized
+        case .cancelled, .stateMismatch, .issuerMismatch, .nonceMismatch, .invalidIDToken, .badRequest: .badRequest
+        case .crossSiteRequest, .accessDenied: .forbidden
+        case .notFound: .notFound
+        case .methodNotAllowed: .methodNotAllowed
+        case .throttled, .signInLoop: .tooManyRequests
+        case .providerRejectedClient, .providerRejectedRequest, .providerMetadataInvalid, .apiUnavailable: .badGateway
+        case .providerUnavailable, .storageUnavailable: .serviceUnavailable
+        case .serverError: .internalServerError
+        }
+    }
+
+    var title: String {
+        switch code {
+        case .interactionRequired: "Sign in again"
+        case .consentRequired: "Your consent is needed"
+        case .adminConsentRequired: "An administrator must approve this app"
+        case .cancelled: "Sign-in cancelled"
+        case .providerUnavailable: "The identity provider cannot be reached"
+        case .providerRejectedClient: "The identity provider does not accept this application"
+        case .providerRejectedRequest: "The identity provider does not accept the request"
+        case .providerMetadataInvalid: "The identity provider's published settings do not fit"
+        case .accessDenied: "This account may not sign in"
+        case .apiUnavailable: "The API cannot be reached"
+        case .throttled: "Too many requests"
+        case .sessionExpired: "Your session has ended"
+        case .stateMismatch: "This sign-in was not started here"
+        case .issuerMismatch, .nonceMismatch, .invalidIDToken: "The sign-in could not be verified"
+        case .storageUnavailable: "The companion cannot store anything right now"
+        case .badRequest: "The request is not valid"
+        case .crossSiteRequest: "The request came from another site"
+        case .notFound: "Not found"
+        case .methodNotAllowed: "Method not allowed"
+        case .signInLoop: "Sign-in keeps starting over"
+        case .serverError: "Something went wrong here"
+        }
+    }
+
+    private struct Body: Encodable {
+        var type: String
+        var title: String
+        var status: Int
+        var detail: String
+        var code: String
+        var correlation_id: String?
+        var action: Action?
+    }
+
+    /// The problem as `application/problem+json`.
+    func response() -> Response {
+        let body = Body(
+            type: "urn:companion:problem:\(code.rawValue)", title: title, status: Int(status.code), detail: detail,
+            code: code.rawValue, correlation_id: correlationID, action: action)
+        var response = Response.json(body, status: status)
+        response.headerFields[.contentType] = "application/problem+json"
+        if let retryAfter { response.headerFields[.retryAfter] = String(retryAfter) }
+        return response
+    }
+}
+
+extension Response {
+    /// A value as JSON that no cache keeps: everything that the companion answers with JSON concerns a person.
+    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
+        // Encoding our own plain structures cannot fail; were it to, an empty object is the least wrong answer.
+        let body = (try? encoder.encode(value)).map { [UInt8]($0) } ?? Array("{}".utf8)
+        return Response(
+            status: status, headerFields: [.contentType: "application/json", .cacheControl: "no-store"], body: body)
+    }
+
+    /// A redirect that no cache keeps.
+    static func redirect(to location: String, status: HTTPResponse.Status = .seeOther) -> Response {
+        Response(status: status, headerFields: [.location: location, .cacheControl: "no-store"], body: [])
+    }
+}

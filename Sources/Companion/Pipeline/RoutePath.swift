@@ -1,0 +1,95 @@
+import HTTPTypes
+
+/// The route table: every path of the outer contract, in the contract's order. Pages and assets are looked up before
+/// it, so that they cost one dictionary access.
+enum RoutePath: Equatable {
+    case signIn(app: String)
+    case callback
+    case signOut(app: String)
+    case account(app: String)
+    case claims(app: String)
+    case token(app: String)
+    case me(app: String)
+    case photo(app: String)
+    case events(app: String)
+    case applications
+    case device
+    case health
+    case readiness
+
+    /// First path segments that no application may take.
+    static let reserved: Set<String> = ["api", "auth", "assets", "healthz", "readyz", "metrics"]
+
+    /// Splits a raw path; nil when no route has that shape. Route paths hold no characters that need percent-encoding,
+    /// so an encoded spelling is simply not found.
+    init?(_ path: String) {
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
+        switch segments.count {
+        case 1:
+            switch segments[0] {
+            case "healthz": self = .health
+            case "readyz": self = .readiness
+            default: return nil
+            }
+        case 2:
+            switch (segments[0], segments[1]) {
+            case ("auth", "callback"): self = .callback
+            case ("api", "device"): self = .device
+            case ("api", "apps"): self = .applications
+            default: return nil
+            }
+        case 3:
+            switch (segments[0], segments[2]) {
+            case ("auth", "sign-in"): self = .signIn(app: segments[1])
+            case ("auth", "sign-out"): self = .signOut(app: segments[1])
+            case ("api", "account"): self = .account(app: segments[1])
+            case ("api", "claims"): self = .claims(app: segments[1])
+            case ("api", "token"): self = .token(app: segments[1])
+            case ("api", "me"): self = .me(app: segments[1])
+            case ("api", "events"): self = .events(app: segments[1])
+            default: return nil
+            }
+        case 4 where segments[0] == "api" && segments[2] == "me" && segments[3] == "photo":
+            self = .photo(app: segments[1])
+        default:
+            return nil
+        }
+    }
+
+    /// The methods that the route answers. HEAD comes with GET where GET has no effect: a link checker must not consume
+    /// a sign-in.
+    var methods: [HTTPRequest.Method] {
+        switch self {
+        case .callback: [.get, .post]
+        case .signIn: [.get]
+        case .signOut, .token: [.post]
+        case .account, .claims, .me, .photo, .events, .applications, .device, .health, .readiness: [.get, .head]
+        }
+    }
+
+    /// As an `Allow` field says it.
+    var allow: String { methods.map(\.rawValue).joined(separator: ", ") }
+
+    /// The application that the path names.
+    var app: String? {
+        switch self {
+        case .signIn(let app), .signOut(let app), .account(let app), .claims(let app), .token(let app), .me(let app),
+            .photo(let app), .events(let app):
+            app
+        case .callback, .applications, .device, .health, .readiness: nil
+        }
+    }
+
+    /// Whether pages' scripts call it, and no other site may.
+    var isAPI: Bool {
+        switch self {
+        case .signIn, .callback, .health, .readiness: false
+        case .signOut, .account, .claims, .token, .me, .photo, .events, .applications, .device: true
+        }
+    }
+
+    /// Whether a sign-in begins here, which must happen under the public URL's own name.
+    var isBegin: Bool {
+        if case .signIn = self { true } else { false }
+    }
+}

@@ -1,0 +1,62 @@
+import HTTPWire
+
+/// A path of ours to come back to after sign-in (security law 5: an open redirect would lend our name to phishing).
+struct ReturnPath: Sendable, Equatable {
+    let text: String
+
+    /// Accepts a path of ours as it stands in a `Location`; nil for anything that a browser could take for another
+    /// site: a scheme, `//host`, `/\host`, control characters, in plain or percent-encoded spelling.
+    init?(_ text: String) {
+        guard text.utf8.count <= 512, text.utf8.first == UInt8(ascii: "/") else { return nil }
+        var bytes = Array(text.utf8)
+        // Decoded until nothing changes, because a front in between may decode once more than we do.
+        for _ in 0..<4 {
+            guard ReturnPath.isSafe(bytes) else { return nil }
+            guard let decoded = ReturnPath.decoded(bytes) else { return nil }
+            if decoded == bytes {
+                self.text = text
+                return
+            }
+            bytes = decoded
+        }
+        return nil
+    }
+
+    private static func isSafe(_ bytes: [UInt8]) -> Bool {
+        guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
+        else { return false }
+        let path = bytes.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
+        return segments.allSatisfy { $0 != [0x2E, 0x2E] && $0 != [0x2E] } && (segments.count == 1 || segments.first?.isEmpty == false)
+    }
+
+    private static func decoded(_ bytes: [UInt8]) -> [UInt8]? {
+        var result: [UInt8] = []
+        var rest = bytes[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                result.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(hexValue), let low = rest.popFirst().flatMap(hexValue) else {
+                return nil
+            }
+            result.append(high << 4 | low)
+        }
+        return result
+    }
+
+    private static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x37
+        case 0x61...0x66: byte - 0x57
+        default: nil
+        }
+    }
+
+    /// The path with a query field added, for values of ours that need no encoding.
+    func adding(_ query: String) -> String {
+        text + (text.contains("?") ? "&" : "?") + query
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Synchronization
+
+/// Stops a browser that goes to the provider and back again and again: at most three trips a minute for one session
+/// and application (the platform itself answers such loops with AADSTS50196).
+///
+/// A person's own act (a sign-out) or a call that succeeded ends the count: then it was no loop.
+final class TripLimit: Sendable {
+    private struct Key: Hashable {
+        var session: Int64
+        var app: String
+    }
+
+    static let maxTrips = 3
+    static let window: TimeInterval = 60
+    private static let maxSessions = 10_000
+    private let trips = Mutex<[Key: [Date]]>([:])
+    private let now: @Sendable () -> Date
+
+    init(now: @escaping @Sendable () -> Date) {
+        self.now = now
+    }
+
+    /// Counts one trip.
+    ///
+    /// - Returns: nil when it may go ahead, else the seconds until the next may.
+    func begin(session: Int64, app: String) -> Int? {
+        let now = now()
+        let key = Key(session: session, app: app)
+        return trips.withLock { trips in
+            if trips.count >= TripLimit.maxSessions {
+                trips = trips.filter { $0.value.contains { now.timeIntervalSince($0) < TripLimit.window } }
+            }
+            var recent = trips[key, default: []].filter { now.timeIntervalSince($0) < TripLimit.window }
+            defer { trips[key] = recent }
+            if recent.count >= TripLimit.maxTrips, let oldest = recent.first {
+                return max(1, Int((TripLimit.window - now.timeIntervalSince(oldest)).rounded(.up)))
+            }
+            recent.append(now)
+            return nil
+        }
+    }
+
+    /// Forgets a session's trips.
+    func reset(session: Int64, app: String) {
+        _ = trips.withLock { $0.removeValue(forKey: Key(session: session, app: app)) }
+    }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import Companion
+import DemoTenant
+import Dispatch
+import EventLoop
+import Foundation
+import Logging
+
+/// A server from start to stop.
+enum Running {
+    /// Serves a configuration until SIGTERM or SIGINT.
+    static func serve(_ configuration: CompanionConfiguration) async throws {
+        let logger = bootstrapLog(configuration)
+        let workers = try WorkerGroup()
+        let server = try makeServer(configuration, workers: workers, logger: logger)
+        let port = try await start { try await server.start() }
+        print("Companion is at \(configuration.publicURL.origin) (listening on \(configuration.host):\(port)).")
+        await stopSignal()
+        await server.stop()
+        await workers.shutdown()
+    }
+
+    /// Serves the demo: the tenant on the next port, then the companion that is registered there.
+    static func demo(options: [String: String], environment: [String: String]) async throws {
+        var configuration = try ConfigurationPath.read(
+            nil, options: options, environment: environment, needsApplications: false)
+        let logger = bootstrapLog(configuration)
+        let workers = try WorkerGroup()
+        // Known to both halves of this process and to nobody else.
+        let secret = UUID().uuidString
+        let tenant = try DemoTenant(
+            configuration: DemoTenantConfiguration(
+                port: configuration.port + 1,
+                clients: [
+                    DemoClient(
+                        id: DemoApplications.clientID, secret: secret,
+                        redirectURIs: [configuration.publicURL.redirectURI],
+                        postLogoutRedirectURIs: [configuration.publicURL.origin + "/auth/signed-out"], name: "Companion demo")
+                ],
+                stateFile: configuration.database + ".demo-tenant.json"),
+            workers: workers, logger: logger)
+        _ = try await start { try await tenant.start() }
+        configuration.applications = try DemoApplications.all(
+            tenant: tenant, secret: secret, redirectURI: configuration.publicURL.redirectURI)
+        configuration.demoControlURL = tenant.baseURL + "/control"
+        let server = try makeServer(configuration, workers: workers, logger: logger)
+        _ = try await start { try await server.start() }
+        print(
+            """
+
+              Companion, the demo: \(configuration.publicURL.origin)
+
+              1. Open that address and choose “iOS tutorial” or “macOS tutorial”.
+              2. Press “Call Microsoft Graph API” and sign in as adele@contoso.example, password: demo
+              3. Provoke failures at \(tenant.baseURL)/control
+
+              Nothing leaves this machine. To use a tenant of your own, see “Connect a real tenant” in the README.
+
+            """)
+        await stopSignal()
+        await server.stop()
+        await tenant.stop()
+        await workers.shutdown()
+    }
+
+    /// The server, or what stands in its way and exit status 1.
+    private static func makeServer(
+        _ configuration: CompanionConfiguration, workers: WorkerGroup, logger: Logger
+    ) throws -> CompanionServer {
+        do {
+            return try CompanionServer(configuration: configuration, workers: workers, logger: logger)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private static func start(_ start: () async throws -> Int) async throws -> Int {
+        do {
+            return try await start()
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private static func failure(_ error: any Error) -> ExitCode {
+        FileHandle.standardError.write(Data("companion cannot start: \(error)\n".utf8))
+        return ExitCode(1)
+    }
+
+    private static func bootstrapLog(_ configuration: CompanionConfiguration) -> Logger {
+        let level = Logger.Level(rawValue: configuration.logLevel) ?? .info
+        let format = configuration.logFormat
+        LoggingSystem.bootstrap { label in LineLogHandler(logLevel: level, label: label, format: format) }
+        return Logger(label: "companion")
+    }
+
+    /// Returns at the first SIGTERM or SIGINT.
+    private static func stopSignal() async {
+        let (signals, continuation) = AsyncStream<Void>.makeStream()
+        let sources = [SIGTERM, SIGINT].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { continuation.yield() }
+            source.resume()
+            return source
+        }
+        for await _ in signals { break }
+        sources.forEach { $0.cancel() }
+    }
+}

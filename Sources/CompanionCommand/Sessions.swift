@@ -1,0 +1,95 @@
+import ArgumentParser
+import Companion
+import Foundation
+import SessionStore
+
+/// `companion sessions`: works on the database, also while the server runs.
+struct Sessions: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List, revoke or purge sessions.", subcommands: [List.self, Revoke.self, Purge.self])
+
+    /// The database that the server uses.
+    struct Database: ParsableArguments {
+        @OptionGroup var file: ConfigurationOptions
+        @Option(help: "The SQLite file. Default: the configuration's, or companion.sqlite.")
+        var database: String?
+
+        func withStore(_ body: (SessionStore) async throws -> Void) async throws {
+            let environment = ProcessInfo.processInfo.environment
+            let path = ConfigurationPath.find(option: file.config, environment: environment)
+            var options: [String: String] = [:]
+            options["database"] = database
+            let configuration = try ConfigurationPath.read(
+                path, options: options, environment: environment, needsApplications: false)
+            guard FileManager.default.fileExists(atPath: configuration.database) else {
+                throw ValidationError("There is no database at \(configuration.database); name it with --database.")
+            }
+            do {
+                let store = try SessionStore(configuration: configuration)
+                do {
+                    try await body(store)
+                } catch {
+                    await store.close()
+                    throw error
+                }
+                await store.close()
+            } catch let error as StoreError {
+                throw ValidationError(error.description)
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "One line a session: key, begin, last use, accounts.")
+        @OptionGroup var database: Database
+
+        func run() async throws {
+            try await database.withStore { store in
+                var last: SessionKey?
+                while case let page = try await store.list(after: last), !page.isEmpty {
+                    for session in page {
+                        let accounts = session.accounts.map { "\($0.app):\($0.username)" }.joined(separator: " ")
+                        print(session.key, session.createdAt.formatted(.iso8601), session.lastSeenAt.formatted(.iso8601), accounts)
+                    }
+                    last = page.last?.key
+                }
+            }
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "End a session, a user's sessions, or all of them.")
+        @OptionGroup var database: Database
+        @Argument(help: "The sessions' keys, as `list` prints them.") var keys: [String] = []
+        @Option(help: "End every session in which this username is signed in.") var username: String?
+        @Flag(help: "End every session.") var all = false
+
+        func validate() throws {
+            guard !keys.isEmpty || username != nil || all else {
+                throw ValidationError("Say which: the keys that `companion sessions list` prints, --username or --all.")
+            }
+        }
+
+        func run() async throws {
+            try await database.withStore { store in
+                var count = 0
+                if all { count += try await store.revokeAll() }
+                if let username { count += try await store.revoke(username: username) }
+                for text in keys {
+                    guard let key = SessionKey(text) else { throw ValidationError("“\(text)” is no session's key.") }
+                    if try await store.revoke(key) { count += 1 }
+                }
+                print("\(count) ended")
+            }
+        }
+    }
+
+    struct Purge: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Delete the sessions that have expired.")
+        @OptionGroup var database: Database
+
+        func run() async throws {
+            try await database.withStore { store in print("\(try await store.purgeExpired()) deleted") }
+        }
+    }
+}

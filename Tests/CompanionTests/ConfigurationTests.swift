@@ -1,0 +1,148 @@
+import Foundation
+import Testing
+
+@testable import Companion
+
+@Suite struct ConfigurationTests {
+    private func read(
+        _ yaml: String, environment: [String: String] = [:], options: [String: String] = [:]
+    ) throws -> CompanionConfiguration {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("companion-\(UUID().uuidString).yaml")
+        try Data(yaml.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        return try CompanionConfiguration.read(options: options, environment: environment, file: file.path)
+    }
+
+    private static let application = "apps: { ios: { client_id: abc } }"
+
+    @Test func `an application needs no more than its client id`() throws {
+        let configuration = try read(Self.application)
+        let application = try #require(configuration.applications.first)
+        #expect(application.id == "ios")
+        #expect(application.page == .ios)
+        #expect(application.authority.description == "https://login.microsoftonline.com/common")
+        #expect(application.api == "https://graph.microsoft.com/v1.0/me")
+        #expect(application.registration.scopes == ["user.read"])
+        #expect(application.registration.redirectURI == "http://localhost:8080/auth/callback")
+        #expect(application.prompt == .selectAccount)
+        #expect(configuration.sessionIdle == .seconds(3600))
+        #expect(configuration.sessionMaximum == .seconds(43_200))
+    }
+
+    @Test func `the environment alone configures an application`() throws {
+        let configuration = try CompanionConfiguration.read(
+            environment: [
+                "COMPANION_APPS": "ios,my-mac", "COMPANION_APPS_IOS_CLIENT_ID": "abc",
+                "COMPANION_APPS_IOS_CLIENT_SECRET": "s", "COMPANION_APPS_MY_MAC_PAGE": "macos",
+                "COMPANION_APPS_MY_MAC_CLIENT_ID": "def", "COMPANION_APPS_MY_MAC_SCOPES": "user.read,mail.read",
+                "COMPANION_PUBLIC_URL": "https://companion.example", "COMPANION_APPS_MY_MAC_CLIENT_SECRET": "t",
+                "COMPANION_SESSION_IDLE_MINUTES": "5",
+            ], file: nil)
+        #expect(configuration.applications.map(\.id) == ["ios", "my-mac"])
+        #expect(configuration.applications.last?.registration.scopes == ["user.read", "mail.read"])
+        #expect(configuration.publicURL.redirectURI == "https://companion.example/auth/callback")
+        #expect(configuration.sessionIdle == .seconds(300))
+    }
+
+    @Test func `options win over the environment, and that over the file`() throws {
+        let file = "listen: 127.0.0.1:1\ndatabase: file.sqlite\nlog_level: error\n" + Self.application
+        let environment = ["COMPANION_LISTEN": "127.0.0.1:2", "COMPANION_DATABASE": "environment.sqlite"]
+        #expect(try read(file).port == 1)
+        #expect(try read(file, environment: environment).port == 2)
+        let all = try read(file, environment: environment, options: ["port": "3", "database": "option.sqlite"])
+        #expect(all.port == 3)
+        #expect(all.database == "option.sqlite")
+        #expect(all.logLevel == "error")
+        #expect(all.publicURL.origin == "http://localhost:3")
+    }
+
+    @Test func `JSON is read as well`() throws {
+        let configuration = try read(#"{"device_mode": "shared", "apps": {"mac": {"page": "macos", "client_id": "x"}}}"#)
+        #expect(configuration.deviceMode == .shared)
+        #expect(configuration.sessionIdle == .seconds(120))
+        #expect(configuration.sessionMaximum == .seconds(900))
+    }
+
+    @Test(arguments: [
+        ("apps: { ios: { } }", "apps.ios.client_id"),
+        ("apps: { phone: { client_id: a } }", "apps.phone.page"),
+        ("apps: { ios: { client_id: a, page: android } }", "apps.ios.page"),
+        ("apps: { ios: { client_id: a, kind: magic } }", "apps.ios.kind"),
+        ("apps: { ios: { client_id: a, prompt: never } }", "apps.ios.prompt"),
+        ("apps: { ios: { client_id: a, authority: ftp://x } }", "apps.ios.authority"),
+        ("apps: { ios: { client_id: a, api: http://graph.example/me } }", "apps.ios.api"),
+        ("apps: { ios: { client_id: a, client_secret: s } }", "apps.ios.client_secret"),
+        ("apps: { ios: { client_id: a, client_secret_file: /does/not/exist } }", "apps.ios.client_secret_file"),
+        ("apps: { ios: { client_id: a, clientid: b } }", "apps.ios.clientid"),
+        ("apps: { auth: { client_id: a, page: ios } }", "apps.auth"),
+        ("apps: { IOS: { client_id: a, page: ios } }", "apps.IOS"),
+        ("apps: {}", "apps"),
+        ("listen: nowhere\n" + application, "listen"),
+        ("listen: 127.0.0.1:70000\n" + application, "listen"),
+        ("public_url: http://companion.example\n" + application, "public_url"),
+        ("public_url: https://companion.example/path\n" + application, "public_url"),
+        ("public_url: companion\n" + application, "public_url"),
+        ("public_url: https://companion.example\n" + application, "apps.ios.client_secret_file"),
+        ("device_mode: public\n" + application, "device_mode"),
+        ("device_mode: shared\ntoken_display: full\n" + application, "token_display"),
+        ("session: { idle_minutes: 0 }\n" + application, "session.idle_minutes"),
+        ("session: { max_hours: soon }\n" + application, "session.max_hours"),
+        ("trusted_proxies: [10.0.0.0/33]\n" + application, "trusted_proxies"),
+        ("encryption_key: AAAA\n" + application, "encryption_key"),
+        ("log_level: loud\n" + application, "log_level"),
+        ("colour: blue\n" + application, "colour"),
+    ])
+    func `a mistake is named by its key`(yaml: String, key: String) throws {
+        let mistakes = try #require(throws: ConfigurationMistakes.self) { try read(yaml) }
+        #expect(mistakes.all.map(\.key).contains(key), "\(mistakes)")
+    }
+
+    @Test func `all mistakes come in one list`() throws {
+        let yaml = "listen: x\ndevice_mode: y\napps: { ios: { kind: z }, mac: {} }"
+        let mistakes = try #require(throws: ConfigurationMistakes.self) { try read(yaml) }
+        #expect(
+            mistakes.all.map(\.key) == [
+                "listen", "device_mode", "apps.ios.kind", "apps.ios.client_id", "apps.mac.page", "apps.mac.client_id",
+            ])
+        #expect(mistakes.description.hasPrefix("The configuration has 6 mistakes:\n  listen must be"))
+    }
+
+    @Test func `a variable that is no setting is a mistake`() throws {
+        let mistakes = try #require(throws: ConfigurationMistakes.self) {
+            try read(Self.application, environment: ["COMPANION_PUBLIK_URL": "x"])
+        }
+        #expect(mistakes.all.map(\.key) == ["COMPANION_PUBLIK_URL"])
+    }
+
+    @Test func `a file that is not YAML is a mistake that names it`() throws {
+        let mistakes = try #require(throws: ConfigurationMistakes.self) { try read("apps: [") }
+        #expect(mistakes.all.first?.key.hasSuffix(".yaml") == true)
+    }
+
+    @Test func `the key file is beside the database unless named`() throws {
+        guard case .file(let path) = try read("database: /var/lib/c/s.sqlite\n" + Self.application).encryptionKey else {
+            Issue.record("not a file")
+            return
+        }
+        #expect(path == "/var/lib/c/companion.key")
+    }
+
+    @Test(arguments: [
+        ("https://a.example", "https://a.example"), ("https://A.example:443/", "https://a.example"),
+        ("https://a.example:8443", "https://a.example:8443"), ("http://localhost:8080", "http://localhost:8080"),
+        ("http://127.0.0.1", "http://127.0.0.1"), ("http://[::1]:80", "http://[::1]"),
+    ])
+    func `a public URL becomes an origin`(text: String, origin: String) throws {
+        #expect(try PublicURL(text).origin == origin)
+    }
+
+    @Test(arguments: [
+        ("10.0.0.0/8", "10.1.2.3", true), ("10.0.0.0/8", "11.0.0.1", false), ("127.0.0.1", "127.0.0.1", true),
+        ("127.0.0.1", "127.0.0.2", false), ("0.0.0.0/0", "8.8.8.8", true), ("fd00::/8", "fd12::1", true),
+        ("fd00::/8", "fe80::1", false), ("fd00::/8", "10.0.0.1", false), ("192.168.1.0/25", "192.168.1.127", true),
+        ("192.168.1.0/25", "192.168.1.128", false),
+    ])
+    func `a network holds an address`(network: String, address: String, holds: Bool) throws {
+        #expect(try #require(AddressRange(network)).contains(address) == holds)
+    }
+}

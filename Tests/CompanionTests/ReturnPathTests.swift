@@ -1,0 +1,27 @@
+import Testing
+
+@testable import Companion
+
+@Suite struct ReturnPathTests {
+    @Test(arguments: ["/", "/ios", "/ios?tab=1", "/ios#log", "/a/b", "/ios?name=a%20b", "/ios?next=%2Fmacos"])
+    func `a path of ours is taken as it is`(path: String) {
+        #expect(ReturnPath(path)?.text == path)
+    }
+
+    @Test(arguments: [
+        ("", "empty"), ("ios", "relative"), ("https://evil.example", "another scheme"), ("//evil.example", "another host"),
+        ("/\\evil.example", "a backslash"), ("/%5Cevil.example", "an encoded backslash"),
+        ("/%2Fevil.example", "an encoded slash that makes a host"), ("/%252Fevil.example", "a doubly encoded one"),
+        ("/ios\r\nSet-Cookie: a=b", "a line break"), ("/ios%0d%0aSet-Cookie:%20a=b", "an encoded line break"),
+        ("/\tios", "a tab"), ("/ios%00", "a NUL"), ("/../etc", "a step up"), ("/%2e%2e/etc", "an encoded step up"),
+        ("/ios%zz", "a broken escape"), ("/ios%2", "a cut escape"), ("/ios\u{e9}", "not ASCII"),
+        ("javascript:alert(1)", "a script"), ("/%25252525252Fevil", "too many layers"),
+    ])
+    func `anything that a browser could take elsewhere is refused`(path: String, why: String) {
+        #expect(ReturnPath(path) == nil, "\(why)")
+    }
+
+    @Test func `a long path is refused`() {
+        #expect(ReturnPath("/" + String(repeating: "a", count: 512)) == nil)
+    }
+}
