@@ -64,7 +64,8 @@ public final class CompanionServer: Sendable {
             tokens: tokens, api: APIProxy(client: client, tokens: tokens, timeline: timeline, trips: trips),
             timeline: timeline, formPosts: FormPostCallbacks(now: now, randomBytes: randomBytes))
         let pipeline = Pipeline(
-            configuration: configuration, pages: pages, handlers: handlers, store: store, cookie: cookie, logger: logger)
+            configuration: configuration, pages: pages, handlers: handlers, store: store, cookie: cookie, logger: logger
+        )
         server = HTTPServer(
             configuration: ServerConfiguration(configuration, logger: logger), workers: workers, responder: pipeline,
             logger: logger)

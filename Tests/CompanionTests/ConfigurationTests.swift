@@ -57,7 +57,8 @@ import Testing
     }
 
     @Test func `JSON is read as well`() throws {
-        let configuration = try read(#"{"device_mode": "shared", "apps": {"mac": {"page": "macos", "client_id": "x"}}}"#)
+        let configuration = try read(
+            #"{"device_mode": "shared", "apps": {"mac": {"page": "macos", "client_id": "x"}}}"#)
         #expect(configuration.deviceMode == .shared)
         #expect(configuration.sessionIdle == .seconds(120))
         #expect(configuration.sessionMaximum == .seconds(900))

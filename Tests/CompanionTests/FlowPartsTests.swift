@@ -51,20 +51,26 @@ import Testing
     @Test(arguments: [
         ("/auth/ios/sign-in", RoutePath.signIn(app: "ios")), ("/auth/callback", .callback),
         ("/auth/ios/sign-out", .signOut(app: "ios")), ("/api/ios/account", .account(app: "ios")),
-        ("/api/ios/claims", .claims(app: "ios")), ("/api/ios/token", .token(app: "ios")), ("/api/ios/me", .me(app: "ios")),
-        ("/api/ios/me/photo", .photo(app: "ios")), ("/api/ios/events", .events(app: "ios")), ("/api/apps", .applications),
+        ("/api/ios/claims", .claims(app: "ios")), ("/api/ios/token", .token(app: "ios")),
+        ("/api/ios/me", .me(app: "ios")),
+        ("/api/ios/me/photo", .photo(app: "ios")), ("/api/ios/events", .events(app: "ios")),
+        ("/api/apps", .applications),
         ("/api/device", .device), ("/healthz", .health), ("/readyz", .readiness),
     ])
     func `a path is a route`(path: String, route: RoutePath) {
         #expect(RoutePath(path) == route)
     }
 
-    @Test(arguments: ["", "/", "/ios", "/auth", "/auth/callback/", "/api/ios", "/api/ios/me/", "/api//me/x", "/healthz/x"])
+    @Test(arguments: [
+        "", "/", "/ios", "/auth", "/auth/callback/", "/api/ios", "/api/ios/me/", "/api//me/x", "/healthz/x",
+    ])
     func `another path is none`(path: String) {
         #expect(RoutePath(path) == nil)
     }
 
     @Test func `text becomes HTML text`() {
-        #expect(ErrorPage.escaped(#"<a href="x" class='y'>&{{"#) == "&lt;a href=&quot;x&quot; class=&#39;y&#39;&gt;&amp;&#123;&#123;")
+        #expect(
+            ErrorPage.escaped(#"<a href="x" class='y'>&{{"#)
+                == "&lt;a href=&quot;x&quot; class=&#39;y&#39;&gt;&amp;&#123;&#123;")
     }
 }

@@ -9,7 +9,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "empty"), ("ios", "relative"), ("https://evil.example", "another scheme"), ("//evil.example", "another host"),
+        ("", "empty"), ("ios", "relative"), ("https://evil.example", "another scheme"),
+        ("//evil.example", "another host"),
         ("/\\evil.example", "a backslash"), ("/%5Cevil.example", "an encoded backslash"),
         ("/%2Fevil.example", "an encoded slash that makes a host"), ("/%252Fevil.example", "a doubly encoded one"),
         ("/ios\r\nSet-Cookie: a=b", "a line break"), ("/ios%0d%0aSet-Cookie:%20a=b", "an encoded line break"),

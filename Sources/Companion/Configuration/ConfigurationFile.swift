@@ -59,7 +59,9 @@ struct ConfigurationFile {
                 keys.append(key)
                 values[AbsoluteConfigKey(keyPath)] = ConfigValue(.stringArray(items), isSecret: false)
             case .scalar(let scalar):
-                if scalar.string.isEmpty || (scalar.style == .plain && ["null", "~"].contains(scalar.string)) { continue }
+                if scalar.string.isEmpty || (scalar.style == .plain && ["null", "~"].contains(scalar.string)) {
+                    continue
+                }
                 keys.append(key)
                 let content: ConfigContent =
                     ConfigurationKeys.isList(key) ? .stringArray([scalar.string]) : .string(scalar.string)

@@ -67,14 +67,19 @@ private struct ConfigurationReading {
             InMemoryProvider(
                 values: Dictionary(
                     uniqueKeysWithValues: options.map { key, value in
-                        (AbsoluteConfigKey(key.split(separator: ".").map(String.init)), ConfigValue(stringLiteral: value))
+                        (
+                            AbsoluteConfigKey(key.split(separator: ".").map(String.init)),
+                            ConfigValue(stringLiteral: value)
+                        )
                     })),
             environmentProvider, InMemoryProvider(values: file.values),
         ])
 
-        let known = ConfigurationKeys.general + applications.flatMap { id in
-            ConfigurationKeys.application.map { "apps.\(id).\($0)" }
-        }
+        let known =
+            ConfigurationKeys.general
+            + applications.flatMap { id in
+                ConfigurationKeys.application.map { "apps.\(id).\($0)" }
+            }
         for key in file.keys {
             if !known.contains(key) {
                 mistakes.add(key, "is not a setting; the README lists them")
@@ -116,7 +121,9 @@ private struct ConfigurationReading {
             result.logLevel = level
         }
         result.logFormat = choice("log_format") ?? .text
-        if applications.isEmpty, needsApplications { mistakes.add("apps", "names no application; see “Connect a real tenant” in the README") }
+        if applications.isEmpty, needsApplications {
+            mistakes.add("apps", "names no application; see “Connect a real tenant” in the README")
+        }
         result.applications = applications.compactMap { application($0, publicURL: result.publicURL) }
         return result
     }
@@ -171,7 +178,8 @@ private struct ConfigurationReading {
         let before = mistakes.all.count
         let letters = id.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
         if id.isEmpty || !letters || RoutePath.reserved.contains(id) {
-            mistakes.add(prefix, "is no name for an application; use lower-case letters, digits and -, not api, auth or assets")
+            mistakes.add(
+                prefix, "is no name for an application; use lower-case letters, digits and -, not api, auth or assets")
         }
         let page: Application.Page? = choice("\(prefix).page") ?? Application.Page(rawValue: id)
         if page == nil { mistakes.add("\(prefix).page", "is missing; say which page to show: ios or macos") }
@@ -195,7 +203,8 @@ private struct ConfigurationReading {
         let prompt = promptText.flatMap(Prompt.init(rawValue:))
         if let promptText, prompt == nil, promptText != SignInOptions.ifNecessary {
             mistakes.add(
-                "\(prefix).prompt", "must be if_necessary, select_account, login, consent or create, not “\(promptText)”")
+                "\(prefix).prompt",
+                "must be if_necessary, select_account, login, consent or create, not “\(promptText)”")
         }
         guard mistakes.all.count == before, let page, let authority else { return nil }
         return Application(

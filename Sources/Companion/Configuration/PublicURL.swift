@@ -38,7 +38,9 @@ public struct PublicURL: Sendable, Equatable {
         guard !rest.contains(where: { "/?#@\\".contains($0) || $0.isWhitespace }) else {
             throw Mistake(reason: "must be an origin alone, without a path, query or user: \(scheme)://host[:port]")
         }
-        let colon = rest.hasPrefix("[") ? rest.firstIndex(of: "]").flatMap { rest[$0...].firstIndex(of: ":") } : rest.firstIndex(of: ":")
+        let colon =
+            rest.hasPrefix("[")
+            ? rest.firstIndex(of: "]").flatMap { rest[$0...].firstIndex(of: ":") } : rest.firstIndex(of: ":")
         let host = rest[..<(colon ?? rest.endIndex)].lowercased()
         var port: Int?
         if let colon {

@@ -23,7 +23,8 @@ struct ErrorPage: Sendable {
             html.replacingOccurrences(of: "{{\(value.key)}}", with: ErrorPage.escaped(value.value))
         }
         var response = Response(
-            status: problem.status, headerFields: [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"],
+            status: problem.status,
+            headerFields: [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"],
             body: Array(html.utf8))
         if let retryAfter = problem.retryAfter { response.headerFields[.retryAfter] = String(retryAfter) }
         return response

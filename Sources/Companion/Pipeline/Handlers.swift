@@ -53,7 +53,9 @@ struct Handlers: Sendable {
         case .device: return device
         case .health: return .json(Health(status: "ok"))
         case .readiness:
-            guard await store.probeWritable() else { throw Problem(.storageUnavailable, "The database cannot be written.") }
+            guard await store.probeWritable() else {
+                throw Problem(.storageUnavailable, "The database cannot be written.")
+            }
             return .json(Health(status: "ok"))
         }
     }
@@ -131,7 +133,9 @@ struct Handlers: Sendable {
         let application = try application(exchange)
         let body: SignOutBody = try decode(request.body)
         guard let session = try await session(exchange) else { return .json(SignOutAnswer(redirect: nil)) }
-        let account = body.account.map { session.account(for: application.id, id: $0) } ?? session.currentAccount(for: application.id)
+        let account =
+            body.account.map { session.account(for: application.id, id: $0) }
+            ?? session.currentAccount(for: application.id)
         guard let account else { return .json(SignOutAnswer(redirect: nil)) }
         let result = try await signOutFlow.signOut(
             application, session: session, account: account, ofBrowser: body.browser ?? false)
@@ -169,9 +173,11 @@ struct Handlers: Sendable {
             AccountAnswer(
                 account: account.map {
                     AccountAnswer.Account(
-                        id: $0.id, username: $0.username, name: $0.name, tenant_id: $0.tenantID, environment: $0.environment)
+                        id: $0.id, username: $0.username, name: $0.name, tenant_id: $0.tenantID,
+                        environment: $0.environment)
                 },
-                previous_account: session?.previousUsername(for: application.id), needs_sign_in: account?.needsInteraction))
+                previous_account: session?.previousUsername(for: application.id),
+                needs_sign_in: account?.needsInteraction))
     }
 
     private func claims(_ exchange: Exchange) async throws -> Response {
@@ -231,19 +237,22 @@ struct Handlers: Sendable {
 
     private func me(_ exchange: Exchange) async throws -> Response {
         let (application, session, account) = try await signedIn(exchange)
-        let answer = try await api.get(application, session: session, account: account, correlationID: exchange.correlationID)
+        let answer = try await api.get(
+            application, session: session, account: account, correlationID: exchange.correlationID)
         return try passedOn(answer.head, body: answer.body, types: ["application/json", "application/problem+json"])
     }
 
     private func photo(_ exchange: Exchange) async throws -> Response {
         let (application, session, account) = try await signedIn(exchange)
         let answer = try await api.get(
-            application, session: session, account: account, path: "/photo/$value", correlationID: exchange.correlationID)
+            application, session: session, account: account, path: "/photo/$value",
+            correlationID: exchange.correlationID)
         guard answer.head.status.kind == .successful else {
             if answer.head.status == .notFound { throw Problem(.notFound, "This account has no photo.") }
             return try passedOn(answer.head, body: answer.body, types: ["application/json"])
         }
-        return try passedOn(answer.head, body: answer.body, types: ["image/jpeg", "image/png", "image/gif", "image/webp"])
+        return try passedOn(
+            answer.head, body: answer.body, types: ["image/jpeg", "image/png", "image/gif", "image/webp"])
     }
 
     /// The upstream's status, body and the fields that a client needs; nothing else of its head, least of all cookies.
@@ -296,7 +305,8 @@ struct Handlers: Sendable {
                 apps: configuration.applications.map {
                     Applications.Entry(
                         id: $0.id, title: $0.title, page: $0.page.rawValue, kind: $0.kind.rawValue,
-                        authority: $0.authority.description, signed_in_as: session?.currentAccount(for: $0.id)?.username)
+                        authority: $0.authority.description, signed_in_as: session?.currentAccount(for: $0.id)?.username
+                    )
                 },
                 demo: configuration.demoControlURL != nil, mode: configuration.deviceMode.rawValue,
                 demo_control_url: configuration.demoControlURL))

@@ -12,8 +12,11 @@ struct Pages: Sendable {
         let files = try StaticFiles(folder: folder)
         errorPage = try ErrorPage(folder: folder)
         var assets: [String: Asset] = [:]
-        for path in files.paths where path.hasPrefix("/assets/") || path == "/favicon.ico" { assets[path] = files[path] }
-        let pages = [("/", "index"), ("/auth/signed-out", "signed-out")] + applications.map { ("/\($0.id)", $0.page.rawValue) }
+        for path in files.paths where path.hasPrefix("/assets/") || path == "/favicon.ico" {
+            assets[path] = files[path]
+        }
+        let pages =
+            [("/", "index"), ("/auth/signed-out", "signed-out")] + applications.map { ("/\($0.id)", $0.page.rawValue) }
         for (path, page) in pages {
             guard let asset = files["/\(page).html"] else { throw MissingPage(page: page, folder: folder) }
             assets[path] = asset

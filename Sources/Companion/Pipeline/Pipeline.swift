@@ -34,7 +34,9 @@ final class Pipeline: Responder {
         let port = configuration.publicURL.port.map { ":\($0)" } ?? ""
         loopbackAliases =
             PublicURL.isLoopback(configuration.publicURL.host)
-            ? Set(["localhost", "127.0.0.1", "[::1]"].map { $0 + port }).subtracting([configuration.publicURL.host + port])
+            ? Set(["localhost", "127.0.0.1", "[::1]"].map { $0 + port }).subtracting([
+                configuration.publicURL.host + port
+            ])
             : []
     }
 
@@ -99,8 +101,10 @@ final class Pipeline: Responder {
         guard site != nil || origin != nil else {
             throw Problem(.crossSiteRequest, "The request has neither Origin nor Sec-Fetch-Site.")
         }
-        guard origin.map({ $0 == configuration.publicURL.origin }) ?? true, site.map({ $0 == "same-origin" }) ?? true else {
-            throw Problem(.crossSiteRequest, "The request came from another origin than \(configuration.publicURL.origin).")
+        guard origin.map({ $0 == configuration.publicURL.origin }) ?? true, site.map({ $0 == "same-origin" }) ?? true
+        else {
+            throw Problem(
+                .crossSiteRequest, "The request came from another origin than \(configuration.publicURL.origin).")
         }
     }
 

@@ -20,7 +20,8 @@ extension Problem {
             self.init(.sessionExpired, "You were signed out meanwhile. Sign in again.")
         case .unavailable, .corrupt, .newerSchema, .keyFile, .cannotUnseal:
             self.init(
-                .storageUnavailable, "Your session is safe, but cannot be read or changed right now. Try again in a moment.",
+                .storageUnavailable,
+                "Your session is safe, but cannot be read or changed right now. Try again in a moment.",
                 retryAfter: 5, reason: error.description)
         }
     }
@@ -29,7 +30,8 @@ extension Problem {
     init(api error: HTTPClientError) {
         let detail =
             error.kind == .timedOut
-            ? "The API did not answer in time. Try again in a moment." : "The API could not be reached. Try again in a moment."
+            ? "The API did not answer in time. Try again in a moment."
+            : "The API could not be reached. Try again in a moment."
         self.init(.apiUnavailable, detail, reason: "\(error.kind): \(error.reason)")
     }
 
@@ -41,7 +43,8 @@ extension Problem {
         case let error as StoreError: self.init(error)
         case let error as HTTPClientError: self.init(api: error)
         case is CancellationError: self.init(.serverError, "The request was given up.")
-        default: self.init(.serverError, "Try again; if it happens again, tell the operator.", reason: "\(type(of: error))")
+        default:
+            self.init(.serverError, "Try again; if it happens again, tell the operator.", reason: "\(type(of: error))")
         }
     }
 }

@@ -27,7 +27,8 @@ struct SessionCookie: Sendable {
         var response = response
         // The value is base64url, which every cookie may hold, so that making the field cannot fail.
         if let cookie = try? SetCookie(
-            name: name, value: id.cookieValue, path: "/", maxAge: maxAge, secure: isSecure, httpOnly: true, sameSite: .lax)
+            name: name, value: id.cookieValue, path: "/", maxAge: maxAge, secure: isSecure, httpOnly: true,
+            sameSite: .lax)
         {
             response.headerFields.append(HTTPField(name: .setCookie, value: cookie.headerValue))
         }

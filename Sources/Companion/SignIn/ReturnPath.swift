@@ -27,7 +27,8 @@ struct ReturnPath: Sendable, Equatable {
         else { return false }
         let path = bytes.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
-        return segments.allSatisfy { $0 != [0x2E, 0x2E] && $0 != [0x2E] } && (segments.count == 1 || segments.first?.isEmpty == false)
+        return segments.allSatisfy { $0 != [0x2E, 0x2E] && $0 != [0x2E] }
+            && (segments.count == 1 || segments.first?.isEmpty == false)
     }
 
     private static func decoded(_ bytes: [UInt8]) -> [UInt8]? {

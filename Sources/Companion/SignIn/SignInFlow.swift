@@ -148,7 +148,8 @@ final class SignInFlow: Sendable {
             from: try await transport(request.providerRequest), directory: directory)
         let sessionID = try await store.completeSignIn(
             attempt, account: NewAccount(signedIn, environment: application.authority.environment),
-            tokens: NewTokens(signedIn.tokens, claims: signedIn.idTokenClaims, requestedScopes: attempt.requestedScopes))
+            tokens: NewTokens(signedIn.tokens, claims: signedIn.idTokenClaims, requestedScopes: attempt.requestedScopes)
+        )
         timeline.record(session: attempt.session.value, app: application.id, step: "token", since: tokenStart)
         return sessionID
     }

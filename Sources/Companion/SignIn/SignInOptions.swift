@@ -30,7 +30,9 @@ struct SignInOptions: Sendable {
         }
         for name in known.subtracting(["claims"]) {
             guard let value = fields[name] else { continue }
-            guard value.utf8.count <= 512, !value.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
+            guard value.utf8.count <= 512,
+                !value.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+            else {
                 throw Problem(.badRequest, "“\(name)” is too long or has control characters.")
             }
         }

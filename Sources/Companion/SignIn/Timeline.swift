@@ -47,7 +47,8 @@ final class Timeline: Sendable {
         correlationID: String? = nil
     ) {
         let event = TimelineEvent(
-            time: now().formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true)) + "Z", step: step, outcome: outcome,
+            time: now().formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true)) + "Z",
+            step: step, outcome: outcome,
             durationMilliseconds: start.map { Int(($0.duration(to: .now)) / .milliseconds(1)) },
             correlationID: correlationID)
         let key = Key(session: session, app: app)

@@ -35,14 +35,16 @@ struct APIProxy: Sendable {
             if answer.head.status.kind == .successful { trips.reset(session: session.key.value, app: application.id) }
             timeline.record(
                 session: session.key.value, app: application.id, step: "api",
-                outcome: answer.head.status.kind == .successful ? "ok" : "http_\(answer.head.status.code)", since: start,
+                outcome: answer.head.status.kind == .successful ? "ok" : "http_\(answer.head.status.code)",
+                since: start,
                 correlationID: answer.head.headerFields[.requestID] ?? correlationID)
             return answer
         } catch {
             var problem = Problem(any: error)
             problem.correlationID = problem.correlationID ?? correlationID
             timeline.record(
-                session: session.key.value, app: application.id, step: "api", outcome: problem.code.rawValue, since: start,
+                session: session.key.value, app: application.id, step: "api", outcome: problem.code.rawValue,
+                since: start,
                 correlationID: problem.correlationID)
             throw problem
         }

@@ -110,7 +110,9 @@ final class TokenAcquisition: Sendable {
             try await store.storeRefreshed(
                 session, app: application.id, accountID: account.id,
                 tokens: NewTokens(refreshed.tokens, claims: refreshed.idTokenClaims, requestedScopes: scopes))
-            guard let token = try await store.accessToken(session, app: application.id, accountID: account.id, scopes: set)
+            guard
+                let token = try await store.accessToken(
+                    session, app: application.id, accountID: account.id, scopes: set)
             else { throw StoreError.noSuchSession }
             timeline.record(
                 session: session.value, app: application.id, step: "token", outcome: "refreshed", since: start)
@@ -118,7 +120,8 @@ final class TokenAcquisition: Sendable {
         } catch {
             let problem = try await failure(error, application, session, account, refreshToken)
             timeline.record(
-                session: session.value, app: application.id, step: "token", outcome: problem.code.rawValue, since: start,
+                session: session.value, app: application.id, step: "token", outcome: problem.code.rawValue,
+                since: start,
                 correlationID: problem.correlationID)
             // Nothing is known about the account: what is still valid is served.
             if demand == .fresh, problem.action == nil, let stored, stored.expiresOn.timeIntervalSince(now()) > 5 {
@@ -130,12 +133,14 @@ final class TokenAcquisition: Sendable {
 
     /// What a failed refresh means. Only the provider's word makes an account need its person.
     private func failure(
-        _ error: any Error, _ application: Application, _ session: SessionKey, _ account: Account, _ refreshToken: String?
+        _ error: any Error, _ application: Application, _ session: SessionKey, _ account: Account,
+        _ refreshToken: String?
     ) async throws -> Problem {
         guard let error = error as? OpenIDError else { return Problem(any: error) }
         guard error.isInteractionNeeded else { return Problem(error) }
         try await store.markNeedsInteraction(
-            session, app: application.id, accountID: account.id, reason: error.code.rawValue, claims: error.claims?.json,
+            session, app: application.id, accountID: account.id, reason: error.code.rawValue,
+            claims: error.claims?.json,
             refreshToken: refreshToken)
         return Problem(error, action: signIn(application, account, claims: error.claims))
     }
