@@ -6,7 +6,8 @@ import Foundation
 /// `companion check`: what is wrong with a configuration, before anybody signs in.
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Report all mistakes of the configuration, reach every authority, print the redirect URIs to register.")
+        abstract:
+            "Report all mistakes of the configuration, reach every authority, print the redirect URIs to register.")
 
     @OptionGroup var file: ConfigurationOptions
 

@@ -6,7 +6,8 @@ import Companion
 struct CompanionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "companion",
-        abstract: "A web companion for Microsoft's MSAL tutorials: sign in, call Microsoft Graph, sign out, in a browser.",
+        abstract:
+            "A web companion for Microsoft's MSAL tutorials: sign in, call Microsoft Graph, sign out, in a browser.",
         version: "companion \(companionVersion)",
         subcommands: [Serve.self, Demo.self, Check.self, Sessions.self],
         defaultSubcommand: Serve.self)

@@ -11,9 +11,11 @@ enum DemoApplications {
         let authority = try Authority(tenant.authority)
         let registration = ClientRegistration(
             clientID: clientID, redirectURI: redirectURI, authentication: .secret(secret), scopes: ["user.read"])
-        return [("ios", Application.Page.ios, "iOS tutorial"), ("macos", .macos, "macOS tutorial")].map { id, page, title in
+        return [("ios", Application.Page.ios, "iOS tutorial"), ("macos", .macos, "macOS tutorial")].map {
+            id, page, title in
             Application(
-                id: id, page: page, title: title, authority: authority, registration: registration, api: tenant.graphURL)
+                id: id, page: page, title: title, authority: authority, registration: registration, api: tenant.graphURL
+            )
         }
     }
 }

@@ -20,7 +20,8 @@ struct LineLogHandler: LogHandler {
         var line: String
         switch format {
         case .text:
-            line = "\(time) \(event.level.rawValue.uppercased()) \(label): \(LineLogHandler.plain(event.message.description))"
+            line =
+                "\(time) \(event.level.rawValue.uppercased()) \(label): \(LineLogHandler.plain(event.message.description))"
             for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
                 line += " \(key)=\(LineLogHandler.plain(value.description))"
             }

@@ -35,7 +35,8 @@ enum Running {
                     DemoClient(
                         id: DemoApplications.clientID, secret: secret,
                         redirectURIs: [configuration.publicURL.redirectURI],
-                        postLogoutRedirectURIs: [configuration.publicURL.origin + "/auth/signed-out"], name: "Companion demo")
+                        postLogoutRedirectURIs: [configuration.publicURL.origin + "/auth/signed-out"],
+                        name: "Companion demo")
                 ],
                 stateFile: configuration.database + ".demo-tenant.json"),
             workers: workers, logger: logger)

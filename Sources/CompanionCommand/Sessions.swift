@@ -49,7 +49,9 @@ struct Sessions: AsyncParsableCommand {
                 while case let page = try await store.list(after: last), !page.isEmpty {
                     for session in page {
                         let accounts = session.accounts.map { "\($0.app):\($0.username)" }.joined(separator: " ")
-                        print(session.key, session.createdAt.formatted(.iso8601), session.lastSeenAt.formatted(.iso8601), accounts)
+                        print(
+                            session.key, session.createdAt.formatted(.iso8601), session.lastSeenAt.formatted(.iso8601),
+                            accounts)
                     }
                     last = page.last?.key
                 }
