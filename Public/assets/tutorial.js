@@ -61,6 +61,15 @@ async function enterForeground() {
 
 // MARK: Call Microsoft Graph API
 
+/** Remembers over the trip to the provider that this tab began a sign-in; holds nothing about the person. */
+const signInBegun = `sign-in:${app}`;
+
+/** Leaves the page for an interactive sign-in. */
+function signIn(url) {
+  sessionStorage.setItem(signInBegun, "1");
+  return go(url);
+}
+
 /** Leaves the page; the button stays busy until it is gone. */
 function go(url) {
   location.assign(url);
@@ -69,12 +78,12 @@ function go(url) {
 
 async function callGraph() {
   const current = await loadAccount();
-  if (!current) return go(signInURL);
+  if (!current) return signIn(signInURL);
   let token;
   try {
     token = await post(`/api/${app}/token`);
   } catch (failure) {
-    if (failure.signInURL) return go(failure.signInURL);
+    if (failure.signInURL) return signIn(failure.signInURL);
     return logError(`Could not acquire token silently: ${failure.message}`);
   }
   sayToken("Refreshed Access token is", token);
@@ -90,20 +99,22 @@ async function showMe({ interactive }) {
   try {
     log("Result from Graph: ", { json: await getMe() });
   } catch (failure) {
-    if (interactive && failure.signInURL) return go(failure.signInURL);
+    if (interactive && failure.signInURL) return signIn(failure.signInURL);
     logError(failure.code === "not_json" ? failure.message : `Couldn't get graph result: ${failure.message}`);
   }
 }
 
-/** What an interactive sign-in brought: the server put it into the page's address, from which it is taken out again. */
+/** What an interactive sign-in brought. The server puts an error into the page's address, from which it is taken out again. */
 async function finishSignIn() {
   const answer = new URLSearchParams(location.search);
+  const began = sessionStorage.getItem(signInBegun) !== null;
+  sessionStorage.removeItem(signInBegun);
   if (location.search) history.replaceState(null, "", location.pathname);
   const current = await loadAccount();
   if (answer.has("sign_in_error")) {
     return logError(`Could not acquire token: ${explainSignIn(answer.get("sign_in_error"), answer.get("correlation_id"))}`);
   }
-  if (answer.get("signed_in") !== "1") return;
+  if (!began) return;
   if (!current) return logError("Could not acquire token: No result returned");
   try {
     sayToken("Access token is", await post(`/api/${app}/token`));
@@ -166,6 +177,7 @@ document.addEventListener("visibilitychange", enterForeground);
 addEventListener("pageshow", (event) => {
   if (!event.persisted) return;
   // Back from the sign-in page by the browser's Back button: the page is as it was left, busy.
+  sessionStorage.removeItem(signInBegun);
   for (const button of [callGraphButton, signOutButton, deviceInfoButton]) if (button) settle(button);
   enterForeground();
 });
