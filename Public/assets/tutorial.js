@@ -32,6 +32,7 @@ function show(current) {
 async function loadAccount({ onlyChanges = false } = {}) {
   let answer;
   try {
+    if (!navigator.cookieEnabled) throw new Failure("This browser keeps no cookies for this site. Allow them and reload the page.");
     answer = await get(`/api/${app}/account`);
   } catch (failure) {
     logError(`Couldn't query current account with error: ${failure.message}`);
@@ -107,10 +108,10 @@ async function showMe({ interactive }) {
 /** What an interactive sign-in brought. The server puts an error into the page's address, from which it is taken out again. */
 async function finishSignIn() {
   const answer = new URLSearchParams(location.search);
-  const began = sessionStorage.getItem(signInBegun) !== null;
-  sessionStorage.removeItem(signInBegun);
   if (location.search) history.replaceState(null, "", location.pathname);
   const current = await loadAccount();
+  const began = sessionStorage.getItem(signInBegun) !== null;
+  sessionStorage.removeItem(signInBegun);
   if (answer.has("sign_in_error")) {
     return logError(`Could not acquire token: ${explainSignIn(answer.get("sign_in_error"), answer.get("correlation_id"))}`);
   }

@@ -43,6 +43,11 @@ def main():
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="companion-browser-") as folder:
         server = Server(binary.resolve(), root / "Public", pathlib.Path(folder))
+        try:
+            server.start()
+        except RuntimeError as error:
+            print(f"{error}\n0 passed, {len(tests)} failed")
+            sys.exit(1)
         browser = Browser(server, screenshots)
         try:
             for test in tests:
