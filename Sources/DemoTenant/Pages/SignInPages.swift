@@ -48,6 +48,7 @@ struct PasswordPage: Page {
     var content: HTML {
         let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
         let field: HTML = """
+            <input hidden value="\(account.username)" autocomplete="username">
             <label for="password">Password</label>
             <input id="password" name="password" type="password" autocomplete="current-password" required \
             autofocus\(wrong)>
