@@ -74,7 +74,7 @@ def run(test, server, browser):
     """None, or why the test failed."""
     try:
         server.ensure_running()
-        server.control(reset=True)
+        server.reset()
         browser.begin()
         test(browser)
         browser.finish()

@@ -40,12 +40,14 @@ class Browser:
     # One test
 
     def begin(self):
-        """A browser without cookies, one tab, 1280 by 800, light."""
-        for extra in self.driver.window_handles[1:]:
-            self.driver.switch_to.window(extra)
+        """A browser without cookies, with one new tab, 1280 by 800, light."""
+        old = self.driver.window_handles
+        self.driver.switch_to.new_window("tab")
+        fresh = self.driver.current_window_handle
+        for handle in old:
+            self.driver.switch_to.window(handle)
             self.driver.close()
-        self.driver.switch_to.window(self.driver.window_handles[0])
-        self.driver.get("about:blank")
+        self.driver.switch_to.window(fresh)
         self.cdp("Network.clearBrowserCookies")
         self.size(1280, 800)
         self.colours("light")

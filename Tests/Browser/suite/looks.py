@@ -77,7 +77,7 @@ def accessible_pages(browser):
 def accessible_states(browser):
     for app in ("ios", "macos"):
         browser.cdp("Network.clearBrowserCookies")
-        browser.server.control(reset=True)
+        browser.server.reset()
         browser.sign_in(app)
         browser.server.control(graph_error={"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1})
         browser.allow(f"/api/{app}/me")

@@ -65,6 +65,12 @@ class Server:
         with urllib.request.urlopen(request, timeout=10) as response:
             return json.load(response)
 
+    def reset(self):
+        """No failures, and consents are asked for as if for the first time."""
+        self.control(reset=True)
+        for name in ("adele@contoso.example", "megan@contoso.example", "alex@outlook.example"):
+            self.control(require_consent=name)
+
     def counts(self):
         return self.control()["counts"]
 
