@@ -27,10 +27,10 @@ public struct EntityTag: Sendable, Hashable {
     public var text: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
 
     /// Both are strong and the same: equal bytes (for ranges and If-Match).
-    public func stronglyMatches(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && opaque == other.opaque }
+    public func stronglyMatches(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && weaklyMatches(other) }
 
-    /// The same but for weakness (for If-None-Match).
-    public func weaklyMatches(_ other: EntityTag) -> Bool { opaque == other.opaque }
+    /// The same but for weakness (for If-None-Match). Byte by byte: strings that look alike are not the same tag.
+    public func weaklyMatches(_ other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
 }
 
 /// What If-Match and If-None-Match name.

@@ -25,7 +25,7 @@ enum LineScanner {
 
     /// The offset of the first byte that is below 0x20 and not HTAB, or 0x7F; else `limit`. Eight bytes a step.
     @inline(__always)
-    private static func firstControl(_ bytes: Span<UInt8>, from start: Int, limit: Int) -> Int {
+    static func firstControl(_ bytes: Span<UInt8>, from start: Int, limit: Int) -> Int {
         let raw = bytes.bytes
         var index = start
         while index + 8 <= limit {

@@ -23,7 +23,8 @@ public func decodedPathSegments(_ path: String) throws(PathError) -> [String] {
     guard path.utf8.first == ASCII.slash else { throw .notAbsolute }
     var segments: [String] = []
     for encoded in path.utf8.dropFirst().split(separator: ASCII.slash, omittingEmptySubsequences: false) {
-        let segment = try decodeOnce(encoded)
+        let isEncoded = encoded.contains(UInt8(ascii: "%"))
+        let segment = isEncoded ? try decodeOnce(encoded) : String(Substring(encoded))
         try check(segment)
         var inner = segment
         var rounds = 0

@@ -64,7 +64,11 @@ public struct RequestCookies: Sendable {
     }
 
     private func matches(_ range: Range<Int>, _ name: String) -> Bool {
-        bytes[range].elementsEqual(name.utf8)
+        let wanted = name.utf8.span
+        guard range.count == wanted.count else { return false }
+        let bytes = bytes.span
+        for index in wanted.indices where bytes[range.lowerBound + index] != wanted[index] { return false }
+        return true
     }
 
     private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }

@@ -11,9 +11,8 @@ public struct RequestHead: Sendable {
 
     /// The method; any token is one.
     public var method: HTTPRequest.Method {
-        if layout.method.count == 3, ASCII.matches(bytes.span, layout.method.range, "get"), bytes.first == 0x47 {
-            return .get
-        }
+        if HeadLayout.equals(bytes.span, layout.method.range, "GET") { return .get }
+        // The parser let nothing but a token pass, so that this is never nil.
         return HTTPRequest.Method(text(layout.method)) ?? .get
     }
 
@@ -125,7 +124,7 @@ public struct RequestHead: Sendable {
 
     /// RFC 9112 §3.2.4: an absolute-form OPTIONS without a path asks about the server as a whole.
     private var emptyPath: String {
-        ASCII.matches(bytes.span, layout.method.range, "options") ? "*" : "/"
+        HeadLayout.equals(bytes.span, layout.method.range, "OPTIONS") ? "*" : "/"
     }
 
     private func text(_ slice: Slice16) -> String { String(decoding: bytes[slice.range], as: UTF8.self) }

@@ -144,7 +144,9 @@ public struct ResponseWriter: Sendable {
     /// HTTPTypes has already taken such bytes out of a field's value and of a reason phrase. This is the last line of
     /// defence on the way to the wire, also for what another package builds without those checks.
     private static func appendValue(_ value: Span<UInt8>, to output: inout [UInt8]) {
-        for index in value.indices {
+        let clean = LineScanner.firstControl(value, from: 0, limit: value.count)
+        value.withUnsafeBufferPointer { output.append(contentsOf: $0[..<clean]) }
+        for index in clean..<value.count {
             let byte = value[index]
             output.append((byte < 0x20 && byte != ASCII.tab) || byte == 0x7F ? ASCII.space : byte)
         }
