@@ -1,15 +1,153 @@
+import Foundation
+import Glibc
+
 extension KeyRing {
     /// The key file's keys; makes the file (mode 0600) with one new key when it is not there.
+    ///
+    /// A new file appears complete or not at all, also when two processes start at once or the power fails: it is
+    /// written under another name (O_EXCL), synced, linked to its name, and the folder is synced.
     public static func load(
         orCreateAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes
     ) throws(StoreError) -> KeyRing {
-        throw .keyFile("being built")
+        if let existing = try load(existingAt: path) { return existing }
+        let key = try newKey(randomBytes)
+        let temporary = try writeTemporary([key], beside: path, randomBytes)
+        defer { unlink(temporary) }
+        if link(temporary, path) != 0, errno != EEXIST {
+            throw .keyFile("The key file \(path) cannot be made: \(systemMessage()).")
+        }
+        try syncFolder(of: path)
+        guard let created = try load(existingAt: path) else {
+            throw .keyFile("The key file \(path) vanished while it was made. Start again.")
+        }
+        return created
     }
 
-    /// Puts a new key first in the file, in one atomic step; the older ones stay, to open.
+    /// Puts a new key first in the file, in one atomic step; the older ones stay, to open. A running server notices
+    /// within about two seconds; `SessionStore.reseal()` after that, then `dropOlderKeys(fileAt:)`.
     public static func rotate(
         fileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes
     ) throws(StoreError) -> KeyRing {
-        throw .keyFile("being built")
+        let ring = try mustLoad(path)
+        return try replace(path, with: [newKey(randomBytes), ring.current] + ring.older, randomBytes)
+    }
+
+    /// Leaves only the first key in the file. Only after `SessionStore.reseal()`: what an older key sealed cannot be
+    /// opened any more.
+    public static func dropOlderKeys(
+        fileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes
+    ) throws(StoreError) -> KeyRing {
+        try replace(path, with: [mustLoad(path).current], randomBytes)
+    }
+
+    /// nil when there is no such file.
+    static func load(existingAt path: String) throws(StoreError) -> KeyRing? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .keyFile(
+                "The key file \(path) cannot be read: \(systemMessage()). Give it to the user who runs this.")
+        }
+        defer { Glibc.close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .keyFile("The key file \(path) is not an ordinary file.")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw .keyFile("The key file \(path) is open to other users. Run: chmod 600 \(path)")
+        }
+        guard status.st_size <= maxFileBytes else {
+            throw .keyFile("The key file \(path) is too large to be one. Restore it from your backup.")
+        }
+        var bytes = [UInt8](repeating: 0, count: maxFileBytes)
+        var count = 0
+        while true {
+            let got = bytes.withUnsafeMutableBytes { buffer in
+                Glibc.read(
+                    descriptor, UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).baseAddress,
+                    maxFileBytes - count)
+            }
+            if got < 0 {
+                if errno == EINTR { continue }
+                throw .keyFile("The key file \(path) cannot be read: \(systemMessage()).")
+            }
+            if got == 0 { break }
+            count += got
+        }
+        let text = String(decoding: bytes.prefix(count), as: UTF8.self)
+        return try KeyRing(keys: parse(text, source: "The key file \(path)"), file: path)
+    }
+
+    private static let maxFileBytes = 64 << 10
+
+    private static func mustLoad(_ path: String) throws(StoreError) -> KeyRing {
+        guard let ring = try load(existingAt: path) else {
+            throw .keyFile("There is no key file \(path) yet: it is made when the server first starts.")
+        }
+        return ring
+    }
+
+    private static func newKey(_ randomBytes: (Int) -> [UInt8]) throws(StoreError) -> Key {
+        guard let key = Key(randomBytes(Key.byteCount)) else {
+            throw .keyFile("The random generator gave too few bytes for a key.")
+        }
+        return key
+    }
+
+    private static func replace(_ path: String, with keys: [Key], _ randomBytes: (Int) -> [UInt8])
+        throws(StoreError) -> KeyRing
+    {
+        let temporary = try writeTemporary(keys, beside: path, randomBytes)
+        var status = stat()
+        // Rotated by root, the file must stay readable for the server's user.
+        let keepsOwner = stat(path, &status) == 0 && chown(temporary, status.st_uid, status.st_gid) == 0
+        guard keepsOwner, rename(temporary, path) == 0 else {
+            let message = systemMessage()
+            unlink(temporary)
+            throw .keyFile("The key file \(path) cannot be replaced: \(message).")
+        }
+        try syncFolder(of: path)
+        return try KeyRing(keys: keys, file: path)
+    }
+
+    /// A synced file of mode 0600 in the same folder.
+    private static func writeTemporary(_ keys: [Key], beside path: String, _ randomBytes: (Int) -> [UInt8])
+        throws(StoreError) -> String
+    {
+        let temporary = "\(path).\(KeyID(bytes: randomBytes(KeyID.byteCount))).new"
+        let text =
+            "# Companion's encryption keys: the first seals, all open. Keep this file secret, and a copy of it apart\n"
+            + "# from the database's backup. Without it, everybody must sign in again.\n"
+            + keys.map { $0.base64 + "\n" }.joined()
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw .keyFile(
+                "The key file \(path) cannot be made: \(systemMessage()). Its folder must exist and be writable.")
+        }
+        defer { Glibc.close(descriptor) }
+        let bytes = Array(text.utf8)
+        // The umask can only take bits away from 0600; fchmod makes it exact.
+        guard write(descriptor, bytes, bytes.count) == bytes.count, fchmod(descriptor, 0o600) == 0,
+            fsync(descriptor) == 0
+        else {
+            let message = systemMessage()
+            unlink(temporary)
+            throw .keyFile("The key file \(path) cannot be written: \(message).")
+        }
+        return temporary
+    }
+
+    private static func syncFolder(of path: String) throws(StoreError) {
+        let folder = path.contains("/") ? String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)) : "."
+        let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0, fsync(descriptor) == 0 else {
+            let message = systemMessage()
+            if descriptor >= 0 { Glibc.close(descriptor) }
+            throw .keyFile("The folder of the key file \(path) cannot be synced: \(message).")
+        }
+        Glibc.close(descriptor)
     }
 }
+
+/// What the system says about `errno`.
+func systemMessage() -> String { String(cString: strerror(errno)) }

@@ -27,12 +27,7 @@ public struct Session: Sendable {
     public let lastSeenAt: Date
     /// Every account of every application, in the order of their first sign-in.
     public let accounts: [Account]
-    let apps: [String: AppState]
-
-    struct AppState: Sendable {
-        var currentAccountID: String?
-        var previousUsername: String?
-    }
+    let previousUsernames: [String: String]
 
     /// The accounts that are signed in to one application.
     public func accounts(for app: String) -> [Account] {
@@ -51,7 +46,7 @@ public struct Session: Sendable {
 
     /// Who was signed in to the application before, when that may be shown.
     public func previousUsername(for app: String) -> String? {
-        apps[app]?.previousUsername
+        previousUsernames[app]
     }
 }
 

@@ -9,20 +9,20 @@ public struct SessionID: Sendable, Hashable, Redacted {
     /// What the browser keeps: base64url without padding, 43 characters.
     public let cookieValue: String
     /// SHA-256 of the 32 bytes: what the database and the cache know the session by.
-    public let hash: SessionIDHash
+    public let hash: SHA256Hash
 
     /// A new id. `randomBytes` must give exactly as many bytes as asked, from a secure source.
     public init(randomBytes: (Int) -> [UInt8]) {
         let bytes = randomBytes(Self.byteCount)
         cookieValue = Base64URL.encode(bytes)
-        hash = SessionIDHash(SHA256.hash(data: bytes))
+        hash = SHA256Hash(SHA256.hash(data: bytes))
     }
 
     /// The id in a cookie; nil when the text is not exactly one that we could have set.
     public init?(cookieValue: String) {
         guard let bytes = Base64URL.decode(cookieValue), bytes.count == Self.byteCount else { return nil }
         self.cookieValue = cookieValue
-        hash = SessionIDHash(SHA256.hash(data: bytes))
+        hash = SHA256Hash(SHA256.hash(data: bytes))
     }
 
     /// Equal when the hashes are: comparing them leaks nothing about the secret.
@@ -31,18 +31,24 @@ public struct SessionID: Sendable, Hashable, Redacted {
     public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
-/// SHA-256 of a session id, held in four words so that a dictionary look-up allocates nothing.
-public struct SessionIDHash: Sendable, Hashable {
+/// SHA-256 of a secret by which something is found (session id, state, code), held in four words so that a dictionary
+/// look-up allocates nothing.
+public struct SHA256Hash: Sendable, Hashable {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
     init(_ digest: SHA256.Digest) {
-        words = digest.withUnsafeBytes { bytes in
-            (
-                bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
-                bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self),
-                bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
-            )
-        }
+        words = digest.withUnsafeBytes(Self.words)
+    }
+
+    /// From the database; nil unless there are 32 bytes.
+    init?(blob: Data) {
+        guard blob.count == 32 else { return nil }
+        words = blob.withUnsafeBytes(Self.words)
+    }
+
+    private static func words(_ bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64, UInt64, UInt64) {
+        func word(_ index: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) }
+        return (word(0), word(1), word(2), word(3))
     }
 
     /// The hash of anything else that is looked up by its hash: a state, a code.
@@ -56,7 +62,7 @@ public struct SessionIDHash: Sendable, Hashable {
     }
 
     /// Equal when all 32 bytes are.
-    public static func == (one: SessionIDHash, other: SessionIDHash) -> Bool { one.words == other.words }
+    public static func == (one: SHA256Hash, other: SHA256Hash) -> Bool { one.words == other.words }
     /// The value is uniformly distributed already: one word is enough.
     public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }

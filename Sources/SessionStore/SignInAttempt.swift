@@ -60,7 +60,7 @@ public struct SignInAttempt: Sendable, Redacted {
     public let begunAt: Date
     /// The session that the sign-in goes into.
     public let session: SessionKey
-    let stateHash: SessionIDHash
+    let stateHash: SHA256Hash
 }
 
 /// What a callback's `state` turned out to be.

@@ -1,0 +1,220 @@
+import Foundation
+import GRDB
+import Glibc
+
+/// The tables and how the file is opened.
+///
+/// Small columns that every request needs stand apart from the sealed blobs. STRICT makes the types certain. Keys are
+/// AUTOINCREMENT: a sealed value's identity must never be given again to another row. Times are milliseconds since 1970.
+enum Schema {
+    /// "CMPN": tells our files from other people's SQLite databases.
+    static let applicationID: Int32 = 0x434D_504E
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: sessions, accounts, tokens, attempts") { db in
+            try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+            try db.execute(
+                sql: """
+                    CREATE TABLE session (
+                        key INTEGER PRIMARY KEY AUTOINCREMENT,
+                        id_hash BLOB NOT NULL UNIQUE,
+                        created_at INTEGER NOT NULL,
+                        last_seen_at INTEGER NOT NULL
+                    ) STRICT;
+
+                    CREATE TABLE previous_account (
+                        session INTEGER NOT NULL REFERENCES session(key) ON DELETE CASCADE,
+                        app TEXT NOT NULL,
+                        username TEXT NOT NULL,
+                        PRIMARY KEY (session, app)
+                    ) STRICT, WITHOUT ROWID;
+
+                    CREATE TABLE account (
+                        key INTEGER PRIMARY KEY AUTOINCREMENT,
+                        session INTEGER NOT NULL REFERENCES session(key) ON DELETE CASCADE,
+                        app TEXT NOT NULL,
+                        id TEXT NOT NULL,
+                        username TEXT NOT NULL,
+                        name TEXT,
+                        tenant_id TEXT,
+                        environment TEXT NOT NULL,
+                        object_id TEXT,
+                        issuer TEXT NOT NULL,
+                        subject TEXT NOT NULL,
+                        sid TEXT,
+                        is_current INTEGER NOT NULL DEFAULT 0,
+                        needs_interaction TEXT,
+                        interaction_claims TEXT,
+                        signed_in_at INTEGER NOT NULL,
+                        UNIQUE (session, app, id)
+                    ) STRICT;
+                    CREATE INDEX account_by_sid ON account (issuer, sid);
+                    CREATE INDEX account_by_subject ON account (issuer, subject);
+
+                    CREATE TABLE account_secret (
+                        account INTEGER PRIMARY KEY REFERENCES account(key) ON DELETE CASCADE,
+                        claims BLOB NOT NULL,
+                        refresh_token BLOB
+                    ) STRICT;
+
+                    CREATE TABLE access_token (
+                        key INTEGER PRIMARY KEY AUTOINCREMENT,
+                        account INTEGER NOT NULL REFERENCES account(key) ON DELETE CASCADE,
+                        requested_scopes TEXT NOT NULL,
+                        granted_scopes TEXT NOT NULL,
+                        expires_at INTEGER NOT NULL,
+                        refresh_at INTEGER,
+                        token BLOB NOT NULL,
+                        UNIQUE (account, requested_scopes)
+                    ) STRICT;
+
+                    CREATE TABLE sign_in_attempt (
+                        state_hash BLOB PRIMARY KEY NOT NULL,
+                        session INTEGER NOT NULL REFERENCES session(key) ON DELETE CASCADE,
+                        begun_id_hash BLOB NOT NULL,
+                        app TEXT NOT NULL,
+                        return_to TEXT NOT NULL,
+                        prompt TEXT,
+                        requested_scopes TEXT NOT NULL,
+                        expected_account TEXT,
+                        begun_at INTEGER NOT NULL,
+                        sealed BLOB,
+                        consumed_at INTEGER,
+                        code_hash BLOB,
+                        failed_at INTEGER,
+                        completed_at INTEGER,
+                        issued_id_hash BLOB
+                    ) STRICT;
+                    CREATE INDEX sign_in_attempt_by_session ON sign_in_attempt (session, begun_at);
+                    CREATE INDEX sign_in_attempt_by_age ON sign_in_attempt (begun_at);
+
+                    -- Every key that sealed something here, so that a lost key is noticed when the file is opened.
+                    CREATE TABLE sealing_key (id BLOB PRIMARY KEY NOT NULL) STRICT, WITHOUT ROWID;
+
+                    CREATE TABLE write_probe (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), at INTEGER NOT NULL) STRICT;
+                    """)
+        }
+        return migrator
+    }
+
+    /// Every sealed column.
+    static let sealedColumns = [
+        ("account_secret", "claims"), ("account_secret", "refresh_token"), ("access_token", "token"),
+        ("sign_in_attempt", "sealed"),
+    ]
+
+    /// Opens (or makes) the file and brings it to this version.
+    static func open(_ path: String, _ ring: KeyRing) throws(StoreError) -> DatabasePool {
+        try makeFile(path)
+        do {
+            var configuration = GRDB.Configuration()
+            configuration.label = "companion.store"
+            // Long enough for another process's short transaction, short enough for a waiting request.
+            configuration.busyMode = .timeout(0.3)
+            // A disk that refuses even the rollback must not end the process, which GRDB does otherwise.
+            configuration.allowsUnsafeTransactions = true
+            configuration.prepareDatabase { db in
+                try db.execute(sql: "PRAGMA busy_timeout = 300; PRAGMA temp_store = MEMORY")
+            }
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            try pool.writeWithoutTransaction { db in
+                try check(db, path)
+                // FULL: a commit is on the disk before its answer. kill -9 loses nothing at any setting (the kernel has
+                // the pages), but with NORMAL a power failure undoes what was committed since the last checkpoint:
+                // sign-outs would come back. Group commit pays for it.
+                try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864")
+            }
+            try migrator.migrate(pool)
+            try pool.write { db in try checkKeys(db, ring, path) }
+            return pool
+        } catch {
+            throw StoreError(error, path)
+        }
+    }
+
+    private static func check(_ db: Database, _ path: String) throws {
+        let id = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        let isEmpty = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
+        guard id == applicationID || (id == 0 && isEmpty) else {
+            throw StoreError.corrupt("\(path) is another application's database. Choose another file.")
+        }
+        if try !isEmpty && migrator.hasBeenSuperseded(db) {
+            throw StoreError.newerSchema(
+                "The database \(path) was made by a newer version of companion. Run that version, or choose another file."
+            )
+        }
+    }
+
+    /// SQLite would make it readable for others; its -wal and -shm files take over the mode. O_EXCL: closing a
+    /// descriptor of a file that SQLite has open in this process would drop its locks.
+    private static func makeFile(_ path: String) throws(StoreError) {
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 {
+            Glibc.close(descriptor)
+        } else if errno != EEXIST {
+            throw .unavailable("the database \(path) cannot be made: \(systemMessage())")
+        }
+    }
+}
+
+extension StoreError {
+    /// From an error of SQLite or GRDB. Takes the code and SQLite's own message, which name tables and columns, never
+    /// values.
+    init(_ error: any Error, _ path: String) {
+        switch error {
+        case let error as StoreError:
+            self = error
+        case let error as DatabaseError:
+            let message = "\(path): \(error.message ?? "error") (SQLite \(error.extendedResultCode.rawValue))"
+            switch error.resultCode {
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_ERROR:
+                self = .corrupt(message)
+            default:
+                self = .unavailable(message)
+            }
+        default:
+            self = .corrupt("\(path): a row does not have the form that we write")
+        }
+    }
+}
+
+extension Database {
+    /// Runs a cached statement.
+    func run(_ sql: String, _ arguments: StatementArguments = []) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    /// The first row of a cached statement.
+    func row(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// All rows of a cached statement.
+    func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+}
+
+extension Date {
+    /// For the database. A time beyond what milliseconds can hold becomes the nearest that they can.
+    var milliseconds: Int64 {
+        let value = (timeIntervalSince1970 * 1000).rounded()
+        if value.isNaN { return 0 }
+        return Int64(exactly: value) ?? (value < 0 ? .min : .max)
+    }
+
+    init(milliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+}
+
+extension Duration {
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        return overflow
+            ? (seconds < 0 ? .min : .max)
+            : product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000).partialValue
+    }
+}

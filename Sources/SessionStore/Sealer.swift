@@ -1,0 +1,134 @@
+import Crypto
+import Foundation
+import Glibc
+import Synchronization
+
+/// Seals secrets for their row: AES-256-GCM, with the row's identity and column as associated data, so that a sealed
+/// value does not open in another row or column.
+///
+/// What it protects: tokens in a stolen database, backup or disk. What it does not: somebody who can write to the
+/// database can put their own session id's hash on another's session.
+///
+/// Layout: version (1 byte), key id (8), nonce (12), ciphertext, tag (16).
+final class Sealer: Sendable {
+    /// The identity of the row and the column that a value is sealed for.
+    struct Place {
+        let associatedData: Data
+
+        private init(_ parts: String...) {
+            // Each part with its length: no two places have the same bytes.
+            associatedData = parts.reduce(into: Data("companion 1".utf8)) { data, part in
+                withUnsafeBytes(of: UInt32(truncatingIfNeeded: part.utf8.count).bigEndian) {
+                    data.append(contentsOf: $0)
+                }
+                data.append(contentsOf: part.utf8)
+            }
+        }
+
+        static func claims(_ session: Int64, app: String, account: String) -> Place {
+            Place("account_secret", "claims", String(session), app, account)
+        }
+        static func refreshToken(_ session: Int64, app: String, account: String) -> Place {
+            Place("account_secret", "refresh_token", String(session), app, account)
+        }
+        static func accessToken(_ session: Int64, app: String, account: String, scopes: String) -> Place {
+            Place("access_token", "token", String(session), app, account, scopes)
+        }
+        static func attempt(_ stateHash: SHA256Hash) -> Place {
+            Place("sign_in_attempt", "sealed", stateHash.blob.base64EncodedString())
+        }
+    }
+
+    private struct State {
+        var ring: KeyRing
+        var stamp: FileStamp?
+    }
+
+    private struct FileStamp: Equatable {
+        var inode, seconds, nanoseconds, size: Int
+
+        init?(_ path: String?) {
+            var status = stat()
+            guard let path, stat(path, &status) == 0 else { return nil }
+            inode = Int(truncatingIfNeeded: status.st_ino)
+            seconds = status.st_mtim.tv_sec
+            nanoseconds = status.st_mtim.tv_nsec
+            size = Int(status.st_size)
+        }
+    }
+
+    private static let version: UInt8 = 1
+    private static let headerBytes = 1 + KeyRing.KeyID.byteCount
+    /// The part of a sealed value that names its key, for SQL's `substr` (which counts from 1).
+    static let keyIDColumns = "2, \(KeyRing.KeyID.byteCount)"
+
+    private let state: Mutex<State>
+    private let databasePath: String
+
+    init(_ ring: KeyRing, databasePath: String) {
+        state = Mutex(State(ring: ring, stamp: FileStamp(ring.file)))
+        self.databasePath = databasePath
+    }
+
+    var ring: KeyRing { state.withLock { $0.ring } }
+
+    /// Reads the key file again when it changed; true when there are other keys now. A file that cannot be read at the
+    /// moment changes nothing: the keys in memory go on serving.
+    func reloadIfChanged() -> Bool {
+        let (file, known) = state.withLock { ($0.ring.file, $0.stamp) }
+        guard let file, let stamp = FileStamp(file), stamp != known,
+            let ring = try? KeyRing.load(existingAt: file)
+        else { return false }
+        return state.withLock { state in
+            let changed = state.ring.keyIDs != ring.keyIDs
+            state = State(ring: ring, stamp: stamp)
+            return changed
+        }
+    }
+
+    func seal(_ text: String, for place: Place) throws(StoreError) -> Data {
+        let key = state.withLock { $0.ring.current }
+        do {
+            let box = try AES.GCM.seal(Data(text.utf8), using: key.secret, authenticating: place.associatedData)
+            var sealed = Data(capacity: Self.headerBytes + 28 + box.ciphertext.count)
+            sealed.append(Self.version)
+            sealed.append(contentsOf: key.id.bytes)
+            sealed.append(contentsOf: box.nonce)
+            sealed.append(box.ciphertext)
+            sealed.append(box.tag)
+            return sealed
+        } catch {
+            throw .cannotUnseal("The cipher failed to seal a value.")
+        }
+    }
+
+    func open(_ sealed: Data, for place: Place) throws(StoreError) -> String {
+        guard sealed.first == Self.version, sealed.count >= Self.headerBytes + 28 else {
+            throw .corrupt("a sealed value in \(databasePath) has an unknown form")
+        }
+        let id = sealed.dropFirst().prefix(KeyRing.KeyID.byteCount)
+        guard let key = key(id) else {
+            throw .cannotUnseal(Self.keyMissing(KeyRing.KeyID(bytes: Array(id)), databasePath))
+        }
+        do {
+            let box = try AES.GCM.SealedBox(combined: sealed.dropFirst(Self.headerBytes))
+            let bytes = try AES.GCM.open(box, using: key.secret, authenticating: place.associatedData)
+            return String(decoding: bytes, as: UTF8.self)
+        } catch {
+            throw .cannotUnseal(
+                "A sealed value in \(databasePath) is damaged or was moved to another row. "
+                    + "Restore the database from a backup, or revoke the session.")
+        }
+    }
+
+    private func key(_ id: Data) -> KeyRing.Key? {
+        if let key = state.withLock({ $0.ring.key(id) }) { return key }
+        // The command line may have rotated the keys a moment ago.
+        return reloadIfChanged() ? state.withLock { $0.ring.key(id) } : nil
+    }
+
+    static func keyMissing(_ id: KeyRing.KeyID, _ databasePath: String) -> String {
+        "The database \(databasePath) was sealed with key \(id), which is not in the key file. Put the old key file back "
+            + "(or add its key as a further line); or, if it is lost, move the database away: everybody then signs in again."
+    }
+}

@@ -1,0 +1,262 @@
+import Foundation
+import Synchronization
+
+/// Everything that is read of a session at once: what the cache holds.
+struct Snapshot: Sendable {
+    struct Token: Sendable {
+        var app: String
+        var accountID: String
+        var token: StoredAccessToken
+    }
+
+    let session: Session
+    let idHash: SHA256Hash
+    let tokens: [Token]
+
+    /// The best token for the scopes: asked for with exactly these, else one that includes them; the longest-lived.
+    func token(_ app: String, _ accountID: String, _ scopes: ScopeSet) -> StoredAccessToken? {
+        let own = tokens.lazy.filter { $0.app == app && $0.accountID == accountID }.map(\.token)
+        return own.first { $0.requestedScopes == scopes }
+            ?? own.filter { $0.serves(scopes) }.max { $0.expiresOn < $1.expiresOn }
+    }
+
+    /// An estimate of the memory it takes, in bytes.
+    var cost: Int {
+        var bytes = 512
+        for account in session.accounts {
+            bytes += 512 + account.idTokenClaims.utf8.count + account.username.utf8.count
+        }
+        for token in tokens { bytes += 256 + token.token.secret.utf8.count }
+        return bytes
+    }
+}
+
+extension StoredAccessToken {
+    func serves(_ scopes: ScopeSet) -> Bool {
+        requestedScopes == scopes || (!scopes.scopes.isEmpty && grantedScopes.contains(scopes))
+    }
+}
+
+/// The sessions in memory, bounded in bytes, and when each was last used.
+///
+/// Coherence: a reader takes a ticket before its database snapshot begins; a writer, after its commit and before its
+/// answer, ends the entries of the sessions it changed. A fill whose ticket is older than the last change of that
+/// session (or of one that shares its stripe) is refused, so a stale snapshot is never kept after a write.
+///
+/// Eviction is CLOCK: a hit sets one bit, the hand takes the first entry without it.
+final class SessionCache: Sendable {
+    /// A moment in the order of changes.
+    struct Ticket { fileprivate let version: UInt64 }
+
+    fileprivate struct Slot {
+        var snapshot: Snapshot
+        var lastSeenAt: Int64
+        /// `unwritten` has this session.
+        var isUnwritten: Bool
+        var wasUsed: Bool
+        var cost: Int
+    }
+
+    fileprivate struct State {
+        var slots: [Slot?] = []
+        var free: [Int] = []
+        var hand = 0
+        var bytes = 0
+        var byHash: [SHA256Hash: Int] = [:]
+        var byKey: [Int64: Int] = [:]
+        var version: UInt64 = 0
+        var allChangedAt: UInt64 = 0
+        var changedAt = [UInt64](repeating: 0, count: 1024)
+        /// Uses that the database does not know yet. The slot's own time, when there is one, is later.
+        var unwritten: [Int64: Int64] = [:]
+        /// Uses that are being written.
+        var underWay: [Int64: Int64] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let maxBytes: Int
+    private let lifetimes: Lifetimes
+
+    init(maxBytes: Int, lifetimes: Lifetimes) {
+        self.maxBytes = maxBytes
+        self.lifetimes = lifetimes
+    }
+
+    /// A hit counts as use. An expired entry is no hit.
+    func session(_ hash: SHA256Hash, now: Int64) -> Session? {
+        state.withLock { state in
+            guard let index = state.byHash[hash], let slot = state.slots[index] else { return nil }
+            if lifetimes.isOver(slot.snapshot.session, lastSeenAt: slot.lastSeenAt, now: now) {
+                state.remove(index)
+                return nil
+            }
+            state.use(index, now)
+            return slot.snapshot.session
+        }
+    }
+
+    /// Says nothing about use: the session was asked for already.
+    func token(_ session: Int64, _ app: String, _ accountID: String, _ scopes: ScopeSet) -> StoredAccessToken? {
+        let snapshot = state.withLock { state in state.byKey[session].flatMap { state.slots[$0]?.snapshot } }
+        return snapshot?.token(app, accountID, scopes)
+    }
+
+    /// To be taken before a database snapshot begins.
+    func ticket() -> Ticket {
+        state.withLock { Ticket(version: $0.version) }
+    }
+
+    /// Takes what was read in, unless the session changed since the ticket. nil when the session is over by what is
+    /// known here about its last use. With `isUse`, this is a use of it.
+    func admit(_ snapshot: Snapshot, _ ticket: Ticket, now: Int64, isUse: Bool) -> Session? {
+        state.withLock { state in
+            let key = snapshot.session.key.value
+            let lastSeenAt = max(snapshot.session.lastSeenAt.milliseconds, state.knownUse(key))
+            guard !lifetimes.isOver(snapshot.session, lastSeenAt: lastSeenAt, now: now) else { return nil }
+            let cost = snapshot.cost
+            let isFresh = state.allChangedAt <= ticket.version && state.changedAt[State.stripe(key)] <= ticket.version
+            if isFresh && cost <= maxBytes / 4 {
+                if let old = state.byKey[key] { state.remove(old) }
+                let index = state.insert(
+                    Slot(
+                        snapshot: snapshot, lastSeenAt: lastSeenAt, isUnwritten: state.unwritten[key] != nil,
+                        wasUsed: false, cost: cost))
+                if isUse { state.use(index, now) }
+                state.evict(over: maxBytes, keeping: index)
+            } else if isUse {
+                state.unwritten[key] = max(state.unwritten[key] ?? .min, now)
+            }
+            return snapshot.session
+        }
+    }
+
+    /// After a commit and before its answer.
+    func end(_ sessions: Set<Int64>) {
+        guard !sessions.isEmpty else { return }
+        state.withLock { state in
+            state.version += 1
+            for key in sessions {
+                state.changedAt[State.stripe(key)] = state.version
+                if let index = state.byKey[key] { state.remove(index) }
+            }
+        }
+    }
+
+    /// Another process changed something.
+    func endAll() {
+        state.withLock { state in
+            state.version += 1
+            state.allChangedAt = state.version
+            for index in state.slots.indices { state.remove(index) }
+        }
+    }
+
+    /// When the session was last used, as far as memory knows; `.min` when it knows nothing.
+    func lastUse(_ key: Int64) -> Int64 {
+        state.withLock { $0.knownUse(key) }
+    }
+
+    /// The uses to be written. `usesWritten` or `usesNotWritten` must follow.
+    func takeUnwrittenUses() -> [Int64: Int64] {
+        state.withLock { state in
+            for key in state.unwritten.keys {
+                guard let index = state.byKey[key] else { continue }
+                state.unwritten[key] = state.knownUse(key)
+                state.slots[index]?.isUnwritten = false
+            }
+            state.underWay.merge(state.unwritten, uniquingKeysWith: max)
+            state.unwritten = [:]
+            return state.underWay
+        }
+    }
+
+    /// They are in the database.
+    func usesWritten() {
+        state.withLock { $0.underWay = [:] }
+    }
+
+    /// They are not: keep them for the next time.
+    func usesNotWritten() {
+        state.withLock { state in
+            for (key, at) in state.underWay {
+                state.unwritten[key] = max(state.unwritten[key] ?? .min, at)
+                if let index = state.byKey[key] { state.slots[index]?.isUnwritten = true }
+            }
+            state.underWay = [:]
+        }
+    }
+
+    /// Bytes and entries, for metrics and tests.
+    var size: (bytes: Int, sessions: Int) {
+        state.withLock { ($0.bytes, $0.byKey.count) }
+    }
+}
+
+extension SessionCache.State {
+    static func stripe(_ key: Int64) -> Int { Int(truncatingIfNeeded: key & 1023) }
+
+    mutating func use(_ index: Int, _ now: Int64) {
+        guard var slot = slots[index] else { return }
+        slot.wasUsed = true
+        slot.lastSeenAt = max(slot.lastSeenAt, now)
+        if !slot.isUnwritten {
+            slot.isUnwritten = true
+            unwritten[slot.snapshot.session.key.value] = slot.lastSeenAt
+        }
+        slots[index] = slot
+    }
+
+    func knownUse(_ key: Int64) -> Int64 {
+        let cached = byKey[key].flatMap { slots[$0]?.lastSeenAt } ?? .min
+        return max(cached, unwritten[key] ?? .min, underWay[key] ?? .min)
+    }
+
+    mutating func insert(_ slot: SessionCache.Slot) -> Int {
+        let index = free.popLast() ?? slots.count
+        if index == slots.count { slots.append(slot) } else { slots[index] = slot }
+        byHash[slot.snapshot.idHash] = index
+        byKey[slot.snapshot.session.key.value] = index
+        bytes += slot.cost
+        return index
+    }
+
+    mutating func remove(_ index: Int) {
+        guard let slot = slots[index] else { return }
+        let key = slot.snapshot.session.key.value
+        // Its last use outlives the entry.
+        if slot.isUnwritten { unwritten[key] = max(unwritten[key] ?? .min, slot.lastSeenAt) }
+        byKey[key] = nil
+        byHash[slot.snapshot.idHash] = nil
+        slots[index] = nil
+        free.append(index)
+        bytes -= slot.cost
+    }
+
+    mutating func evict(over maxBytes: Int, keeping newest: Int) {
+        while bytes > maxBytes && byKey.count > 1 {
+            hand = hand + 1 < slots.count ? hand + 1 : 0
+            guard hand != newest, let wasUsed = slots[hand]?.wasUsed else { continue }
+            if wasUsed { slots[hand]?.wasUsed = false } else { remove(hand) }
+        }
+    }
+}
+
+/// When a session is over.
+struct Lifetimes: Sendable {
+    let idle: Int64
+    let maxAge: Int64
+    let attempt: Int64
+
+    /// A session without account holds nothing but attempts: it lives long enough for a slow sign-in, in a kiosk too.
+    func isOver(hasAccounts: Bool, createdAt: Int64, lastSeenAt: Int64, now: Int64) -> Bool {
+        hasAccounts
+            ? now &- lastSeenAt > idle || now &- createdAt > maxAge
+            : now &- lastSeenAt > max(idle, attempt)
+    }
+
+    func isOver(_ session: Session, lastSeenAt: Int64, now: Int64) -> Bool {
+        isOver(
+            hasAccounts: !session.accounts.isEmpty, createdAt: session.createdAt.milliseconds, lastSeenAt: lastSeenAt,
+            now: now)
+    }
+}

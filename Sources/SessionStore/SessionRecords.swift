@@ -1,0 +1,231 @@
+import Foundation
+import GRDB
+
+/// How rows become values and values rows. Used inside transactions only.
+struct SessionRecords: Sendable {
+    let sealer: Sealer
+    let lifetimes: Lifetimes
+
+    /// The columns by which a session's life is decided.
+    struct Head {
+        let key: Int64
+        let idHash: Data
+        let createdAt, lastSeenAt: Int64
+        let hasAccounts: Bool
+
+        static let columns =
+            "key, id_hash, created_at, last_seen_at, EXISTS (SELECT 1 FROM account WHERE account.session = session.key)"
+
+        init(_ row: Row) throws {
+            key = try row.decode(atIndex: 0)
+            idHash = try row.decode(atIndex: 1)
+            createdAt = try row.decode(atIndex: 2)
+            lastSeenAt = try row.decode(atIndex: 3)
+            hasAccounts = try row.decode(atIndex: 4)
+        }
+    }
+
+    func head(_ db: Database, key: Int64) throws -> Head? {
+        try db.row("SELECT \(Head.columns) FROM session WHERE key = ?", [key]).map(Head.init)
+    }
+
+    func head(_ db: Database, hash: SHA256Hash) throws -> Head? {
+        try db.row("SELECT \(Head.columns) FROM session WHERE id_hash = ?", [hash.blob]).map(Head.init)
+    }
+
+    func isOver(_ head: Head, lastUse: Int64, now: Int64) -> Bool {
+        lifetimes.isOver(
+            hasAccounts: head.hasAccounts, createdAt: head.createdAt, lastSeenAt: max(head.lastSeenAt, lastUse),
+            now: now)
+    }
+
+    func snapshot(_ db: Database, hash: SHA256Hash) throws -> Snapshot? {
+        try head(db, hash: hash).map { try snapshot(db, $0) }
+    }
+
+    func snapshot(_ db: Database, key: Int64) throws -> Snapshot? {
+        try head(db, key: key).map { try snapshot(db, $0) }
+    }
+
+    private func snapshot(_ db: Database, _ head: Head) throws -> Snapshot {
+        guard let idHash = SHA256Hash(blob: head.idHash) else {
+            throw StoreError.corrupt("a session id's hash does not have 32 bytes")
+        }
+        let accounts = try accounts(db, head.key)
+        let tokens = accounts.isEmpty ? [] : try tokens(db, head.key)
+        let previous = try db.rows("SELECT app, username FROM previous_account WHERE session = ?", [head.key]).map {
+            row in
+            (try row.decode(String.self, atIndex: 0), try row.decode(String.self, atIndex: 1))
+        }
+        let session = Session(
+            key: SessionKey(head.key), createdAt: Date(milliseconds: head.createdAt),
+            lastSeenAt: Date(milliseconds: head.lastSeenAt), accounts: accounts,
+            previousUsernames: Dictionary(previous) { first, _ in first })
+        return Snapshot(session: session, idHash: idHash, tokens: tokens)
+    }
+
+    private func accounts(_ db: Database, _ session: Int64) throws -> [Account] {
+        try db.rows(
+            """
+            SELECT id, app, username, name, tenant_id, environment, object_id, issuer, subject, sid, claims,
+                needs_interaction, interaction_claims, is_current, signed_in_at
+            FROM account JOIN account_secret ON account_secret.account = account.key
+            WHERE session = ? ORDER BY account.key
+            """, [session]
+        ).map { row in
+            let id = try row.decode(String.self, atIndex: 0)
+            let app = try row.decode(String.self, atIndex: 1)
+            return Account(
+                id: id, app: app, username: try row.decode(atIndex: 2), name: try row.decode(atIndex: 3),
+                tenantID: try row.decode(atIndex: 4), environment: try row.decode(atIndex: 5),
+                objectID: try row.decode(atIndex: 6), issuer: try row.decode(atIndex: 7),
+                subject: try row.decode(atIndex: 8), sid: try row.decode(atIndex: 9),
+                idTokenClaims: try sealer.open(
+                    row.decode(Data.self, atIndex: 10), for: .claims(session, app: app, account: id)),
+                needsInteraction: try row.decode(atIndex: 11), interactionClaims: try row.decode(atIndex: 12),
+                current: try row.decode(atIndex: 13), signedInAt: Date(milliseconds: try row.decode(atIndex: 14)))
+        }
+    }
+
+    private func tokens(_ db: Database, _ session: Int64) throws -> [Snapshot.Token] {
+        try db.rows(
+            """
+            SELECT app, id, requested_scopes, granted_scopes, expires_at, refresh_at, token
+            FROM access_token JOIN account ON account.key = access_token.account
+            WHERE session = ? ORDER BY access_token.key
+            """, [session]
+        ).map { row in
+            let app = try row.decode(String.self, atIndex: 0)
+            let id = try row.decode(String.self, atIndex: 1)
+            let requested = try row.decode(String.self, atIndex: 2)
+            return Snapshot.Token(
+                app: app, accountID: id,
+                token: StoredAccessToken(
+                    secret: try sealer.open(
+                        row.decode(Data.self, atIndex: 6),
+                        for: .accessToken(session, app: app, account: id, scopes: requested)),
+                    requestedScopes: ScopeSet(text: requested),
+                    grantedScopes: ScopeSet(text: try row.decode(atIndex: 3)),
+                    expiresOn: Date(milliseconds: try row.decode(atIndex: 4)),
+                    refreshOn: try row.decode(Int64?.self, atIndex: 5).map { Date(milliseconds: $0) }))
+        }
+    }
+
+    /// The row of one account of one application; nil when it was signed out.
+    func accountKey(_ db: Database, _ session: Int64, _ app: String, _ id: String) throws -> Int64? {
+        try db.row("SELECT key FROM account WHERE session = ? AND app = ? AND id = ?", [session, app, id])?
+            .decode(atIndex: 0)
+    }
+
+    func refreshToken(_ db: Database, _ session: Int64, _ app: String, _ id: String) throws -> String? {
+        let row = try db.row(
+            """
+            SELECT refresh_token FROM account JOIN account_secret ON account_secret.account = account.key
+            WHERE session = ? AND app = ? AND id = ?
+            """, [session, app, id])
+        return try row?.decode(Data?.self, atIndex: 0).map {
+            try sealer.open($0, for: .refreshToken(session, app: app, account: id))
+        }
+    }
+
+    /// A new session row; the caller gives the id's hash.
+    func insertSession(_ db: Database, _ hash: SHA256Hash, now: Int64) throws -> Int64 {
+        try db.run("INSERT INTO session (id_hash, created_at, last_seen_at) VALUES (?, ?, ?)", [hash.blob, now, now])
+        return db.lastInsertedRowID
+    }
+
+    func rotate(_ db: Database, _ session: Int64, to hash: SHA256Hash, now: Int64) throws {
+        try db.run("UPDATE session SET id_hash = ?, last_seen_at = ? WHERE key = ?", [hash.blob, now, session])
+    }
+
+    /// Inserts the account or renews it; its row keeps its number, and its refresh token unless there is a new one.
+    func storeAccount(
+        _ db: Database, _ session: Int64, _ app: String, _ account: NewAccount, _ refreshToken: String?, now: Int64
+    )
+        throws -> Int64
+    {
+        try db.run(
+            """
+            INSERT INTO account (session, app, id, username, name, tenant_id, environment, object_id, issuer, subject, sid,
+                signed_in_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (session, app, id) DO UPDATE SET
+                username = excluded.username, name = excluded.name, tenant_id = excluded.tenant_id,
+                environment = excluded.environment, object_id = excluded.object_id, issuer = excluded.issuer,
+                subject = excluded.subject, sid = excluded.sid, signed_in_at = excluded.signed_in_at,
+                needs_interaction = NULL, interaction_claims = NULL
+            """,
+            [
+                session, app, account.id, account.username, account.name, account.tenantID, account.environment,
+                account.objectID, account.issuer, account.subject, account.sid, now,
+            ])
+        guard let key = try accountKey(db, session, app, account.id) else { throw StoreError.noSuchSession }
+        try storeSecrets(
+            db, key, session, app, account.id, claims: account.idTokenClaims, refreshToken: refreshToken)
+        return key
+    }
+
+    private func storeSecrets(
+        _ db: Database, _ key: Int64, _ session: Int64, _ app: String, _ id: String, claims: String,
+        refreshToken: String?
+    ) throws {
+        try db.run(
+            """
+            INSERT INTO account_secret (account, claims, refresh_token) VALUES (?, ?, ?)
+            ON CONFLICT (account) DO UPDATE SET
+                claims = excluded.claims, refresh_token = COALESCE(excluded.refresh_token, refresh_token)
+            """,
+            [
+                key, try sealer.seal(claims, for: .claims(session, app: app, account: id)),
+                try refreshToken.map { try sealer.seal($0, for: .refreshToken(session, app: app, account: id)) },
+            ])
+    }
+
+    /// What a refresh response renews. The account stays signed in when its claims are not renewed.
+    func renewSecrets(_ db: Database, _ key: Int64, _ session: Int64, _ app: String, _ id: String, _ tokens: NewTokens)
+        throws
+    {
+        if let claims = tokens.idTokenClaims {
+            try storeSecrets(db, key, session, app, id, claims: claims, refreshToken: tokens.refreshToken)
+        } else if let refreshToken = tokens.refreshToken {
+            try db.run(
+                "UPDATE account_secret SET refresh_token = ? WHERE account = ?",
+                [try sealer.seal(refreshToken, for: .refreshToken(session, app: app, account: id)), key])
+        }
+    }
+
+    /// The scopes come from a page's request: an account keeps only the newest sets, and none that has expired.
+    static let maxTokensPerAccount = 20
+
+    func storeAccessToken(
+        _ db: Database, _ key: Int64, _ session: Int64, _ app: String, _ id: String, _ tokens: NewTokens, now: Int64
+    ) throws {
+        guard let accessToken = tokens.accessToken else { return }
+        let requested = tokens.requestedScopes.description
+        try db.run("DELETE FROM access_token WHERE account = ? AND expires_at <= ?", [key, now])
+        // REPLACE gives the row a new number: numbers tell the newest.
+        try db.run(
+            """
+            INSERT OR REPLACE INTO access_token
+                (account, requested_scopes, granted_scopes, expires_at, refresh_at, token)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            [
+                key, requested, tokens.grantedScopes.description, tokens.expiresOn.milliseconds,
+                tokens.refreshOn?.milliseconds,
+                try sealer.seal(accessToken, for: .accessToken(session, app: app, account: id, scopes: requested)),
+            ])
+        try db.run(
+            """
+            DELETE FROM access_token WHERE key IN
+                (SELECT key FROM access_token WHERE account = ? ORDER BY key DESC LIMIT -1 OFFSET ?)
+            """, [key, Self.maxTokensPerAccount])
+    }
+
+    /// Signs everybody out of a session whose row stays, for the attempts that are under way in it.
+    func empty(_ db: Database, _ session: Int64, now: Int64) throws {
+        try db.run("DELETE FROM account WHERE session = ?", [session])
+        try db.run("DELETE FROM previous_account WHERE session = ?", [session])
+        try db.run("UPDATE session SET created_at = ? WHERE key = ?", [now, session])
+    }
+}

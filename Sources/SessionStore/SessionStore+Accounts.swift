@@ -1,0 +1,146 @@
+import Foundation
+import GRDB
+
+extension SessionStore {
+    /// An access token that serves the scopes, when it is in memory: no I/O.
+    public func cachedAccessToken(_ session: SessionKey, app: String, accountID: String, scopes: ScopeSet)
+        -> StoredAccessToken?
+    {
+        cache.token(session.value, app, accountID, scopes)
+    }
+
+    /// An access token that serves the scopes: one asked for with exactly these, else one whose granted scopes include
+    /// them. It may have expired.
+    public func accessToken(_ session: SessionKey, app: String, accountID: String, scopes: ScopeSet)
+        async throws(StoreError) -> StoredAccessToken?
+    {
+        if let token = cachedAccessToken(session, app: app, accountID: accountID, scopes: scopes) { return token }
+        let ticket = cache.ticket()
+        let records = records
+        guard let snapshot = try await database.read({ db in try records.snapshot(db, key: session.value) }),
+            cache.admit(snapshot, ticket, now: now, isUse: false) != nil
+        else { return nil }
+        return snapshot.token(app, accountID, scopes)
+    }
+
+    /// The account's refresh token; nil when there is none. Not cached: it is needed about once an hour.
+    public func refreshToken(_ session: SessionKey, app: String, accountID: String) async throws(StoreError) -> String?
+    {
+        let records = records
+        return try await database.read { db in try records.refreshToken(db, session.value, app, accountID) }
+    }
+
+    /// Stores a refresh response and clears `needsInteraction`. Throws `noSuchSession` when the account was signed out
+    /// meanwhile: nothing is stored then.
+    public func storeRefreshed(_ session: SessionKey, app: String, accountID: String, tokens: NewTokens)
+        async throws(StoreError)
+    {
+        let now = now
+        let records = records
+        try await changeAccount(session, app, accountID) { db, key in
+            try records.renewSecrets(db, key, session.value, app, accountID, tokens)
+            try records.storeAccessToken(db, key, session.value, app, accountID, tokens, now: now)
+            try db.run("UPDATE account SET needs_interaction = NULL, interaction_claims = NULL WHERE key = ?", [key])
+        }
+    }
+
+    /// Forgets the access tokens that serve the scopes (the API refused them).
+    public func dropAccessTokens(_ session: SessionKey, app: String, accountID: String, scopes: ScopeSet)
+        async throws(StoreError)
+    {
+        try await changeAccount(session, app, accountID) { db, key in
+            let rows = try db.rows(
+                "SELECT requested_scopes, granted_scopes, key FROM access_token WHERE account = ?", [key])
+            for row in rows {
+                let requested = ScopeSet(text: try row.decode(atIndex: 0))
+                let granted = ScopeSet(text: try row.decode(atIndex: 1))
+                guard requested == scopes || granted.contains(scopes) else { continue }
+                try db.run("DELETE FROM access_token WHERE key = ?", [try row.decode(Int64.self, atIndex: 2)])
+            }
+        }
+    }
+
+    /// Remembers that the provider wants the person. With `refreshToken`, only when that is still the stored one: a
+    /// refusal that arrives after a new sign-in says nothing about it.
+    public func markNeedsInteraction(
+        _ session: SessionKey, app: String, accountID: String, reason: String, claims: String? = nil,
+        refreshToken: String? = nil
+    ) async throws(StoreError) {
+        let records = records
+        try await changeAccount(session, app, accountID) { db, key in
+            if let refreshToken, try records.refreshToken(db, session.value, app, accountID) != refreshToken { return }
+            try db.run(
+                "UPDATE account SET needs_interaction = ?, interaction_claims = ? WHERE key = ?", [reason, claims, key])
+        }
+    }
+
+    /// Signs an account out: its tokens are gone when this returns, also when it was signed out before. The session's id
+    /// is rotated: set the one returned.
+    public func removeAccount(_ session: SessionKey, app: String, accountID: String, keepAsPrevious: Bool)
+        async throws(StoreError) -> SessionID
+    {
+        let now = now
+        let fresh = SessionID(randomBytes: randomBytes)
+        return try await database.write { [self] db, changes in
+            guard try records.head(db, key: session.value) != nil else { throw StoreError.noSuchSession }
+            if keepAsPrevious {
+                try db.run(
+                    """
+                    INSERT OR REPLACE INTO previous_account (session, app, username)
+                    SELECT session, app, username FROM account WHERE session = ? AND app = ? AND id = ?
+                    """, [session.value, app, accountID])
+            } else {
+                try db.run("DELETE FROM previous_account WHERE session = ? AND app = ?", [session.value, app])
+            }
+            try db.run("DELETE FROM account WHERE session = ? AND app = ? AND id = ?", [session.value, app, accountID])
+            try records.rotate(db, session.value, to: fresh.hash, now: now)
+            changes.sessions.insert(session.value)
+            return fresh
+        }
+    }
+
+    /// Chooses the account that the application's page shows. Throws `noSuchSession` when it is not signed in.
+    public func setCurrentAccount(_ session: SessionKey, app: String, accountID: String) async throws(StoreError) {
+        try await changeAccount(session, app, accountID) { db, key in
+            try db.run(
+                "UPDATE account SET is_current = (key = ?) WHERE session = ? AND app = ?", [key, session.value, app])
+        }
+    }
+
+    /// Single sign-out by the provider: removes the accounts of this issuer with the provider's session id, or subject,
+    /// or both (OpenID Connect Back-Channel Logout section 2.6), and sessions left without account. Answers how many
+    /// accounts went.
+    public func removeSessions(issuer: String, sid: String?, subject: String? = nil) async throws(StoreError) -> Int {
+        guard sid != nil || subject != nil else { return 0 }
+        return try await database.write { db, changes in
+            let rows = try db.rows(
+                """
+                SELECT key, session FROM account
+                WHERE issuer = ?1 AND (?2 IS NULL OR sid = ?2) AND (?3 IS NULL OR subject = ?3)
+                """, [issuer, sid, subject])
+            for row in rows {
+                let session = try row.decode(Int64.self, atIndex: 1)
+                try db.run("DELETE FROM account WHERE key = ?", [try row.decode(Int64.self, atIndex: 0)])
+                try db.run(
+                    "DELETE FROM session WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM account WHERE session = ?1)",
+                    [session])
+                changes.sessions.insert(session)
+            }
+            return rows.count
+        }
+    }
+
+    private func changeAccount(
+        _ session: SessionKey, _ app: String, _ accountID: String,
+        _ change: @escaping @Sendable (Database, Int64) throws -> Void
+    ) async throws(StoreError) {
+        let records = records
+        try await database.write { db, changes in
+            guard let key = try records.accountKey(db, session.value, app, accountID) else {
+                throw StoreError.noSuchSession
+            }
+            try change(db, key)
+            changes.sessions.insert(session.value)
+        }
+    }
+}

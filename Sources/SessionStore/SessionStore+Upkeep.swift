@@ -1,0 +1,132 @@
+import Foundation
+import GRDB
+
+/// What the background work remembers from round to round.
+struct UpkeepProgress: Sendable {
+    var version: Int64?
+    var written = ContinuousClock.now
+}
+
+extension SessionStore {
+    /// How often uses are written and expired rows purged.
+    static let writeInterval: Duration = .seconds(60)
+    /// Another process that purges does not know the last two minutes of use: the server writes them once a minute.
+    private static let purgeGrace: Int64 = 120_000
+    private static let batch = 500
+
+    /// One round of the background work, each second.
+    func upkeepRound(_ progress: UpkeepProgress) async -> UpkeepProgress {
+        var progress = progress
+        progress.version = await noticeOutsideChanges(since: progress.version)
+        if progress.written.duration(to: .now) >= Self.writeInterval {
+            progress.written = .now
+            // Writes the uses first. When the disk refuses, the next minute tries again.
+            _ = try? await purgeExpired()
+        }
+        return progress
+    }
+
+    /// Ends all cache entries when another process committed since `version`, and reads the key file again when it
+    /// changed. Answers the version now.
+    func noticeOutsideChanges(since version: Int64?) async -> Int64? {
+        if sealer.reloadIfChanged() { try? await noteCurrentKey() }
+        guard let now = await database.outsideVersion() else { return version }
+        if let version, version != now { cache.endAll() }
+        return now
+    }
+
+    /// Writes when sessions were last used, in transactions of a few hundred rows.
+    func writeLastUses() async throws(StoreError) {
+        let uses = cache.takeUnwrittenUses().sorted { $0.key < $1.key }
+        do {
+            for start in stride(from: 0, to: uses.count, by: Self.batch) {
+                let some = uses[start..<min(start + Self.batch, uses.count)]
+                try await database.write { db, _ in
+                    for (key, at) in some {
+                        try db.run(
+                            "UPDATE session SET last_seen_at = ? WHERE key = ? AND last_seen_at < ?", [at, key, at])
+                    }
+                }
+            }
+            cache.usesWritten()
+        } catch {
+            cache.usesNotWritten()
+            throw error
+        }
+    }
+
+    /// Deletes what has expired, in small batches; answers how many sessions. Safe beside a running server.
+    public func purgeExpired() async throws(StoreError) -> Int {
+        try await writeLastUses()
+        let now = now
+        var after: Int64 = 0
+        var count = 0
+        while true {
+            let seen = after
+            let heads = try await database.read { db in
+                try db.rows(
+                    "SELECT \(SessionRecords.Head.columns) FROM session WHERE key > ? ORDER BY key LIMIT ?",
+                    [seen, Self.batch]
+                ).map(SessionRecords.Head.init)
+            }
+            guard let last = heads.last else { break }
+            after = last.key
+            let candidates = heads.filter { isPurgeable($0, now) }.map(\.key)
+            if !candidates.isEmpty { count += try await purge(candidates, now) }
+        }
+        let expired = now &- lifetimes.attempt &- Self.purgeGrace
+        var deleted = Self.batch
+        while deleted == Self.batch {
+            deleted = try await database.write { db, _ in
+                try db.run(
+                    """
+                    DELETE FROM sign_in_attempt WHERE state_hash IN
+                        (SELECT state_hash FROM sign_in_attempt WHERE begun_at < ? LIMIT ?)
+                    """, [expired, Self.batch])
+                return db.changesCount
+            }
+        }
+        return count
+    }
+
+    private func isPurgeable(_ head: SessionRecords.Head, _ now: Int64) -> Bool {
+        records.isOver(head, lastUse: cache.lastUse(head.key), now: now &- Self.purgeGrace)
+    }
+
+    /// Decides again inside the transaction: a session may have been used or renewed since.
+    private func purge(_ keys: [Int64], _ now: Int64) async throws(StoreError) -> Int {
+        try await database.write { [self] db, changes in
+            var count = 0
+            for key in keys {
+                guard let head = try records.head(db, key: key), isPurgeable(head, now) else { continue }
+                let attempt = try db.row(
+                    "SELECT 1 FROM sign_in_attempt WHERE session = ? AND begun_at >= ? AND consumed_at IS NULL LIMIT 1",
+                    [key, now &- lifetimes.attempt])
+                if attempt == nil {
+                    try db.run("DELETE FROM session WHERE key = ?", [key])
+                    count += 1
+                } else if head.hasAccounts {
+                    // Somebody is at the provider's page right now: the sign-in goes into an empty session.
+                    try records.empty(db, key, now: now)
+                    count += 1
+                }
+                changes.sessions.insert(key)
+            }
+            return count
+        }
+    }
+
+    /// True when a write reaches the disk (`/readyz`). A commit within the last second answers for it.
+    public func probeWritable() async -> Bool {
+        if let since = database.sinceLastCommit, since < .seconds(1) { return true }
+        let now = now
+        do {
+            try await database.write { db, _ in
+                try db.run("INSERT OR REPLACE INTO write_probe (only_row, at) VALUES (1, ?)", [now])
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+}

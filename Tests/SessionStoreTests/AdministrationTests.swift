@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+@testable import SessionStore
+
+@Suite struct AdministrationTests {
+    @Test func listPagesThroughSessionsWithTheirAccounts() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        for user in ["adele", "megan", "lee"] { try await store.signIn(user, at: fixture.clock) }
+        let all = try await store.list()
+        #expect(
+            all.map { $0.accounts.map(\.username) } == [
+                ["adele@contoso.example"], ["megan@contoso.example"], ["lee@contoso.example"],
+            ])
+        #expect(all.first?.accounts.first?.app == "ios")
+        #expect(all.first?.createdAt == fixture.clock.now)
+        #expect(try await store.list(limit: 2) == Array(all.prefix(2)))
+        #expect(try await store.list(after: all[1].key) == [all[2]])
+        #expect(try await store.list(limit: -1) == [])
+        await store.close()
+    }
+
+    @Test func revokeEndsOneSessionThoseOfAUserOrAll() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        let one = try await store.signIn("adele", at: fixture.clock)
+        let two = try await store.signIn("adele", at: fixture.clock)
+        let three = try await store.signIn("megan", at: fixture.clock)
+        for id in [one, two, three] { _ = try await store.session(id) }
+        let key = try #require(try await store.session(one)?.key)
+        #expect(try await store.revoke(key))
+        #expect(try await !store.revoke(key))
+        #expect(store.cachedSession(one) == nil)
+        #expect(try await store.session(one) == nil)
+        #expect(try await store.revoke(username: "ADELE@contoso.example") == 1)
+        #expect(try await store.session(two) == nil)
+        #expect(try await store.session(three) != nil)
+        #expect(try await store.revokeAll() == 1)
+        #expect(try await store.session(three) == nil)
+        await store.close()
+    }
+
+    @Test func whatAnotherProcessRevokesIsNoticed() async throws {
+        let fixture = try StoreFixture()
+        let server = try fixture.open()
+        let id = try await server.signIn("adele", at: fixture.clock)
+        _ = try await server.session(id)
+        let version = await server.noticeOutsideChanges(since: nil)
+        // Its own writes are no outside change: the cache stays.
+        let other = try await server.signIn("megan", at: fixture.clock)
+        _ = try await server.session(other)
+        #expect(await server.noticeOutsideChanges(since: version) == version)
+        #expect(server.cachedSession(id) != nil)
+
+        let commandLine = try fixture.open()
+        #expect(try await commandLine.revoke(username: "adele@contoso.example") == 1)
+        await commandLine.close()
+        #expect(await server.noticeOutsideChanges(since: version) != version)
+        #expect(server.cachedSession(id) == nil)
+        #expect(try await server.session(id) == nil)
+        #expect(try await server.session(other) != nil)
+        await server.close()
+    }
+
+    /// With the background work that a server runs: polls for what must happen within about a second.
+    @Test(.timeLimit(.minutes(1))) func theRunningServerNoticesByItself() async throws {
+        let fixture = try StoreFixture()
+        let server = try SessionStore(
+            configuration: .init(path: fixture.path, idle: .seconds(3600), maxAge: .seconds(3600)),
+            keyRing: .load(orCreateAt: fixture.keyPath))
+        let id = try await server.signIn("adele", at: fixture.clock)
+        _ = try await server.session(id)
+        let commandLine = try fixture.open()
+        #expect(try await commandLine.revokeAll() == 1)
+        await commandLine.close()
+        while server.cachedSession(id) != nil { try await Task.sleep(for: .milliseconds(50)) }
+        #expect(try await server.session(id) == nil)
+        await server.close()
+    }
+
+    @Test func aProbeAnswersForARecentCommitAndWritesOtherwise() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        #expect(await store.probeWritable())
+        let commits = store.database.commitCount
+        #expect(commits == 1)
+        await store.close()
+    }
+}
