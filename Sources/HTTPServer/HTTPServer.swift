@@ -91,6 +91,15 @@ public final class HTTPServer: Sendable {
         }
     }
 
+    /// Closes the connections that wait for their next request, so that clients have to open new ones. For failures
+    /// on demand: many clients quietly repeat a request when a connection that they had used before goes away.
+    public func closeIdleConnections() async {
+        let lanes = state.withLock { state -> [Lane] in
+            if case .running(let lanes) = state { lanes } else { [] }
+        }
+        for lane in lanes { await lane.closeIdle() }
+    }
+
     /// How many connections are open.
     public var connectionCount: Int {
         state.withLock { state in

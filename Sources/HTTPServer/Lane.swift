@@ -76,6 +76,16 @@ final class Lane: @unchecked Sendable {
         return true
     }
 
+    /// Closes all idle connections and returns in the batch after, when their descriptors are closed.
+    func closeIdle() async {
+        await withCheckedContinuation { continuation in
+            worker.submit {
+                while self.closeLongestIdle() {}
+                self.worker.atBatchEnd { self.worker.submit { continuation.resume() } }
+            }
+        }
+    }
+
     // MARK: Deadlines
 
     private func scheduleSweep() {
