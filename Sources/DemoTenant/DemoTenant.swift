@@ -34,7 +34,7 @@ public final class DemoTenant: Sendable {
     public func start() async throws(DemoTenantError) -> Int {
         do {
             let port = try await server.start()
-            platform.listens(on: port)
+            platform.isServed(by: server, on: port)
             return port
         } catch {
             throw .cannotListen("\(error)")

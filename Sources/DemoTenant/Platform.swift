@@ -15,7 +15,13 @@ final class Platform: Sendable {
     let now: @Sendable () -> Date
     let randomBytes: @Sendable (Int) -> [UInt8]
     let logger: Logger
-    private let port: Mutex<Int>
+    private let listening: Mutex<Listening>
+
+    private struct Listening {
+        var port: Int
+        /// Weak: the server holds on to its responder, and so to us.
+        weak var server: HTTPServer?
+    }
 
     init(_ configuration: DemoTenantConfiguration, logger: Logger) throws(DemoTenantError) {
         host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
@@ -23,15 +29,21 @@ final class Platform: Sendable {
         now = configuration.now
         randomBytes = configuration.randomBytes
         self.logger = logger
-        port = Mutex(configuration.port)
+        listening = Mutex(Listening(port: configuration.port))
         state = try TenantState(path: configuration.stateFile, randomBytes: configuration.randomBytes, logger: logger)
     }
 
-    /// The bound port, once it is known.
-    func listens(on bound: Int) { port.withLock { $0 = bound } }
+    /// Where and by whom it is served, once that is known.
+    func isServed(by server: HTTPServer, on port: Int) {
+        listening.withLock { $0 = Listening(port: port, server: server) }
+    }
+
+    /// Has clients open new connections. Many quietly repeat a request when a connection which they used before goes
+    /// away, so only on a new one is "no answer" seen for what it is.
+    func closeIdleConnections() async { await listening.withLock { $0.server }?.closeIdleConnections() }
 
     /// Never taken from a request's `Host`.
-    var baseURL: String { "http://\(host):\(port.withLock { $0 })" }
+    var baseURL: String { "http://\(host):\(listening.withLock { $0.port })" }
 
     /// A random GUID (RFC 9562 version 4), in lower case.
     func newID() -> String {

@@ -1,5 +1,7 @@
 import EventLoop
 import Foundation
+import HTTPClient
+import HTTPTypes
 import Logging
 import Synchronization
 
@@ -17,10 +19,11 @@ struct TestTenant: Sendable {
 
     /// RFC 7636 appendix B.
     static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-    static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw_cM"
+    static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
     let tenant: DemoTenant
-    let port: Int
+    let workers: WorkerGroup
+    let client: HTTPClient
     let clock: Clock
 
     final class Clock: Sendable {
@@ -55,28 +58,44 @@ struct TestTenant: Sendable {
         let tenant = try DemoTenant(
             configuration: DemoTenantConfiguration(clients: [web, native], stateFile: path, now: { clock.now }),
             workers: workers, logger: Logger(label: "demo tenant"))
-        let port = try await tenant.start()
+        _ = try await tenant.start()
+        let client = HTTPClient(workers: workers)
         let result: Result<Value, any Error>
         do {
-            result = .success(try await body(TestTenant(tenant: tenant, port: port, clock: clock)))
+            result = .success(
+                try await body(TestTenant(tenant: tenant, workers: workers, client: client, clock: clock)))
         } catch {
             result = .failure(error)
         }
+        await client.shutdown()
         await tenant.stop()
         await workers.shutdown()
         return try result.get()
     }
 
     /// A browser without cookies.
-    func browser() -> Browser { Browser(port: port) }
+    func browser() -> Browser { Browser(baseURL: tenant.baseURL, client: client) }
 }
 
 /// A browser as curl is one: keeps cookies, follows no redirect, and fills in forms.
 actor Browser {
-    let port: Int
-    private var cookies: [String: String] = [:]
+    private let baseURL: String
+    private let client: HTTPClient
+    private(set) var cookies: [String: String] = [:]
 
-    init(port: Int) { self.port = port }
+    init(baseURL: String, client: HTTPClient) {
+        self.baseURL = baseURL
+        self.client = client
+    }
+
+    func use(_ cookies: [String: String]) { self.cookies = cookies }
+
+    /// Another browser with the cookies that this one has now.
+    func copy() async -> Browser {
+        let other = Browser(baseURL: baseURL, client: client)
+        await other.use(cookies)
+        return other
+    }
 
     func get(_ path: String, _ fields: [(String, String)] = [], headers: [(String, String)] = []) async throws -> Answer
     {
@@ -92,14 +111,17 @@ actor Browser {
     func send(
         _ method: String, _ path: String, _ headers: [(String, String)] = [], _ body: [UInt8] = []
     ) async throws -> Answer {
-        var text = "\(method) \(path) HTTP/1.1\r\nConnection: close\r\nContent-Length: \(body.count)\r\n"
-        if !headers.contains(where: { $0.0 == "Host" }) { text += "Host: localhost:\(port)\r\n" }
+        var request = HTTPRequest(
+            method: HTTPRequest.Method(method) ?? .get, scheme: "http",
+            authority: String(baseURL.dropFirst("http://".count)), path: path)
         if !cookies.isEmpty {
-            text += "Cookie: \(cookies.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: "; "))\r\n"
+            request.headerFields[.cookie] = cookies.map { "\($0)=\($1)" }.joined(separator: "; ")
         }
-        for (name, value) in headers { text += "\(name): \(value)\r\n" }
-        let answer = try Answer(try await Wire.exchange(port: port, Array("\(text)\r\n".utf8) + body))
-        for cookie in answer.all("Set-Cookie") {
+        for (name, value) in headers {
+            if let name = HTTPField.Name(name) { request.headerFields[name] = value }
+        }
+        let answer = Answer(try await client.send(request, body: body))
+        for cookie in answer.fields[values: .setCookie] {
             let pair = cookie.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(String.init)
             cookies[pair[0]] = pair.count == 2 && !pair[1].isEmpty ? pair[1] : nil
         }

@@ -47,7 +47,9 @@ extension Platform {
         case .answer(let endpoint, let answer): controls.change { $0.injected[endpoint] = answer }
         case .delay(let endpoint, let milliseconds):
             controls.change { $0.delayMilliseconds[endpoint] = milliseconds == 0 ? nil : milliseconds }
-        case .closeConnection(let endpoint): controls.change { $0.closeConnection = endpoint }
+        case .closeConnection(let endpoint):
+            controls.change { $0.closeConnection = endpoint }
+            if endpoint != nil { await closeIdleConnections() }
         case .idTokenFault(let fault): controls.change { $0.idTokenFault = fault }
         case .claimsChallenge(let isOn): controls.setClaimsChallenge(isOn, now: now())
         case .revoke(let account): state.change { $0.revocations[account.username, default: 0] += 1 }

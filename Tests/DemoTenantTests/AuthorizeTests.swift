@@ -1,0 +1,201 @@
+import Foundation
+import Testing
+
+@testable import DemoTenant
+
+@Suite("The authorization endpoint")
+struct AuthorizeTests {
+    struct PageCase: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var changes: [String: String]
+        var segment = "common"
+        var number: Int
+    }
+
+    @Test(
+        "What cannot be trusted with a redirect is an error page",
+        arguments: [
+            PageCase(testDescription: "no client", changes: ["client_id": ""], number: 900144),
+            PageCase(testDescription: "an unknown client", changes: ["client_id": "nobody"], number: 700016),
+            PageCase(testDescription: "no redirect URI", changes: ["redirect_uri": ""], number: 900144),
+            PageCase(
+                testDescription: "another path", changes: ["redirect_uri": "http://localhost:8080/auth/callback/"],
+                number: 50011),
+            PageCase(
+                testDescription: "another case", changes: ["redirect_uri": "http://localhost:8080/Auth/callback"],
+                number: 50011),
+            PageCase(
+                testDescription: "a query", changes: ["redirect_uri": "http://localhost:8080/auth/callback?x=1"],
+                number: 50011),
+            PageCase(
+                testDescription: "another host", changes: ["redirect_uri": "http://evil.example/auth/callback"],
+                number: 50011),
+            PageCase(
+                testDescription: "another client's redirect URI",
+                changes: ["redirect_uri": "http://localhost:8080/native"], number: 50011),
+            PageCase(testDescription: "an unknown tenant", changes: [:], segment: "tailspin.example", number: 90002),
+        ])
+    func pages(_ row: PageCase) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let answer = try await tenant.browser().authorize(row.changes, segment: row.segment)
+            #expect(answer.status == 400)
+            #expect(answer["Location"] == nil)
+            #expect(answer["Content-Type"] == "text/html; charset=utf-8")
+            #expect(answer.text.contains("AADSTS\(row.number): "))
+            #expect(answer.text.contains("Correlation ID"))
+        }
+    }
+
+    struct RedirectCase: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var changes: [String: String]
+        var error: String
+        var number: Int
+    }
+
+    @Test(
+        "What is wrong with the rest is told to the application",
+        arguments: [
+            RedirectCase(
+                testDescription: "no response type", changes: ["response_type": ""], error: "invalid_request",
+                number: 900144),
+            RedirectCase(
+                testDescription: "an implicit response type", changes: ["response_type": "id_token"],
+                error: "unsupported_response_type", number: 700054),
+            RedirectCase(
+                testDescription: "an unknown response mode", changes: ["response_mode": "pigeon"],
+                error: "invalid_request", number: 90023),
+            RedirectCase(
+                testDescription: "no scope", changes: ["scope": ""], error: "invalid_request", number: 900144),
+            RedirectCase(
+                testDescription: "an unknown scope", changes: ["scope": "openid api://other/read"],
+                error: "invalid_scope", number: 70011),
+            RedirectCase(
+                testDescription: "no code challenge", changes: ["code_challenge": ""], error: "invalid_request",
+                number: 9_002_325),
+            RedirectCase(
+                testDescription: "a plain code challenge", changes: ["code_challenge_method": "plain"],
+                error: "invalid_request", number: 90023),
+            RedirectCase(
+                testDescription: "a short code challenge", changes: ["code_challenge": "abc"],
+                error: "invalid_request", number: 501491),
+            RedirectCase(
+                testDescription: "an unknown prompt", changes: ["prompt": "please"], error: "invalid_request",
+                number: 90023),
+            RedirectCase(
+                testDescription: "claims that are not JSON", changes: ["claims": "{"], error: "invalid_request",
+                number: 9_002_313),
+            RedirectCase(
+                testDescription: "prompt=none without a session", changes: ["prompt": "none"],
+                error: "login_required", number: 50058),
+        ])
+    func redirects(_ row: RedirectCase) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let callback = try await tenant.browser().authorize(row.changes).callback()
+            #expect(callback["error"] == row.error)
+            #expect(callback["state"] == "the state / & ü")
+            let description = try #require(callback["error_description"])
+            #expect(description.hasPrefix("AADSTS\(row.number): "))
+            #expect(description.contains(#/ Trace ID: [0-9a-f-]{36} Correlation ID: [0-9a-f-]{36} Timestamp: /#))
+            #expect(description.hasSuffix(" Timestamp: 2027-01-15 08:00:00Z"))
+        }
+    }
+
+    @Test("A repeated parameter is refused")
+    func repeated() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let fields = Browser.authorization(TestTenant.web) + [("scope", "openid")]
+            let answer = try await tenant.browser().get("/common/oauth2/v2.0/authorize", fields)
+            #expect(answer.text.contains("AADSTS9000410"))
+        }
+    }
+
+    @Test("The request may be a form, and the caller's correlation id is kept")
+    func post() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let id = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
+            let answer = try await tenant.browser().post(
+                "/common/oauth2/v2.0/authorize", Browser.authorization(TestTenant.web, ["prompt": "none"]),
+                headers: [("client-request-id", id)])
+            #expect(try answer.callback()["error_description"]?.contains("Correlation ID: \(id) ") == true)
+        }
+    }
+
+    @Test("Single sign-on and prompt decide which pages are shown")
+    func prompts() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            func pages(_ changes: [String: String]) async throws -> [String] {
+                try await browser.signIn("adele@contoso.example", changes).pages
+            }
+            #expect(try await pages([:]) == ["username", "password", "consent"])
+            #expect(try await pages([:]) == [])
+            #expect(try await pages(["prompt": "none"]) == [])
+            #expect(try await pages(["prompt": "select_account"]) == ["username"])
+            #expect(try await pages(["prompt": "login"]) == ["username", "password"])
+            #expect(try await pages(["prompt": "login", "login_hint": "adele@contoso.example"]) == ["password"])
+            #expect(try await pages(["prompt": "consent"]) == ["consent"])
+            #expect(try await pages(["login_hint": "adele@contoso.example"]) == [])
+
+            let unconsented = try await browser.authorize(["prompt": "none", "scope": "openid mail.read"]).callback()
+            #expect(unconsented["error"] == "interaction_required")
+            #expect(unconsented["error_description"]?.hasPrefix("AADSTS65001: ") == true)
+
+            _ = try await browser.signIn("megan@contoso.example", ["prompt": "select_account"])
+            let ambiguous = try await browser.authorize(["prompt": "none"]).callback()
+            #expect(ambiguous["error"] == "interaction_required")
+            #expect(ambiguous["error_description"]?.hasPrefix("AADSTS16000: ") == true)
+            #expect(try await pages([:]) == ["username"])
+            let hinted = try await browser.authorize(["prompt": "none", "login_hint": "megan@contoso.example"])
+            let claims = try await browser.redeem(hinted.callback()["code"]).claims("id_token")
+            #expect(claims?["preferred_username"] == "megan@contoso.example")
+            // The optional claim login_hint works as the hint, too.
+            let byClaim = try await browser.authorize(
+                ["prompt": "none", "login_hint": claims?["login_hint"]?.stringValue ?? ""])
+            #expect(try byClaim.callback()["code"] != nil)
+            let other = try await browser.authorize(["prompt": "none", "login_hint": "alex@outlook.example"])
+            #expect(try other.callback()["error"] == "login_required")
+        }
+    }
+
+    @Test("login_hint leads to the password, domain_hint narrows the choice")
+    func hints() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let hinted = try await browser.authorize(["login_hint": "megan@contoso.example"])
+            #expect(hinted.shownField == "password")
+            #expect(hinted.text.contains("megan@contoso.example"))
+            let consumers = try await browser.authorize(["domain_hint": "consumers"])
+            #expect(consumers.text.contains("alex@outlook.example"))
+            #expect(!consumers.text.contains("adele@contoso.example\""))
+            let unknown = try await browser.authorize(["login_hint": "nobody@contoso.example"])
+            #expect(unknown.text.contains("find an account named"))
+        }
+    }
+
+    @Test("A sign-in page is good for an hour, and only as it was sent")
+    func flowEnds() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let picker = try await browser.authorize()
+            #expect(
+                try await browser.post("/common/login", [("flow", "forged"), ("username", "x")]).text.contains(
+                    "AADSTS165000"))
+            tenant.clock.advance(3601)
+            #expect(
+                try await browser.submit(picker, "username", "adele@contoso.example").text.contains("AADSTS165000"))
+        }
+    }
+
+    @Test("Single sign-on ends after a day")
+    func signOnEnds() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            _ = try await browser.signIn("adele@contoso.example")
+            tenant.clock.advance(24 * 3600 - 1)
+            #expect(try await browser.authorize(["prompt": "none"]).callback()["code"] != nil)
+            tenant.clock.advance(2)
+            #expect(try await browser.authorize(["prompt": "none"]).callback()["error"] == "login_required")
+        }
+    }
+}

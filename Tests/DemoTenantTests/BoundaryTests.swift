@@ -1,0 +1,88 @@
+import HTTPTypes
+import HTTPWire
+import Testing
+
+@testable import DemoTenant
+
+@Suite("Who may talk to the tenant")
+struct BoundaryTests {
+    @Test(
+        "The name in the URL has to be the loopback's own",
+        arguments: [
+            ("localhost", true), ("LOCALHOST:8081", true), ("127.0.0.1:8081", true), ("[::1]:8081", true),
+            ("localhost.evil.example", false), ("evil.example", false), ("evil.example:8081", false),
+            ("127.0.0.1.evil.example", false), ("0.0.0.0:8081", false), ("[::2]", false), ("", false),
+        ])
+    func host(_ host: String, _ isLoopback: Bool) {
+        #expect(DemoResponder.isLoopback(host: host) == isLoopback)
+    }
+
+    @Test("A foreign name that leads here is turned away")
+    func rebinding() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let answer = try await tenant.browser().get("/control", headers: [("Host", "evil.example")])
+            #expect(answer.status == 421)
+        }
+    }
+
+    @Test(
+        "A form or a script of another site changes nothing",
+        arguments: [
+            [("Sec-Fetch-Site", "cross-site")], [("Sec-Fetch-Site", "same-site")], [("Sec-Fetch-Site", "none")],
+            [("Origin", "http://evil.example")], [("Origin", "http://localhost:1")], [("Origin", "null")],
+        ])
+    func foreign(_ headers: [(String, String)]) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let change = try await browser.send("POST", "/control", headers, Array(#"{"token_delay_ms":7}"#.utf8))
+            #expect(change.status == 403)
+            #expect(change.member("error") == "cross_site_request")
+            #expect(try await browser.get("/control").json?["token_delay_ms"] == 0)
+            let picker = try await browser.authorize()
+            let stolen = try await browser.submit(picker, "username", "adele@contoso.example", headers: headers)
+            #expect(stolen.status == 400)
+            let own = try await browser.submit(
+                picker, "username", "adele@contoso.example",
+                headers: [("Origin", tenant.tenant.baseURL), ("Sec-Fetch-Site", "same-origin")])
+            #expect(own.shownField == "password")
+        }
+    }
+
+    @Test("Every page has a policy that lets forms end at the applications, and nothing else in")
+    func policy() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            for path in ["/control", "/common/oauth2/v2.0/authorize", "/nowhere", "/assets/demo-tenant.css"] {
+                let policy = try #require(
+                    try await tenant.browser().get(path)["Content-Security-Policy"])
+                #expect(policy.contains("form-action 'self' http://localhost:8080;"))
+                #expect(policy.contains("default-src 'none'"))
+                #expect(!policy.contains("unsafe"))
+            }
+        }
+    }
+
+    @Test("What people and applications send is escaped on the pages")
+    func escaping() async throws {
+        let text: HTML = "<p title=\"\("\"'&<>")\">\("<script>")</p>"
+        #expect(text.text == "<p title=\"&quot;&#39;&amp;&lt;&gt;\">&lt;script&gt;</p>")
+        try await TestTenant.run { (tenant) async throws in
+            let page = try await tenant.browser().authorize(client: TestTenant.native)
+            #expect(page.text.contains("Native &lt;tutorial&gt;"))
+            let error = try await tenant.browser().authorize(["client_id": "<script>alert(1)</script>"])
+            #expect(!error.text.contains("<script>"))
+        }
+    }
+
+    @Test("Unknown addresses are 404, the front door leads to the control page")
+    func addresses() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            for path in ["/nowhere", "/common", "/common/login", "/assets/../control", "/%zz", "/common/oauth2/v2.0/x"]
+            {
+                #expect(try await browser.get(path).status == 404)
+            }
+            #expect(try await browser.get("/")["Location"] == "/control")
+            #expect(try await browser.get("/assets/demo-tenant.svg")["Content-Type"] == "image/svg+xml")
+        }
+    }
+}

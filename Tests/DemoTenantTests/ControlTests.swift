@@ -1,0 +1,343 @@
+import Foundation
+import HTTPClient
+import Testing
+
+@testable import DemoTenant
+
+@Suite("Failures on demand at /control")
+struct ControlTests {
+    /// A tenant with adele signed in.
+    private func run(
+        _ body:
+            @Sendable @escaping (TestTenant, Browser, _ refreshToken: String?, _ accessToken: String?) async throws
+            -> Void
+    ) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let tokens = try await browser.tokens("adele@contoso.example")
+            try await body(tenant, browser, tokens.member("refresh_token"), tokens.member("access_token"))
+        }
+    }
+
+    @Test("Access tokens live as long as is set, and long-lived ones name a time to refresh")
+    func accessTokenSeconds() async throws {
+        try await run { (tenant, browser, refresh, _) async throws in
+            #expect(try await browser.control(["access_token_seconds": 60]).json?["access_token_seconds"] == 60)
+            let short = try await browser.refresh(refresh)
+            #expect(short.json?["expires_in"] == 60)
+            tenant.clock.advance(59)
+            #expect(try await browser.me(short.member("access_token")).status == 200)
+            tenant.clock.advance(1)
+            let expired = try await browser.me(short.member("access_token"))
+            #expect(expired.status == 401)
+            #expect(expired.json?["error"]?["code"] == "InvalidAuthenticationToken")
+            _ = try await browser.control(["access_token_seconds": 86400])
+            let long = try await browser.refresh(refresh)
+            #expect(long.json?["expires_in"] == 86400)
+            #expect(long.json?["refresh_in"] == 43200)
+        }
+    }
+
+    @Test("Refresh tokens live as long as is set")
+    func refreshTokenSeconds() async throws {
+        try await run { (tenant, browser, refresh, _) async throws in
+            _ = try await browser.control(["refresh_token_seconds": 10])
+            let short = try await browser.refresh(refresh).member("refresh_token")
+            tenant.clock.advance(10)
+            #expect(try await browser.refresh(short).number == 700082)
+            #expect(try await browser.refresh(refresh).status == 200)
+        }
+    }
+
+    @Test("The token endpoint answers what was asked for, as often as was asked for")
+    func tokenError() async throws {
+        try await run { (_, browser, refresh, _) async throws in
+            let set = try await browser.control([
+                "token_error": [
+                    "status": 503, "body": ["error": "temporarily_unavailable"], "headers": ["Retry-After": "7"],
+                    "times": 2,
+                ]
+            ])
+            #expect(set.json?["token_error"]?["times"] == 2)
+            for _ in 0..<2 {
+                let answer = try await browser.refresh(refresh)
+                #expect(answer.status == 503)
+                #expect(answer["Retry-After"] == "7")
+                #expect(answer.text == #"{"error":"temporarily_unavailable"}"#)
+            }
+            #expect(try await browser.refresh(refresh).status == 200)
+            #expect(try await browser.get("/control").json?["token_error"] == .null)
+            #expect(try await browser.count("token_failed") == 2)
+            _ = try await browser.control(["token_error": ["status": 400, "body": "not JSON", "times": 1]])
+            #expect(try await browser.refresh(refresh).text == "not JSON")
+        }
+    }
+
+    @Test("Graph answers what was asked for")
+    func graphError() async throws {
+        try await run { (_, browser, _, access) async throws in
+            _ = try await browser.control([
+                "graph_error": [
+                    "status": 429, "body": ["error": ["code": "TooManyRequests"]], "headers": ["Retry-After": "3"],
+                ]
+            ])
+            let answer = try await browser.me(access)
+            #expect(answer.status == 429)
+            #expect(answer["Retry-After"] == "3")
+            #expect(answer["request-id"] != nil)
+            #expect(try await browser.me(access).status == 200)
+            #expect(try await browser.count("graph_me") == 2)
+        }
+    }
+
+    @Test("Delays hold the answer back", arguments: ["token_delay_ms", "graph_delay_ms"])
+    func delay(_ key: String) async throws {
+        try await run { (_, browser, refresh, access) async throws in
+            func duration() async throws -> Duration {
+                try await ContinuousClock().measure {
+                    let answer =
+                        key == "token_delay_ms"
+                        ? try await browser.refresh(refresh) : try await browser.me(access)
+                    #expect(answer.status == 200)
+                }
+            }
+            _ = try await browser.control(.object([key: 400]))
+            #expect(try await duration() >= .milliseconds(400))
+            #expect(try await browser.control(.object([key: 0])).json?[key] == 0)
+            #expect(try await duration() < .milliseconds(400))
+        }
+    }
+
+    @Test("The connection is closed without an answer, once, also for a client that would repeat the request")
+    func closeConnection() async throws {
+        try await run { (tenant, browser, refresh, access) async throws in
+            // The application's connections are not those of whoever asks for the failure.
+            let application = HTTPClient(workers: tenant.workers)
+            let client = Browser(baseURL: tenant.tenant.baseURL, client: application)
+            #expect(try await client.me(access).status == 200)
+            _ = try await browser.control(["close_connection": "token"])
+            await #expect(throws: HTTPClientError.self) { try await client.refresh(refresh) }
+            #expect(try await client.refresh(refresh).status == 200)
+            _ = try await browser.control(["close_connection": "graph"])
+            await #expect(throws: HTTPClientError.self) { try await client.me(access) }
+            #expect(try await client.me(access).status == 200)
+            await application.shutdown()
+        }
+    }
+
+    @Test("revoke ends refresh tokens and the sign-on session, and signing in anew helps")
+    func revoke() async throws {
+        try await run { (_, browser, refresh, _) async throws in
+            _ = try await browser.control(["revoke": "adele@contoso.example"])
+            let answer = try await browser.refresh(refresh)
+            #expect(answer.member("error") == "invalid_grant")
+            #expect(answer.number == 50173)
+            #expect(try await browser.authorize(["prompt": "none"]).callback()["error"] == "login_required")
+            let anew = try await browser.tokens("adele@contoso.example")
+            #expect(try await browser.refresh(anew.member("refresh_token")).status == 200)
+            #expect(try await browser.refresh(refresh).number == 50173)
+        }
+    }
+
+    @Test("require_consent makes the silent call fail and the consent page come back")
+    func requireConsent() async throws {
+        try await run { (_, browser, refresh, _) async throws in
+            _ = try await browser.control(["require_consent": "adele@contoso.example"])
+            #expect(try await browser.refresh(refresh).number == 65001)
+            #expect(try await browser.signIn("adele@contoso.example").pages == ["consent"])
+            #expect(try await browser.refresh(refresh).status == 200)
+        }
+    }
+
+    @Test("require_mfa makes the silent call ask for a second factor, which signing in with the claims gives")
+    func requireSecondFactor() async throws {
+        try await run { (_, browser, refresh, _) async throws in
+            for _ in 0..<2 {
+                let set = try await browser.control(["require_mfa": "adele@contoso.example"])
+                #expect(set.json?["require_mfa"] == ["adele@contoso.example"])
+                let refused = try await browser.refresh(refresh)
+                #expect(refused.member("error") == "interaction_required")
+                #expect(refused.member("suberror") == "basic_action")
+                let (answer, pages) = try await browser.signIn(
+                    "adele@contoso.example", ["claims": refused.member("claims") ?? ""])
+                #expect(pages == ["second_factor"])
+                let strong = try await browser.redeem(answer["code"]).member("refresh_token")
+                #expect(try await browser.refresh(strong).status == 200)
+            }
+        }
+    }
+
+    @Test("claims_challenge has Graph refuse tokens until one was asked for with the claims")
+    func claimsChallenge() async throws {
+        try await run { (_, browser, refresh, access) async throws in
+            #expect(try await browser.control(["claims_challenge": true]).json?["claims_challenge"] == true)
+            let refused = try await browser.me(access)
+            #expect(refused.status == 401)
+            let challenge = try #require(refused["WWW-Authenticate"])
+            #expect(challenge.hasPrefix("Bearer realm=\"\", authorization_uri=\""))
+            #expect(challenge.contains("error=\"insufficient_claims\""))
+            let encoded = try #require(challenge.firstMatch(of: /claims="([^"]+)"/)?.output.1)
+            let claims = try #require(Data(base64Encoded: String(encoded)).map { String(decoding: $0, as: UTF8.self) })
+
+            let plain = try await browser.refresh(refresh)
+            #expect(try await browser.me(plain.member("access_token")).status == 401)
+            let asked = try await browser.refresh(refresh, ["claims": claims])
+            #expect(try await browser.me(asked.member("access_token")).status == 200)
+            // Later tokens of the account have met it, those from before never do.
+            let later = try await browser.refresh(refresh)
+            #expect(try await browser.me(later.member("access_token")).status == 200)
+            #expect(try await browser.me(access).status == 401)
+            _ = try await browser.control(["claims_challenge": false])
+            #expect(try await browser.me(access).status == 200)
+        }
+    }
+
+    @Test("rotate_key signs with a new key, publishes both, and keeps old tokens good")
+    func rotateKey() async throws {
+        try await run { (_, browser, refresh, access) async throws in
+            func keyIDs() async throws -> Set<String> {
+                guard case .array(let keys) = try await browser.get("/organizations/discovery/v2.0/keys").json?["keys"]
+                else { return [] }
+                return Set(keys.compactMap { $0["kid"]?.stringValue })
+            }
+            func keyID(_ token: String?) -> String? {
+                Base64URL.decode((token ?? "").prefix { $0 != "." }).flatMap { JSONValue(parsing: $0) }?["kid"]?
+                    .stringValue
+            }
+            let before = try await keyIDs()
+            #expect(try await browser.control(["rotate_key": true]).status == 200)
+            let after = try await keyIDs()
+            #expect(after.count == before.count + 1)
+            #expect(before.isSubset(of: after))
+            let token = try await browser.refresh(refresh).member("id_token")
+            #expect(after.subtracting(before) == [keyID(token)].compactMap(\.self).reduce(into: []) { $0.insert($1) })
+            #expect(try await browser.me(access).status == 200)
+        }
+    }
+
+    @Test("bad_id_token spoils the ID token of the next code in one way", arguments: IDTokenFault.allCases)
+    func badIDToken(_ fault: IDTokenFault) async throws {
+        try await run { (tenant, browser, refresh, _) async throws in
+            #expect(
+                try await browser.control(.object(["bad_id_token": .string(fault.rawValue)])).json?["bad_id_token"]
+                    == .string(fault.rawValue))
+            #expect(try await browser.refresh(refresh).status == 200)
+            let bad = try await browser.tokens("adele@contoso.example")
+            let good = try await browser.tokens("adele@contoso.example")
+            #expect(bad.status == 200)
+            let differing = (bad.claims("id_token")?.objectValue ?? [:]).filter { name, value in
+                !["uti", "rh"].contains(name) && good.claims("id_token")?[name] != value
+            }
+            let expected: [IDTokenFault: Set<String>] = [
+                .issuer: ["iss"], .audience: ["aud"], .nonce: ["nonce"], .tenant: ["tid"],
+                .expired: ["iat", "nbf", "exp"], .notYetValid: ["iat", "nbf", "exp"],
+            ]
+            #expect(Set(differing.keys) == expected[fault] ?? [])
+            let state = tenant.clock.now.timeIntervalSince1970
+            if fault == .expired { #expect((differing["exp"]?.intValue ?? .max) < Int(state) - 300) }
+            if fault == .notYetValid { #expect((differing["nbf"]?.intValue ?? 0) > Int(state) + 300) }
+
+            let parts = (bad.member("id_token") ?? "").split(separator: ".", omittingEmptySubsequences: false)
+            try #require(parts.count == 3)
+            let header = Base64URL.decode(parts[0]).flatMap { JSONValue(parsing: $0) }
+            guard case .array(let keys) = try await browser.get("/common/discovery/v2.0/keys").json?["keys"] else {
+                throw TestFailure("no keys")
+            }
+            #expect(keys.contains { $0["kid"] == header?["kid"] } == ![.unknownKeyID, .algorithmNone].contains(fault))
+            #expect((header?["alg"] == "none") == (fault == .algorithmNone))
+            #expect(parts[2].isEmpty == (fault == .algorithmNone))
+        }
+    }
+
+    @Test("reset puts all settings and counts back, and leaves sign-ins alone")
+    func reset() async throws {
+        try await run { (_, browser, refresh, _) async throws in
+            let fresh = try await browser.control(["reset": true]).json
+            _ = try await browser.control([
+                "access_token_seconds": 5, "refresh_token_seconds": 5, "token_delay_ms": 1, "graph_delay_ms": 1,
+                "token_error": ["status": 500], "graph_error": ["status": 500], "close_connection": "graph",
+                "claims_challenge": true, "bad_id_token": "nonce", "require_mfa": "adele@contoso.example",
+            ])
+            #expect(try await browser.refresh(refresh).status == 500)
+            #expect(try await browser.control(["reset": true]).json == fresh)
+            #expect(fresh?["access_token_seconds"] == 3600)
+            guard case .object(let counts) = fresh?["counts"] else { throw TestFailure("no counts") }
+            #expect(
+                Set(counts.keys) == [
+                    "authorize", "token_code", "token_refresh", "token_failed", "graph_me", "logout", "keys",
+                    "discovery",
+                ])
+            #expect(counts.values.allSatisfy { $0 == 0 })
+            #expect(try await browser.refresh(refresh).status == 200)
+        }
+    }
+
+    @Test(
+        "What is not understood is refused, named, and nothing of it is applied",
+        arguments: [
+            (#"{"access_token_second":5,"token_delay_ms":7}"#, "Unknown: access_token_second."),
+            (#"{"access_token_seconds":"5","token_delay_ms":7}"#, "access_token_seconds: "),
+            (#"{"access_token_seconds":-1,"token_delay_ms":7}"#, "access_token_seconds: "),
+            (#"{"revoke":"nobody@contoso.example","token_delay_ms":7}"#, "revoke: "),
+            (#"{"bad_id_token":"smell","token_delay_ms":7}"#, "bad_id_token: "),
+            (#"{"close_connection":"moon","token_delay_ms":7}"#, "close_connection: "),
+            (#"{"claims_challenge":1,"token_delay_ms":7}"#, "claims_challenge: "),
+            (#"{"token_error":{"body":"x"},"token_delay_ms":7}"#, "token_error: 'status'"),
+            (#"{"graph_error":{"status":500,"time":1},"token_delay_ms":7}"#, "graph_error: 'time'"),
+            (#"{"token_error":{"status":500,"headers":{"a b":"c"}},"token_delay_ms":7}"#, "token_error: 'a b'"),
+            (#"["token_delay_ms"]"#, "The body is neither"), (#"{"token_delay_ms":"#, "The body is neither"),
+        ])
+    func refused(_ body: String, _ message: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let answer = try await browser.send(
+                "POST", "/control", [("Content-Type", "application/json")], Array(body.utf8))
+            #expect(answer.status == 400)
+            #expect(answer.member("error") == "bad_request")
+            #expect(answer.member("message")?.contains(message) == true)
+            #expect(try await browser.get("/control").json?["token_delay_ms"] == 0)
+        }
+    }
+
+    @Test("curl -d sends JSON under the name of a form, and is understood")
+    func curl() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let answer = try await tenant.browser().send(
+                "POST", "/control", [("Content-Type", "application/x-www-form-urlencoded")],
+                Array(#" {"token_delay_ms":7}"#.utf8))
+            #expect(answer.json?["token_delay_ms"] == 7)
+        }
+    }
+
+    @Test("People get a page, whose forms come back to it")
+    func page() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let html = [("Accept", "text/html,*/*;q=0.8")]
+            let page = try await browser.get("/control", headers: html)
+            #expect(page["Content-Type"] == "text/html; charset=utf-8")
+            for (name, value) in [
+                ("access_token_seconds", "60"), ("revoke", "adele@contoso.example"), ("bad_id_token", "nonce"),
+                ("claims_challenge", "true"), ("close_connection", "graph"), ("close_connection", ""),
+            ] {
+                #expect(page.text.contains("name=\"\(name)\""))
+                let answer = try await browser.post("/control", [(name, value)], headers: html)
+                #expect(answer.status == 303)
+                #expect(answer["Location"] == "/control?done=\(name)")
+            }
+            _ = try await browser.post("/control", [("token_error", "throttled"), ("times", "3")], headers: html)
+            let state = try await browser.get("/control").json
+            #expect(state?["access_token_seconds"] == 60)
+            #expect(state?["bad_id_token"] == "nonce")
+            #expect(state?["claims_challenge"] == true)
+            #expect(state?["close_connection"] == .null)
+            #expect(state?["token_error"]?["status"] == 429)
+            #expect(state?["token_error"]?["times"] == 3)
+            let done = try await browser.get("/control?done=revoke", headers: html)
+            #expect(done.text.contains("role=\"status\""))
+            let wrong = try await browser.post("/control", [("token_delay_ms", "much")], headers: html)
+            #expect(wrong.status == 400)
+            #expect(wrong.text.contains("token_delay_ms: give a whole number"))
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@testable import DemoTenant
+
+@Suite("Discovery and keys")
+struct DiscoveryTests {
+    @Test(
+        "The issuer is a template where several tenants sign in",
+        arguments: [
+            ("common", "{tenantid}", "common"), ("organizations", "{tenantid}", "organizations"),
+            ("consumers", Tenant.consumers, "consumers"), (Tenant.contoso, Tenant.contoso, Tenant.contoso),
+            ("contoso.example", Tenant.contoso, Tenant.contoso), ("Contoso.Example", Tenant.contoso, Tenant.contoso),
+        ])
+    func issuer(_ segment: String, _ issuer: String, _ path: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let document = try await tenant.browser().get("/\(segment)/v2.0/.well-known/openid-configuration")
+            let base = tenant.tenant.baseURL
+            #expect(document.status == 200)
+            #expect(document.member("issuer") == "\(base)/\(issuer)/v2.0")
+            #expect(document.member("authorization_endpoint") == "\(base)/\(path)/oauth2/v2.0/authorize")
+            #expect(document.member("token_endpoint") == "\(base)/\(path)/oauth2/v2.0/token")
+            #expect(document.member("end_session_endpoint") == "\(base)/\(path)/oauth2/v2.0/logout")
+            #expect(document.member("jwks_uri") == "\(base)/\(path)/discovery/v2.0/keys")
+        }
+    }
+
+    @Test("An unknown tenant is AADSTS90002, in JSON")
+    func unknownTenant() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let answer = try await tenant.browser().get("/tailspin.example/v2.0/.well-known/openid-configuration")
+            #expect(answer.status == 400)
+            #expect(answer.member("error") == "invalid_tenant")
+            #expect(answer.number == 90002)
+        }
+    }
+
+    @Test("The keys of common name their issuers, and one is of a type to pass over")
+    func keys() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let base = tenant.tenant.baseURL
+            func issuers(_ segment: String) async throws -> [String?] {
+                guard
+                    case .array(let keys) = try await tenant.browser().get("/\(segment)/discovery/v2.0/keys").json?[
+                        "keys"]
+                else { return [] }
+                #expect(keys.contains { $0["kty"] != "RSA" })
+                #expect(keys.allSatisfy { $0["kty"] != "RSA" || $0["alg"] == nil })
+                return keys.filter { $0["kty"] == "RSA" }.map { $0["issuer"]?.stringValue }
+            }
+            #expect(
+                try await issuers("common") == ["\(base)/{tenantid}/v2.0", "\(base)/\(Tenant.consumers)/v2.0"])
+            #expect(try await issuers("organizations") == ["\(base)/{tenantid}/v2.0"])
+            #expect(try await issuers("consumers") == ["\(base)/\(Tenant.consumers)/v2.0"])
+            #expect(try await issuers("contoso.example") == ["\(base)/\(Tenant.contoso)/v2.0"])
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+@testable import DemoTenant
+
+@Suite("Graph")
+struct GraphTests {
+    @Test("/me has the default properties, the ids of the request among its headers")
+    func me() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let token = try await browser.tokens("adele@contoso.example").member("access_token")
+            let id = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
+            let answer = try await browser.me(token, headers: [("client-request-id", id)])
+            #expect(
+                Set(answer.json?.objectValue?.keys.map(\.self) ?? []) == [
+                    "@odata.context", "businessPhones", "displayName", "givenName", "id", "jobTitle", "mail",
+                    "mobilePhone", "officeLocation", "preferredLanguage", "surname", "userPrincipalName",
+                ])
+            #expect(answer.member("displayName") == "Adele Vance")
+            #expect(answer.member("id") == "87d349ed-44d7-43e1-9a83-5f2406dee5bd")
+            #expect(answer["client-request-id"] == id)
+            #expect(answer["request-id"]?.count == 36)
+        }
+    }
+
+    @Test("The photo is a PNG, or 404 ImageNotFound")
+    func photo() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let adele = try await browser.tokens("adele@contoso.example").member("access_token")
+            for path in ["/v1.0/me/photo/$value", "/v1.0/me/photo/%24value"] {
+                let photo = try await browser.me(adele, path: path)
+                #expect(photo["Content-Type"] == "image/png")
+                #expect(Array(photo.body.prefix(4)) == [0x89, 0x50, 0x4E, 0x47])
+            }
+            let megan = try await tenant.browser().tokens("megan@contoso.example").member("access_token")
+            let none = try await browser.me(megan, path: "/v1.0/me/photo/$value")
+            #expect(none.status == 404)
+            #expect(none.json?["error"]?["code"] == "ImageNotFound")
+        }
+    }
+
+    @Test("Without a good token: 401 InvalidAuthenticationToken, in Graph's shape")
+    func unauthorized() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let tokens = try await browser.tokens("adele@contoso.example")
+            let access = try #require(tokens.member("access_token"))
+            let parts = access.split(separator: ".")
+            let unsigned: JSONValue = ["alg": "none"]
+            for token in [
+                nil, "", "garbage", "a.b.c", "\(access)x", tokens.member("id_token"),
+                "\(Base64URL.encode(unsigned.bytes)).\(parts[1]).", "\(parts[0]).\(parts[1]).",
+            ] {
+                let answer = try await browser.me(token)
+                #expect(answer.status == 401)
+                let error = answer.json?["error"]
+                #expect(error?["code"] == "InvalidAuthenticationToken")
+                #expect(error?["innerError"]?["request-id"]?.stringValue == answer["request-id"])
+                #expect(error?["innerError"]?["client-request-id"]?.stringValue != nil)
+                #expect(error?["innerError"]?["date"] == "2027-01-15T08:00:00")
+                #expect(answer["WWW-Authenticate"]?.hasPrefix("Bearer realm=\"\"") == true)
+            }
+        }
+    }
+
+    @Test("A token without User.Read is refused, and what Graph does not have is said")
+    func refusals() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let bare = try await browser.tokens("adele@contoso.example", ["scope": "openid"]).member("access_token")
+            #expect(try await browser.me(bare).json?["error"]?["code"] == "Authorization_RequestDenied")
+            let token = try await browser.tokens("adele@contoso.example").member("access_token")
+            let unknown = try await browser.me(token, path: "/v1.0/users")
+            #expect(unknown.status == 400)
+            #expect(unknown.json?["error"]?["code"] == "BadRequest")
+        }
+    }
+}

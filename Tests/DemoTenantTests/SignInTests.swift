@@ -1,0 +1,311 @@
+import Foundation
+import JWTKit
+import Testing
+
+@testable import DemoTenant
+
+@Suite("Signing in, as curl would do it")
+struct SignInTests {
+    @Test("The whole journey: picker, password, consent, code, tokens, Graph")
+    func journey() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let picker = try await browser.authorize()
+            #expect(picker.status == 200)
+            for account in Directory.accounts {
+                #expect(picker.text.contains("name=\"username\" value=\"\(account.username)\""))
+            }
+            #expect(!picker.text.contains("fabrikam"))
+            let password = try await browser.submit(picker, "username", "adele@contoso.example")
+            #expect(password.shownField == "password")
+            let consent = try await browser.submit(password, "password", "demo")
+            #expect(consent.text.contains("Sign you in and read your profile"))
+            let callback = try await browser.submit(consent, "consent", "accept").callback()
+            #expect(callback["state"] == "the state / & ü")
+            #expect(callback["session_state"] != nil)
+            #expect(callback["error"] == nil)
+
+            let answer = try await browser.redeem(callback["code"])
+            #expect(answer.status == 200)
+            #expect(answer["Cache-Control"] == "no-store")
+            #expect(answer.member("token_type") == "Bearer")
+            #expect(answer.member("scope") == "openid profile User.Read")
+            #expect(answer.json?["expires_in"]?.intValue == 3600)
+            #expect(answer.json?["ext_expires_in"]?.intValue == 3600)
+            #expect(answer.json?["refresh_in"] == nil)
+            #expect(answer.member("refresh_token") != nil)
+            let info = Base64URL.decode(answer.member("client_info") ?? "").flatMap { JSONValue(parsing: $0) }
+            #expect(info?["uid"]?.stringValue == "87d349ed-44d7-43e1-9a83-5f2406dee5bd")
+            #expect(info?["utid"]?.stringValue == Tenant.contoso)
+
+            let me = try await browser.me(answer.member("access_token"))
+            #expect(me.status == 200)
+            #expect(me.member("userPrincipalName") == "adele@contoso.example")
+        }
+    }
+
+    /// What jwt-kit checks for us: the signature with the published key, picked by `kid`.
+    private struct Verified: JWTPayload {
+        var iss: String
+        var aud: String
+        var sub: String
+        var oid: String
+        var tid: String
+        var ver: String
+        var nonce: String?
+        var name: String
+        var preferred_username: String
+        var login_hint: String
+        var sid: String
+        var uti: String
+        var rh: String
+        var iat: Int
+        var nbf: Int
+        var exp: Int
+        func verify(using algorithm: some JWTAlgorithm) {}
+    }
+
+    private func verify(_ token: String?, with keys: Answer) async throws -> Verified {
+        let token = try #require(token)
+        let header = try #require(
+            Base64URL.decode(token.prefix { $0 != "." }).flatMap { JSONValue(parsing: $0) })
+        guard case .array(let all) = keys.json?["keys"] else { throw TestFailure("no keys") }
+        let key = try #require(all.first { $0["kid"] == header["kid"] })
+        let collection = JWTKeyCollection()
+        try await collection.add(jwk: JSONDecoder().decode(JWK.self, from: Data(keyWithAlgorithm(key).bytes)))
+        return try await collection.verify(token, as: Verified.self)
+    }
+
+    /// jwt-kit wants `alg`, which the platform's keys do not have.
+    private func keyWithAlgorithm(_ key: JSONValue) -> JSONValue {
+        guard case .object(var members) = key else { return key }
+        members["alg"] = "RS256"
+        return .object(members)
+    }
+
+    @Test("The ID token is signed by the published key and has the platform's claims")
+    func idToken() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let answer = try await browser.tokens("adele@contoso.example")
+            let token = try await verify(
+                answer.member("id_token"), with: browser.get("/common/discovery/v2.0/keys"))
+            let now = Int(tenant.clock.now.timeIntervalSince1970)
+            #expect(token.iss == "\(tenant.tenant.baseURL)/\(Tenant.contoso)/v2.0")
+            #expect(token.aud == TestTenant.web.id)
+            #expect(token.tid == Tenant.contoso)
+            #expect(token.ver == "2.0")
+            #expect(token.nonce == "the nonce")
+            #expect(token.name == "Adele Vance")
+            #expect(token.preferred_username == "adele@contoso.example")
+            #expect(token.iat == now - 300)
+            #expect(token.nbf == now - 300)
+            #expect(token.exp == now + 3600)
+            #expect(!token.sid.isEmpty && !token.uti.isEmpty && !token.rh.isEmpty && !token.login_hint.isEmpty)
+        }
+    }
+
+    @Test("A personal account's issuer is the consumers' tenant, signed by the consumers' key")
+    func personalAccount() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let answer = try await browser.tokens("alex@outlook.example")
+            let keys = try await browser.get("/consumers/discovery/v2.0/keys")
+            let token = try await verify(answer.member("id_token"), with: keys)
+            #expect(token.tid == "9188040d-6c67-4c5b-b112-36a304b66dad")
+            #expect(token.iss == "\(tenant.tenant.baseURL)/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0")
+            #expect(try await browser.me(answer.member("access_token")).member("id") == "6d1f0a3b52c48e97")
+        }
+    }
+
+    @Test("The subject is the same at one application and another at the next")
+    func pairwiseSubject() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let first = try await browser.tokens("adele@contoso.example").claims("id_token")?["sub"]
+            let again = try await tenant.browser().tokens("adele@contoso.example").claims("id_token")?["sub"]
+            let native = try await browser.tokens("adele@contoso.example", client: TestTenant.native)
+            #expect(first != nil)
+            #expect(first == again)
+            #expect(native.claims("id_token")?["sub"] != first)
+        }
+    }
+
+    @Test("Consent is asked once for each application and account")
+    func consentOnce() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            func pages(_ username: String, _ client: DemoClient, _ changes: [String: String] = [:]) async throws
+                -> [String]
+            {
+                try await tenant.browser().signIn(username, changes, client: client).pages
+            }
+            #expect(
+                try await pages("adele@contoso.example", TestTenant.web) == ["username", "password", "consent"])
+            #expect(try await pages("adele@contoso.example", TestTenant.web) == ["username", "password"])
+            #expect(
+                try await pages("adele@contoso.example", TestTenant.native) == ["username", "password", "consent"])
+            #expect(
+                try await pages("megan@contoso.example", TestTenant.web) == ["username", "password", "consent"])
+            #expect(
+                try await pages("adele@contoso.example", TestTenant.web, ["scope": "openid user.read mail.read"])
+                    == ["username", "password", "consent"])
+        }
+    }
+
+    @Test("A wrong password, an unknown name and an account of the wrong kind are told on the page")
+    func mistakes() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let picker = try await browser.authorize(segment: "organizations")
+            #expect(!picker.text.contains("alex@outlook.example"))
+            let unknown = try await browser.submit(picker, "username", "<nobody>@contoso.example")
+            #expect(unknown.text.contains("find an account named \u{201C}&lt;nobody&gt;@contoso.example\u{201D}"))
+            let personal = try await browser.submit(unknown, "username", "alex@outlook.example")
+            #expect(personal.text.contains("You can\u{2019}t sign in here with a personal account"))
+            let password = try await browser.submit(personal, "username", " Adele@Contoso.example ")
+            let wrong = try await browser.submit(password, "password", "Demo")
+            #expect(wrong.text.contains("Your account or password is incorrect"))
+            #expect(wrong["Set-Cookie"] == nil)
+            #expect(try await browser.submit(wrong, "password", "demo").shownField == "consent")
+            let elsewhere = try await browser.submit(
+                browser.authorize(segment: "contoso.example"), "username", "alex@outlook.example")
+            #expect(elsewhere.text.contains("AADSTS50020"))
+        }
+    }
+
+    @Test("Declining consent brings access_denied with AADSTS65004")
+    func consentDeclined() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            var page = try await browser.authorize(["login_hint": "adele@contoso.example"])
+            page = try await browser.submit(page, "password", "demo")
+            let callback = try await browser.submit(page, "consent", "cancel").callback()
+            #expect(callback["error"] == "access_denied")
+            #expect(callback["error_subcode"] == "cancel")
+            #expect(callback["error_description"]?.hasPrefix("AADSTS65004: ") == true)
+            #expect(callback["state"] == "the state / & ü")
+            #expect(callback["code"] == nil)
+        }
+    }
+
+    @Test("A step cannot be skipped: consent without a password is no way in")
+    func noSkipping() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let picker = try await browser.authorize()
+            #expect(try await browser.submit(picker, "consent", "accept").shownField == "username")
+            let password = try await browser.submit(picker, "username", "adele@contoso.example")
+            #expect(try await browser.submit(password, "consent", "accept").shownField == "password")
+            #expect(try await browser.submit(password, "second_factor", "approve").shownField == "password")
+        }
+    }
+
+    @Test("The answer comes as a form with response_mode=form_post")
+    func formPost() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            var page = try await browser.authorize(
+                ["response_mode": "form_post", "login_hint": "adele@contoso.example"])
+            page = try await browser.submit(page, "password", "demo")
+            page = try await browser.submit(page, "consent", "accept")
+            let (action, fields) = try page.form()
+            #expect(action == "http://localhost:8080/auth/callback")
+            #expect(page.text.contains("<script src=\"/assets/form-post.js\" defer></script>"))
+            let code = fields.first { $0.0 == "code" }?.1
+            #expect(fields.contains { $0 == ("state", "the state / &amp; ü") })
+            #expect(try await browser.redeem(code).status == 200)
+        }
+    }
+
+    @Test("nevena needs an administrator: the page says so, adele consents for all, and nevena gets in")
+    func adminConsent() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            var page = try await browser.authorize(["login_hint": "nevena@contoso.example"])
+            page = try await browser.submit(page, "password", "demo")
+            #expect(page.text.contains("Need admin approval"))
+            #expect(page.text.contains("AADSTS90094"))
+            let back = try await browser.submit(page, "consent", "cancel").callback()
+            #expect(back["error"] == "access_denied")
+            #expect(back["error_description"]?.hasPrefix("AADSTS90094: ") == true)
+            #expect(try await browser.submit(page, "consent", "accept").text.contains("Need admin approval"))
+
+            let fields = [
+                ("client_id", TestTenant.web.id), ("redirect_uri", "http://localhost:8080/auth/callback"),
+                ("scope", "https://graph.microsoft.com/.default"), ("state", "s"),
+            ]
+            #expect(try await browser.get("/common/v2.0/adminconsent", fields).text.contains("AADSTS50059"))
+            let admin = tenant.browser()
+            page = try await admin.get("/contoso.example/v2.0/adminconsent", fields)
+            page = try await admin.submit(page, "username", "adele@contoso.example")
+            page = try await admin.submit(page, "password", "demo")
+            #expect(page.text.contains("on behalf of your organization"))
+            let answer = try await admin.submit(page, "consent", "accept").callback()
+            #expect(
+                answer == [
+                    "admin_consent": "True", "tenant": Tenant.contoso, "scope": "User.Read", "state": "s",
+                ])
+            #expect(try await browser.signIn("nevena@contoso.example").pages.isEmpty)
+        }
+    }
+
+    @Test("mfa signs in without a second factor, is asked for one on the silent call, and then has it")
+    func secondFactor() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let (answer, pages) = try await browser.signIn("mfa@contoso.example")
+            #expect(pages == ["username", "password", "consent"])
+            let tokens = try await browser.redeem(answer["code"])
+            let refused = try await browser.refresh(tokens.member("refresh_token"))
+            #expect(refused.status == 400)
+            #expect(refused.member("error") == "interaction_required")
+            #expect(refused.number == 50076)
+            let claims = try #require(refused.member("claims"))
+            #expect(JSONValue(parsing: claims.utf8)?["access_token"]?["capolids"] != nil)
+
+            let silent = try await browser.authorize(["prompt": "none"]).callback()
+            #expect(silent["error"] == "interaction_required")
+            #expect(silent["error_description"]?.hasPrefix("AADSTS50076: ") == true)
+
+            let again = try await browser.signIn(
+                "mfa@contoso.example", ["claims": claims, "login_hint": "mfa@contoso.example"])
+            #expect(again.pages == ["second_factor"])
+            let strong = try await browser.redeem(again.answer["code"])
+            #expect(strong.claims("access_token")?["amr"] == ["pwd", "mfa"])
+            #expect(try await browser.refresh(strong.member("refresh_token")).status == 200)
+            #expect(try await browser.refresh(strong.member("refresh_token"), ["claims": claims]).status == 200)
+            #expect(try await browser.refresh(tokens.member("refresh_token")).number == 50076)
+            #expect(try await browser.authorize(["prompt": "none"]).callback()["code"] != nil)
+        }
+    }
+
+    @Test("Declining the second factor brings access_denied with AADSTS500121")
+    func secondFactorDeclined() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            var page = try await browser.authorize(
+                ["claims": SecondFactor.claimsChallenge, "login_hint": "adele@contoso.example"])
+            page = try await browser.submit(page, "password", "demo")
+            #expect(page.shownField == "second_factor")
+            let callback = try await browser.submit(page, "second_factor", "cancel").callback()
+            #expect(callback["error"] == "access_denied")
+            #expect(callback["error_description"]?.hasPrefix("AADSTS500121: ") == true)
+        }
+    }
+
+    @Test("blocked gets the policy's page with its ids, and can take another account")
+    func blocked() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            var page = try await browser.authorize(["login_hint": "blocked@contoso.example"])
+            page = try await browser.submit(page, "password", "demo")
+            #expect(page.text.contains("You cannot access this right now"))
+            for text in ["53003", "Trace ID", "Correlation ID", "Timestamp", TestTenant.web.id] {
+                #expect(page.text.contains(text))
+            }
+            #expect(try await browser.submit(page, "username", "").text.contains("Pick an account"))
+            // Not signed on: nobody is sent into the wall again.
+            #expect(try await browser.authorize().text.contains("Pick an account"))
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import EventLoop
+import Foundation
+import Logging
+import Testing
+
+@testable import DemoTenant
+
+@Suite("What survives the process")
+struct StateTests {
+    @Test("Tokens, keys, sign-on, consent and revocations are good after a restart")
+    func restart() async throws {
+        let path = TestTenant.temporaryPath()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let clock = TestTenant.Clock()
+        struct Kept: Sendable {
+            var access, refresh, revoked, usedCode, freshCode: String?
+            var keys: JSONValue?
+            var cookies: [String: String]
+        }
+        let kept = try await TestTenant.run(stateFile: path, clock: clock) {
+            (tenant: TestTenant) async throws -> Kept in
+            let browser = tenant.browser()
+            let revoked = try await browser.tokens("megan@contoso.example").member("refresh_token")
+            _ = try await browser.control(["revoke": "megan@contoso.example", "access_token_seconds": 7000])
+            let (answer, _) = try await browser.signIn("adele@contoso.example")
+            let tokens = try await browser.redeem(answer["code"])
+            return Kept(
+                access: tokens.member("access_token"), refresh: tokens.member("refresh_token"), revoked: revoked,
+                usedCode: answer["code"], freshCode: try await browser.signIn("adele@contoso.example").answer["code"],
+                keys: try await browser.get("/\(Tenant.contoso)/discovery/v2.0/keys").json?["keys"]?.withoutIssuers,
+                cookies: await browser.cookies)
+        }
+        try await TestTenant.run(stateFile: path, clock: clock) { (tenant: TestTenant) async throws -> Void in
+            let browser = tenant.browser()
+            await browser.use(kept.cookies)
+            #expect(try await browser.me(kept.access).status == 200)
+            #expect(try await browser.refresh(kept.refresh).status == 200)
+            #expect(try await browser.refresh(kept.revoked).number == 50173)
+            #expect(try await browser.signIn("adele@contoso.example").pages == [])
+            #expect(try await browser.redeem(kept.usedCode).number == 54005)
+            #expect(try await browser.redeem(kept.freshCode).status == 200)
+            #expect(
+                try await browser.get("/\(Tenant.contoso)/discovery/v2.0/keys").json?["keys"]?.withoutIssuers
+                    == kept.keys)
+            // Failures on demand do not outlive the process.
+            #expect(try await browser.get("/control").json?["access_token_seconds"] == 3600)
+        }
+    }
+
+    @Test("The state file is the owner's only, whatever the umask and the file before")
+    func mode() async throws {
+        let path = TestTenant.temporaryPath()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await TestTenant.run(stateFile: path) { (tenant) async throws in
+            chmod(path, 0o644)
+            _ = try await tenant.browser().signIn("adele@contoso.example")
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            #expect(!FileManager.default.fileExists(atPath: "\(path).new"))
+        }
+    }
+
+    @Test("A state file that is not one stops the start, and is left alone")
+    func foreignFile() throws {
+        let path = TestTenant.temporaryPath()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data("{}".utf8).write(to: URL(fileURLWithPath: path))
+        #expect {
+            try TenantState(path: path, randomBytes: { .init(repeating: 1, count: $0) }, logger: Logger(label: "t"))
+        } throws: { error in
+            "\(error)".contains("\(path) cannot be used") && "\(error)".contains("Remove it")
+        }
+        #expect(FileManager.default.contents(atPath: path) == Data("{}".utf8))
+    }
+
+    @Test("Without a state file all of it is in memory")
+    func memory() async throws {
+        let state = try TenantState(
+            path: nil, randomBytes: { .init(repeating: 1, count: $0) }, logger: Logger(label: "t"))
+        #expect(state.keys.map(\.forConsumers) == [false, true])
+        #expect(state.keys[0].id != state.keys[1].id)
+    }
+
+    @Test("The host has to be the loopback's")
+    func host() throws {
+        let workers = try WorkerGroup(count: 1)
+        #expect(throws: DemoTenantError.self) {
+            try DemoTenant(
+                configuration: DemoTenantConfiguration(host: "0.0.0.0", clients: []), workers: workers,
+                logger: Logger(label: "t"))
+        }
+    }
+
+    @Test("A sealed value opens for its purpose only, untouched only, and with its key only")
+    func sealer() throws {
+        let sealer = Sealer(key: .init(repeating: 1, count: 32))
+        let text = try sealer.seal(["a": 1], for: .code)
+        #expect(sealer.open(text, for: .code, as: [String: Int].self) == ["a": 1])
+        #expect(sealer.open(text, for: .refreshToken, as: [String: Int].self) == nil)
+        #expect(sealer.open(text + "AAAA", for: .code, as: [String: Int].self) == nil)
+        #expect(sealer.open(String(text.dropLast(4)), for: .code, as: [String: Int].self) == nil)
+        #expect(sealer.open("", for: .code, as: [String: Int].self) == nil)
+        #expect(sealer.open("not base64url!", for: .code, as: [String: Int].self) == nil)
+        let other = Sealer(key: .init(repeating: 2, count: 32))
+        #expect(other.open(text, for: .code, as: [String: Int].self) == nil)
+    }
+}
+
+extension JSONValue {
+    /// Keys without the issuer, whose port differs after a restart.
+    fileprivate var withoutIssuers: JSONValue {
+        guard case .array(let keys) = self else { return self }
+        return .array(keys.map { .object(($0.objectValue ?? [:]).filter { $0.key != "issuer" }) })
+    }
+}

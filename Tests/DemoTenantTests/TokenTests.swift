@@ -1,0 +1,221 @@
+import Foundation
+import Testing
+
+@testable import DemoTenant
+
+@Suite("The token endpoint")
+struct TokenTests {
+    struct Refusal: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var changes: [String: String]
+        var status = 400
+        var error: String
+        var number: Int
+        var client = TestTenant.web
+        var segment = "common"
+    }
+
+    @Test(
+        "A redemption is refused with the platform's error, and the code stays good",
+        arguments: [
+            Refusal(
+                testDescription: "no grant type", changes: ["grant_type": ""], error: "invalid_request",
+                number: 900144),
+            Refusal(
+                testDescription: "another grant type", changes: ["grant_type": "password"],
+                error: "unsupported_grant_type", number: 70003),
+            Refusal(testDescription: "no client", changes: ["client_id": ""], error: "invalid_request", number: 900144),
+            Refusal(
+                testDescription: "an unknown client", changes: ["client_id": "nobody"],
+                error: "unauthorized_client", number: 700016),
+            Refusal(
+                testDescription: "no secret", changes: ["client_secret": ""], status: 401, error: "invalid_client",
+                number: 7_000_218),
+            Refusal(
+                testDescription: "a wrong secret", changes: ["client_secret": "wrong"], status: 401,
+                error: "invalid_client", number: 7_000_215),
+            Refusal(
+                testDescription: "a secret of a public client",
+                changes: ["client_id": TestTenant.native.id, "client_secret": "a"], status: 401,
+                error: "invalid_client", number: 700025),
+            Refusal(
+                testDescription: "another client", changes: ["client_id": TestTenant.native.id, "client_secret": ""],
+                error: "invalid_grant", number: 70000),
+            Refusal(testDescription: "no code", changes: ["code": ""], error: "invalid_request", number: 900144),
+            Refusal(
+                testDescription: "a code of nobody", changes: ["code": "1.AXoA_forged"], error: "invalid_grant",
+                number: 9_002_313),
+            Refusal(
+                testDescription: "no redirect URI", changes: ["redirect_uri": ""], error: "invalid_request",
+                number: 900144),
+            Refusal(
+                testDescription: "another redirect URI", changes: ["redirect_uri": "http://localhost:8080/other"],
+                error: "invalid_client", number: 500112),
+            Refusal(
+                testDescription: "no code verifier", changes: ["code_verifier": ""], error: "invalid_grant",
+                number: 501481),
+            Refusal(
+                testDescription: "another code verifier", changes: ["code_verifier": "another-verifier"],
+                error: "invalid_grant", number: 501481),
+            Refusal(
+                testDescription: "another tenant segment", changes: [:], error: "invalid_grant", number: 700005,
+                segment: "organizations"),
+            Refusal(
+                testDescription: "an unknown scope", changes: ["scope": "openid not.a.scope"], error: "invalid_scope",
+                number: 70011),
+            Refusal(
+                testDescription: "a scope without consent", changes: ["scope": "mail.read"], error: "invalid_grant",
+                number: 65001),
+            Refusal(
+                testDescription: "claims that are not JSON", changes: ["claims": "["], error: "invalid_request",
+                number: 9_002_313),
+        ])
+    func redemption(_ row: Refusal) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let code = try await browser.signIn("adele@contoso.example").answer["code"]
+            let answer = try await browser.redeem(code, row.changes, segment: row.segment)
+            #expect(answer.status == row.status)
+            #expect(answer.member("error") == row.error)
+            #expect(answer.number == row.number)
+            let trace = try #require(answer.member("trace_id"))
+            let correlation = try #require(answer.member("correlation_id"))
+            #expect(answer.member("timestamp") == "2027-01-15 08:00:00Z")
+            let description = try #require(answer.member("error_description"))
+            #expect(description.hasPrefix("AADSTS\(row.number): "))
+            #expect(
+                description.hasSuffix(
+                    " Trace ID: \(trace) Correlation ID: \(correlation) Timestamp: 2027-01-15 08:00:00Z"))
+            #expect(answer["x-ms-request-id"] == trace)
+            #expect(try await browser.count("token_failed") == 1)
+            #expect(try await browser.redeem(code).status == 200)
+        }
+    }
+
+    @Test("A code works once, also when two redeem it at the same time")
+    func codeOnce() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let code = try await browser.signIn("adele@contoso.example").answer["code"]
+            let statuses = try await withThrowingTaskGroup(of: Answer.self) { group in
+                for _ in 0..<8 { group.addTask { try await browser.redeem(code) } }
+                return try await group.reduce(into: []) { $0.append(($1.status, $1.number)) }
+            }
+            #expect(statuses.count { $0.0 == 200 } == 1)
+            #expect(statuses.count { $0 == (400, 54005) } == 7)
+            #expect(try await browser.count("token_code") == 1)
+            #expect(try await browser.count("token_failed") == 7)
+        }
+    }
+
+    @Test("A code lives ten minutes")
+    func codeExpires() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let code = try await browser.signIn("adele@contoso.example").answer["code"]
+            let second = try await browser.signIn("adele@contoso.example").answer["code"]
+            tenant.clock.advance(599)
+            #expect(try await browser.redeem(code).status == 200)
+            tenant.clock.advance(2)
+            let late = try await browser.redeem(second)
+            #expect(late.number == 70008)
+            #expect(late.member("suberror") == "bad_token")
+            #expect(try await browser.redeem(code).number == 70008)
+        }
+    }
+
+    @Test("The secret may come by HTTP Basic")
+    func basic() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            func redeem(_ secret: String) async throws -> Answer {
+                let code = try await browser.signIn("adele@contoso.example").answer["code"]
+                let pair = "\(TestTenant.web.id):\(FormEncoding.encode(secret))"
+                return try await browser.redeem(
+                    code, ["client_id": "", "client_secret": ""],
+                    headers: [("Authorization", "Basic \(Data(pair.utf8).base64EncodedString())")])
+            }
+            #expect(try await redeem(TestTenant.web.secret ?? "").status == 200)
+            #expect(try await redeem("wrong").number == 7_000_215)
+        }
+    }
+
+    @Test("A public client needs no secret")
+    func publicClient() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let answer = try await tenant.browser().tokens("adele@contoso.example", client: TestTenant.native)
+            #expect(answer.status == 200)
+            #expect(answer.claims("id_token")?["aud"]?.stringValue == TestTenant.native.id)
+        }
+    }
+
+    @Test("Only a POST with a readable body is taken")
+    func wire() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            #expect(try await browser.get("/common/oauth2/v2.0/token").number == 900561)
+            let headers = [("Content-Type", "application/x-www-form-urlencoded")]
+            let path = "/common/oauth2/v2.0/token"
+            #expect(try await browser.send("POST", path, headers, Array("grant_type=%zz".utf8)).number == 9_002_313)
+            #expect(
+                try await browser.send("POST", path, headers, Array("code=a&code=b".utf8)).number == 9_002_313)
+        }
+    }
+
+    @Test("openid brings an ID token, offline_access a refresh token, client_info=1 client_info")
+    func whatIsAskedFor() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let (answer, _) = try await browser.signIn("adele@contoso.example", ["scope": "User.Read"])
+            let bare = try await browser.redeem(answer["code"], ["client_info": ""])
+            #expect(bare.member("scope") == "User.Read")
+            for name in ["id_token", "refresh_token", "client_info"] { #expect(bare.json?[name] == nil) }
+        }
+    }
+
+    @Test("A refresh token is renewed at each use, and the old one stays good")
+    func refresh() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let first = try await browser.tokens("adele@contoso.example").member("refresh_token")
+            let answer = try await browser.refresh(first, ["scope": "https://graph.microsoft.com/User.Read"])
+            #expect(answer.status == 200)
+            #expect(answer.member("scope") == "User.Read")
+            #expect(answer.claims("id_token")?["nonce"] == nil)
+            let second = try #require(answer.member("refresh_token"))
+            #expect(second != first)
+            #expect(try await browser.refresh(first).status == 200)
+            #expect(try await browser.refresh(second).member("scope") == "openid profile User.Read")
+            #expect(try await browser.count("token_refresh") == 3)
+        }
+    }
+
+    @Test("A refresh token dies with its lifetime, with a revocation, and is its client's only")
+    func refreshRefused() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let token = try await browser.tokens("adele@contoso.example").member("refresh_token")
+            let other = try await browser.refresh(token, client: TestTenant.native)
+            #expect(other.number == 70000)
+            #expect(try await browser.refresh("garbage").number == 9_002_313)
+            #expect(try await browser.refresh(token, segment: "consumers").number == 50020)
+            tenant.clock.advance(90 * 24 * 3600)
+            let expired = try await browser.refresh(token)
+            #expect(expired.number == 700082)
+            #expect(expired.member("error") == "invalid_grant")
+            #expect(expired.member("suberror") == "bad_token")
+        }
+    }
+
+    @Test("A refresh for a scope without consent is AADSTS65001 with its suberror")
+    func refreshWithoutConsent() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let token = try await browser.tokens("adele@contoso.example").member("refresh_token")
+            let answer = try await browser.refresh(token, ["scope": "Mail.Read"])
+            #expect(answer.member("error") == "invalid_grant")
+            #expect(answer.member("suberror") == "consent_required")
+            #expect(answer.number == 65001)
+        }
+    }
+}
