@@ -7,6 +7,9 @@ import HTTPWire
 public final class Asset: Sendable {
     /// The bytes.
     public let body: [UInt8]
+    /// Their strong entity tag (half of the SHA-256), and when they changed last.
+    public let validators: Validators
+
     /// The field lines of a 200 or 206, without those of its length.
     let contentLines: [UInt8]
     /// The field lines of a 304 (RFC 9110 §15.4.5).
@@ -23,12 +26,19 @@ public final class Asset: Sendable {
     ///   - body: The bytes.
     ///   - contentType: Their media type.
     ///   - cacheControl: The `Cache-Control` of every answer; the default has browsers revalidate each time.
+    ///   - lastModified: When the bytes changed last, if it is known.
     public init(
-        body: [UInt8], contentType: String, cacheControl: String = "no-cache"
+        body: [UInt8], contentType: String, cacheControl: String = "no-cache", lastModified: HTTPDate? = nil
     ) {
         self.body = body
+        let digits = Array("0123456789abcdef".utf8)
+        let hex = SHA256.hash(data: body).prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        let tag = EntityTag(strong: String(decoding: hex, as: UTF8.self))
+        validators = Validators(entityTag: tag, lastModified: lastModified)
         // Fields are made by HTTPTypes, so that no line end in a parameter can reach the wire.
         var fields: HTTPFields = [.cacheControl: cacheControl]
+        fields[.eTag] = tag?.text
+        fields[.lastModified] = lastModified?.text
         notModifiedLines = Self.lines(fields)
         fields[.contentType] = contentType
         fields[.acceptRanges] = "bytes"

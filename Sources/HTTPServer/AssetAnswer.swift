@@ -15,8 +15,30 @@ enum AssetAnswer {
             self = .refused(.methodNotAllowed, detail: "This resource can only be read.", [.allow: "GET, HEAD"])
             return
         }
-        self = .whole
+        guard Self.conditions.contains(where: head.contains) else {
+            self = .whole
+            return
+        }
+        let now = HTTPDate(secondsSince1970: Int64(time(nil)))
+        switch head.evaluatePreconditions(asset.validators, now: now) {
+        case .notModified: self = .notModified
+        case .preconditionFailed:
+            self = .refused(.preconditionFailed, detail: "The resource is not in the state that was asked for.", [:])
+        case .proceed:
+            switch head.byteRange(length: asset.body.count, validators: asset.validators, now: now) {
+            case .whole: self = .whole
+            case .part(let range): self = .part(range)
+            case .unsatisfiable:
+                self = .refused(
+                    .rangeNotSatisfiable, detail: "The range begins behind the end of the resource.",
+                    [.contentRange: "bytes */\(asset.body.count)"])
+            }
+        }
     }
+
+    private static let conditions: [HTTPField.Name] = [
+        .ifNoneMatch, .ifModifiedSince, .range, .ifMatch, .ifUnmodifiedSince,
+    ]
 
     var status: HTTPResponse.Status {
         switch self {

@@ -43,8 +43,8 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     // Where the connection stands in the lane's deadline queues, which alone set these.
     var stage: Stage?
     var deadline = MonotonicTime(nanoseconds: 0)
-    unowned(unsafe) var previous: Connection?
-    unowned(unsafe) var next: Connection?
+    var previous: Connection?
+    var next: Connection?
 
     private var state = State.receiving
     private var parser: RequestParser
@@ -78,13 +78,6 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         self.peer = peer
         self.lane = lane
         parser = RequestParser(limits: lane.shared.configuration.limits.wire)
-    }
-
-    deinit {
-        // Only when the worker was shut down before the server was stopped.
-        guard state != .closed else { return }
-        lane.forget(self)
-        _ = Glibc.close(descriptor)
     }
 
     // MARK: Events

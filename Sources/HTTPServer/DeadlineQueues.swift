@@ -20,12 +20,12 @@ enum Stage: Int, CaseIterable {
 ///
 /// All connections of a stage wait equally long, so each queue is in the order of its deadlines: entering one is a
 /// few stores, and a sweep looks only at those which have run out and one more. The queues hold every open
-/// connection exactly once and do not retain it; a connection leaves before it goes.
+/// connection exactly once, until it is closed.
 struct DeadlineQueues {
     private struct Queue {
         let duration: Duration
-        unowned(unsafe) var first: Connection?
-        unowned(unsafe) var last: Connection?
+        var first: Connection?
+        var last: Connection?
     }
 
     private var queues: [Queue]
@@ -87,12 +87,14 @@ struct DeadlineQueues {
 
     /// All connections.
     func all() -> [Connection] {
-        queues.flatMap { queue in
-            Array(
-                sequence(state: queue.first) { (next: inout Connection?) -> Connection? in
-                    defer { next = next?.next }
-                    return next
-                })
+        var all: [Connection] = []
+        for queue in queues {
+            var next = queue.first
+            while let connection = next {
+                all.append(connection)
+                next = connection.next
+            }
         }
+        return all
     }
 }

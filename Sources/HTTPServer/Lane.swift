@@ -52,8 +52,10 @@ final class Lane: @unchecked Sendable {
             connection.watch = try worker.watch(
                 descriptor, for: [.read, .write, .peerClosed, .edgeTriggered], connection)
         } catch {
-            // The connection closes its descriptor and gives its place back.
-            return shared.logger.warning("a connection was dropped: \(error)")
+            shared.logger.warning("a connection was dropped: \(error)")
+            close(descriptor)
+            shared.releaseConnection()
+            return
         }
         enter(connection, .head)
     }

@@ -29,26 +29,31 @@ final class Listener: ReadinessHandler {
     }
 
     func ready(_ readiness: Readiness, on worker: Worker) {
-        for _ in 0..<Self.batch {
-            guard acceptOne() else { return }
+        // One connection waits for certain; whether more do, only accepting tells.
+        guard acceptOne(makingRoom: true) else { return }
+        for _ in 1..<Self.batch {
+            guard acceptOne(makingRoom: false) else { return }
         }
     }
 
     /// Accepts what the kernel has queued already and stops listening.
     func stop() {
         guard let watch else { return }
-        while acceptOne() {}
+        while acceptOne(makingRoom: false) {}
         self.watch = nil
         if let retry { lane.worker.cancelTimer(retry) }
         lane.worker.unwatchAndClose(watch)
     }
 
     /// False when there is nothing more to accept now.
-    private func acceptOne() -> Bool {
+    private func acceptOne(makingRoom: Bool) -> Bool {
         guard retry == nil else { return false }
-        guard lane.shared.reserveConnection() || (lane.closeLongestIdle() && lane.shared.reserveConnection()) else {
-            pause(because: "the connection limit is reached")
-            return false
+        if !lane.shared.reserveConnection() {
+            guard makingRoom else { return false }
+            guard lane.closeLongestIdle(), lane.shared.reserveConnection() else {
+                pause(because: "the connection limit is reached")
+                return false
+            }
         }
         var address = sockaddr_storage()
         let descriptor = clinux_accept(socket, &address)

@@ -131,6 +131,8 @@ private struct Address: Equatable, CustomStringConvertible {
         try set(SO_REUSEADDR, of: descriptor, level: SOL_SOCKET)
         // Inherited by every accepted connection: saves a system call for each.
         try set(TCP_NODELAY, of: descriptor, level: Int32(IPPROTO_TCP))
+        // Bounds what the kernel holds for a client that does not read, and makes its progress visible to us. Inherited.
+        try set(TCP_NOTSENT_LOWAT, of: descriptor, level: Int32(IPPROTO_TCP), to: 128 * 1024)
         if family == AF_INET6, bytes.count == MemoryLayout<sockaddr_in6>.size {
             // `::` takes IPv4 as well, unless the host's name stands for both (then each has its own socket).
             try set(IPV6_V6ONLY, of: descriptor, level: Int32(IPPROTO_IPV6), to: isUnspecified ? 0 : 1)

@@ -73,6 +73,8 @@ struct OutputBuffer {
         let second = time(nil)
         guard second != dateSecond else { return }
         dateSecond = second
+        date = HTTPDate(secondsSince1970: Int64(second)).bytes
+        dateLine = ResponseWriter.dateName + date + ResponseWriter.lineEnd
     }
 
     /// Sends the buffer and then `body` with one system call.

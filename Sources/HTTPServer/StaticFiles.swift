@@ -23,7 +23,7 @@ public struct StaticFiles: Sendable {
         for file in reader.files {
             assets[file.path] = Asset(
                 body: file.content, contentType: ContentType.of(fileName: file.path),
-                cacheControl: cacheControl(file.path))
+                cacheControl: cacheControl(file.path), lastModified: file.modified)
         }
         self.assets = assets
     }
@@ -62,6 +62,7 @@ private struct FolderReader {
     struct File {
         let path: String
         let content: [UInt8]
+        let modified: HTTPDate
     }
 
     var remainingBytes: Int
@@ -112,7 +113,7 @@ private struct FolderReader {
         guard status.st_mode & S_IFMT == S_IFREG else { return }
         let content = try content(of: descriptor, path: path)
         files.append(
-            File(path: path, content: content))
+            File(path: path, content: content, modified: HTTPDate(secondsSince1970: Int64(status.st_mtim.tv_sec))))
     }
 
     private mutating func content(of descriptor: Int32, path: String) throws(StaticFilesError) -> [UInt8] {

@@ -1,0 +1,194 @@
+import HTTPServer
+import Testing
+
+/// How connections live and end beside the requests themselves.
+@Suite struct ConnectionTests {
+    @Test(arguments: ["/hello", "/yielding"])
+    func aClientThatEndsItsHalfStillGetsItsAnswer(_ path: String) async throws {
+        try await withServer { port, server in
+            let (answer, rest) = try await blocking {
+                let client = try RawClient(port: port)
+                try client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+                client.endOutput()
+                return (try client.answer(), client.rest())
+            }
+            #expect(answer.status == 200)
+            #expect(rest.end == .closed)
+            #expect(try await eventually { server.connectionCount == 0 })
+        }
+    }
+
+    @Test func aClientThatEndsItsHalfWhileAHandlerRunsStillGetsItsAnswer() async throws {
+        let responder = TestResponder()
+        try await withServer(responder) { port, _ in
+            let client = try RawClient(port: port)
+            try client.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.endOutput()
+            #expect(try await eventually { responder.gate.waiting == 1 })
+            responder.gate.open()
+            let answer = try await blocking { try client.answer() }
+            #expect(answer.body == "passed")
+        }
+    }
+
+    @Test func aResetCancelsTheHandler() async throws {
+        let responder = TestResponder()
+        try await withServer(responder) { port, server in
+            let client = try RawClient(port: port)
+            try client.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try await eventually { responder.gate.waiting == 1 })
+            client.reset()
+            #expect(try await eventually { responder.gate.cancelled == 1 && server.connectionCount == 0 })
+        }
+    }
+
+    @Test(arguments: ["", "GET /he", "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab"])
+    func aClientThatLeavesInTheMiddleIsForgotten(_ begun: String) async throws {
+        try await withServer { port, server in
+            let client = try RawClient(port: port)
+            try client.send(begun)
+            client.endOutput()
+            let rest = try await blocking { client.rest() }
+            #expect(rest.text.isEmpty)
+            #expect(try await eventually { server.connectionCount == 0 })
+        }
+    }
+
+    @Test func aClientThatSendsAndNeverReadsIsNotReadFrom() async throws {
+        try await withServer { port, _ in
+            let request = Array("GET /big HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+            let answers = try await blocking {
+                let client = try RawClient(port: port, receiveBuffer: 16 * 1024)
+                // Eighty answers would be 640 MB; they wait in the client's requests, not in our memory.
+                for _ in 0..<80 { try client.send(request) }
+                return client.countToEnd(bytes: 3 * (8 << 20), pauseMicroseconds: 0)
+            }
+            #expect(answers >= 3 * (8 << 20))
+        }
+    }
+
+    @Test func manyPipelinedRequestsAreAnsweredInOrder() async throws {
+        try await withServer { port, _ in
+            let bodies = try await blocking {
+                let client = try RawClient(port: port)
+                let requests = (0..<2000).map { "GET /yielding?\($0) HTTP/1.1\r\nHost: a\r\n\r\n" }
+                try client.send(requests.joined())
+                return try (0..<2000).map { _ in try client.answer().body }
+            }
+            #expect(bodies == (0..<2000).map { "yielded \($0)" })
+        }
+    }
+
+    @Test func atTheCapTheLongestIdleConnectionMakesRoom() async throws {
+        try await withServer(workers: 1, configure: { $0.limits.maxConnections = 2 }) { port, server in
+            let count = try await blocking {
+                let request = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
+                let clients = try (0..<2).map { _ in try RawClient(port: port) }
+                for client in clients {
+                    try client.send(request)
+                    _ = try client.answer()
+                }
+                let third = try RawClient(port: port)
+                try third.send(request)
+                let thirdAnswer = try third.answer()
+                #expect(thirdAnswer.status == 200)
+                #expect(clients[0].rest().end == .closed)
+                try clients[1].send(request)
+                let secondAnswer = try clients[1].answer()
+                #expect(secondAnswer.status == 200)
+                return withExtendedLifetime(third) { server.connectionCount }
+            }
+            #expect(count == 2)
+        }
+    }
+
+    @Test func atTheCapWithAllBusyNewConnectionsWait() async throws {
+        let responder = TestResponder()
+        try await withServer(responder, configure: { $0.limits.maxConnections = 2 }) { port, server in
+            let busy = try (0..<2).map { _ in try RawClient(port: port) }
+            for client in busy { try client.send("GET /gate HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") }
+            #expect(try await eventually { responder.gate.waiting == 2 })
+            let third = try RawClient(port: port)
+            try third.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(!third.hasInput(withinMilliseconds: 200))
+            #expect(server.connectionCount == 2)
+            responder.gate.open()
+            let answer = try await blocking { try third.answer() }
+            #expect(answer.body == "hello")
+        }
+    }
+
+    @Test func stoppingClosesTheIdleAndFinishesWhatIsUnderWay() async throws {
+        let responder = TestResponder()
+        try await withServer(responder) { port, server in
+            let idle = try RawClient(port: port)
+            let fresh = try RawClient(port: port)
+            let busy = try RawClient(port: port)
+            try await blocking {
+                try idle.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+                _ = try idle.answer()
+                try busy.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\nGET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+            }
+            #expect(try await eventually { responder.gate.waiting == 1 && server.connectionCount == 3 })
+            async let stopped: Void = server.stop(grace: .seconds(10))
+            let ends = try await blocking { [idle.rest().end, fresh.rest().end] }
+            #expect(ends == [.closed, .closed])
+            #expect(throws: RawClient.Failure.system("connect", code: 111)) { try RawClient(port: port) }
+            responder.gate.open()
+            let (answer, rest) = try await blocking { (try busy.answer(), busy.rest()) }
+            #expect(answer.body == "passed")
+            #expect(answer.fields["connection"] == "close")
+            #expect(rest.text.isEmpty)
+            busy.close()
+            await stopped
+        }
+    }
+
+    @Test func stoppingCutsWhatDoesNotFinishWithinTheGrace() async throws {
+        let responder = TestResponder()
+        try await withServer(responder) { port, server in
+            let busy = try RawClient(port: port)
+            try busy.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
+            let halfway = try RawClient(port: port)
+            try halfway.send("GET /hel")
+            #expect(try await eventually { responder.gate.waiting == 1 && server.connectionCount == 2 })
+            await server.stop(grace: .milliseconds(20))
+            #expect(responder.gate.cancelled == 1)
+            let rests = try await blocking { [busy.rest(), halfway.rest()] }
+            #expect(rests.map(\.text) == ["", ""])
+        }
+    }
+
+    @Test func aPortInUseIsRefusedAndAStoppedServersPortIsFree() async throws {
+        try await withServer { port, server in
+            await #expect(
+                throws: ServerError.cannotListen(address: "127.0.0.1:\(port)", reason: "Address already in use")
+            ) {
+                try await withServer(configure: { $0.port = port }) { _, _ in }
+            }
+            await server.stop(grace: .zero)
+            try await withServer(configure: { $0.port = port }) { again, _ in #expect(again == port) }
+        }
+    }
+
+    @Test(arguments: [
+        ("no.such.host.invalid", 0), ("127.0.0.1", 65536), ("127.0.0.1", -1), ("203.0.113.1", 0),
+    ])
+    func aHostOrPortThatIsNotOursIsRefused(_ host: String, _ port: Int) async throws {
+        await #expect(throws: ServerError.self) {
+            try await withServer(configure: { ($0.host, $0.port) = (host, port) }) { _, _ in }
+        }
+    }
+
+    @Test(arguments: ["127.0.0.1", "localhost", "0.0.0.0", "::"])
+    func theHostMayBe(_ host: String) async throws {
+        try await withServer(configure: { $0.host = host }) { port, _ in
+            let status = try await blocking {
+                let client = try RawClient(port: port)
+                try client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+                return try client.answer().status
+            }
+            #expect(status == 200)
+        }
+    }
+}

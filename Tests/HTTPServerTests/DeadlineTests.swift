@@ -1,0 +1,108 @@
+import HTTPServer
+import Testing
+
+/// Each stage of a connection ends at its deadline. The tests wait for the end, not for a time.
+@Suite struct DeadlineTests {
+    @Test func aConnectionThatSendsNothingIsClosed() async throws {
+        try await withServer(configure: { $0.deadlines.head = .milliseconds(50) }) { port, _ in
+            let rest = try await blocking { try RawClient(port: port).rest() }
+            #expect(rest.text.isEmpty)
+            #expect(rest.end == .closed)
+        }
+    }
+
+    @Test func aSlowHeadIsRefusedHoweverSteadilyItTrickles() async throws {
+        try await withServer(configure: { $0.deadlines.head = .milliseconds(50) }) { port, _ in
+            let rest = try await blocking {
+                let client = try RawClient(port: port)
+                try client.send("GET /hello HTTP/1.1\r\nX: ")
+                // Trickles until the server has had enough.
+                while client.offer([0x78]) == 1, !client.hasInput(withinMilliseconds: 5) {}
+                return client.rest()
+            }
+            #expect(rest.text.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+        }
+    }
+
+    @Test func aSlowBodyIsRefusedHoweverSteadilyItTrickles() async throws {
+        try await withServer(configure: { $0.deadlines.body = .milliseconds(50) }) { port, _ in
+            let rest = try await blocking {
+                let client = try RawClient(port: port)
+                try client.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+                while client.offer(Array("0".utf8)) == 1, !client.hasInput(withinMilliseconds: 5) {}
+                return client.rest()
+            }
+            #expect(rest.text.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+            #expect(rest.text.contains("body did not arrive in time"))
+        }
+    }
+
+    @Test func anIdleConnectionIsClosedWithoutAnAnswer() async throws {
+        try await withServer(configure: { $0.deadlines.idle = .milliseconds(50) }) { port, _ in
+            let rest = try await blocking {
+                let client = try RawClient(port: port)
+                try client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+                _ = try client.answer()
+                return client.rest()
+            }
+            #expect(rest.text.isEmpty)
+            #expect(rest.end == .closed)
+        }
+    }
+
+    @Test func aConnectionInUseOutlivesTheIdleDeadline() async throws {
+        try await withServer(configure: { $0.deadlines.idle = .milliseconds(200) }) { port, _ in
+            let served = try await blocking {
+                let client = try RawClient(port: port)
+                let clock = ContinuousClock()
+                let start = clock.now
+                var served = 0
+                while clock.now - start < .milliseconds(600) {
+                    try client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+                    served += try client.answer().status == 200 ? 1 : 0
+                    _ = client.hasInput(withinMilliseconds: 10)
+                }
+                return served
+            }
+            #expect(served > 3)
+        }
+    }
+
+    @Test func aLateHandlerIsCancelledAndItsClientTold() async throws {
+        let responder = TestResponder()
+        try await withServer(responder, configure: { $0.deadlines.handler = .milliseconds(50) }) { port, _ in
+            let (answer, end) = try await blocking {
+                let client = try RawClient(port: port)
+                try client.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
+                return (try client.answer(), client.rest())
+            }
+            #expect(answer.status == 503)
+            #expect(answer.fields["connection"] == "close")
+            #expect(end.end == .closed)
+            #expect(responder.gate.cancelled == 1)
+        }
+    }
+
+    @Test func aClientThatNeverReadsIsCut() async throws {
+        try await withServer(configure: { $0.deadlines.write = .milliseconds(50) }) { port, server in
+            let client = try RawClient(port: port, receiveBuffer: 4096)
+            try client.send("GET /big HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try await eventually { client.hasInput(withinMilliseconds: 0) })
+            #expect(try await eventually { server.connectionCount == 0 })
+            let received = try await blocking { client.rest().text.utf8.count }
+            #expect(received < 8 << 20)
+        }
+    }
+
+    @Test func aClientThatReadsSlowlyGetsEverything() async throws {
+        try await withServer(configure: { $0.deadlines.write = .seconds(1) }) { port, _ in
+            let bytes = try await blocking {
+                // Less than a few of loopback's 64 KiB segments would have the kernels wait for each other.
+                let client = try RawClient(port: port, receiveBuffer: 512 * 1024)
+                try client.send("GET /big HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                return client.countToEnd(pauseMicroseconds: 10_000)
+            }
+            #expect(bytes > 8 << 20)
+        }
+    }
+}

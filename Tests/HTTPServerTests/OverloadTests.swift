@@ -1,0 +1,155 @@
+import EventLoop
+import Foundation
+import HTTPServer
+import Testing
+
+/// Many clients, and too few descriptors. Each test has a process to itself: what it exhausts and counts is the
+/// process's.
+@Suite struct OverloadTests {
+    @Test func slowClientsDoNotHurtAQuickOne() async {
+        await #expect(processExitsWith: .success) {
+            raiseDescriptorLimit()
+            try await withServer(configure: { $0.deadlines.head = .seconds(1) }) { port, server in
+                let slow = try (0..<2000).map { _ in try RawClient(port: port) }
+                for client in slow { try client.send("GET /hello HTTP/1.1\r\nX: ") }
+                try require(try await eventually { server.connectionCount == 2000 })
+                let times = try await blocking {
+                    let quick = try RawClient(port: port)
+                    let clock = ContinuousClock()
+                    return try (0..<1000).map { number in
+                        // All slow clients send on, a byte each in turn.
+                        _ = slow[number * 2].offer([0x78])
+                        _ = slow[number * 2 + 1].offer([0x78])
+                        return try clock.measure {
+                            try quick.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+                            try require(try quick.answer().body == "hello")
+                        }
+                    }.sorted()
+                }
+                // A request takes well under a millisecond; the bound leaves room for a busy machine.
+                try require(times[500] < .milliseconds(20))
+                let rests = try await blocking { slow.map { $0.rest().text } }
+                try require(rests.allSatisfy { $0.hasPrefix("HTTP/1.1 408") })
+                for client in slow { client.close() }
+                try require(try await eventually { server.connectionCount == 0 })
+            }
+        }
+    }
+
+    @Test func withoutDescriptorsItWaitsAndRecovers() async {
+        await #expect(processExitsWith: .success) {
+            // More connections are configured than there are descriptors for, so that the kernel refuses first.
+            try await withServer { port, server in
+                // An odd number: when four clients are accepted, the fifth takes the last.
+                let held = try takeAllDescriptors(but: 9)
+                let clients = Array(sequence(state: ()) { _ in try? RawClient(port: port) })
+                try require(clients.count >= 5)
+                // Every request of a client that was accepted is answered, and of those which wait once there is room.
+                let before = processorTime()
+                for client in clients { try client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n") }
+                _ = try await blocking { usleep(500_000) }
+                // Waiting costs nothing to speak of: it does not spin.
+                try require(processorTime() - before < 0.25)
+                for descriptor in held { close(descriptor) }
+                let statuses = try await blocking { try clients.map { try $0.answer().status } }
+                try require(statuses.allSatisfy { $0 == 200 })
+                for client in clients { client.close() }
+                try require(try await eventually { server.connectionCount == 0 })
+            }
+        }
+    }
+
+    @Test func churnLeaksNothing() async {
+        await #expect(processExitsWith: .success) {
+            raiseDescriptorLimit()
+            try await withServer(configure: { $0.deadlines.linger = .milliseconds(200) }) { port, server in
+                let before = openDescriptors()
+                try require(try await churnFromFourThreads(port) == 0)
+                try require(try await eventually { server.connectionCount == 0 })
+                try require(try await eventually { openDescriptors() == before })
+            }
+        }
+    }
+}
+
+/// 20,000 short-lived connections; answers how many were not answered as they should.
+private func churnFromFourThreads(_ port: Int) async throws -> Int {
+    try await withThrowingTaskGroup(of: Int.self) { group in
+        for thread in 0..<4 {
+            group.addTask {
+                try await blocking { (0..<5000).count { !churn(port, kind: (thread + $0) % 6) } }
+            }
+        }
+        return try await group.reduce(0, +)
+    }
+}
+
+/// One short-lived connection; false when it was not answered as it should.
+private func churn(_ port: Int, kind: Int) -> Bool {
+    guard let client = try? RawClient(port: port) else { return false }
+    let request = "GET /\(kind % 2 == 0 ? "hello" : "yielding") HTTP/1.1\r\nHost: a\r\n"
+    switch kind {
+    case 0, 1:
+        guard (try? client.send(request + "Connection: close\r\n\r\n")) != nil,
+            (try? client.answer().status) == 200
+        else { return false }
+        return client.rest().end == .closed
+    case 2:
+        guard (try? client.send(request + "\r\n")) != nil else { return false }
+        client.reset()
+    case 3:
+        guard (try? client.send(request + "\r\n")) != nil, (try? client.answer().status) == 200 else { return false }
+        client.close()
+    case 4:
+        guard (try? client.send("nonsense\r\n\r\n")) != nil, (try? client.answer().status) == 400 else { return false }
+        client.reset()
+    default:
+        client.close()
+    }
+    return true
+}
+
+private struct RequirementFailed: Error {}
+
+/// In a process of its own `#require` has no test to report to; what is thrown makes the process fail.
+private func require(_ condition: Bool, line: Int = #line) throws {
+    guard !condition else { return }
+    print("not fulfilled: OverloadTests.swift line \(line)")
+    throw RequirementFailed()
+}
+
+private func raiseDescriptorLimit() {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+}
+
+/// Lowers the limit and fills the table up to it but for so many places.
+private func takeAllDescriptors(but free: Int) throws -> [Int32] {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    limit.rlim_cur = 256
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    var held: [Int32] = []
+    while true {
+        let descriptor = dup(0)
+        guard descriptor >= 0 else { break }
+        held.append(descriptor)
+    }
+    try require(held.count > free)
+    for descriptor in held.suffix(free) { close(descriptor) }
+    return held.dropLast(free)
+}
+
+private func openDescriptors() -> Int {
+    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? -1
+}
+
+/// Seconds of CPU that this process has used.
+private func processorTime() -> Double {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+        + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+}

@@ -1,0 +1,199 @@
+import Foundation
+import Glibc
+
+/// A client that knows nothing of HTTP but where an answer ends: what a test sends is what goes over the wire.
+/// Its calls block, so tests use it inside `blocking`. A call that waits longer than ten seconds fails.
+///
+/// `@unchecked Sendable`: a test hands it from one thread to the next and never uses it on two at a time.
+final class RawClient: @unchecked Sendable {
+    struct Answer: Equatable {
+        var status: Int
+        var fields: [String: String]
+        var body: String
+    }
+
+    /// How the other end finished.
+    enum End: Equatable { case closed, reset, open }
+
+    enum Failure: Error, Equatable {
+        case system(String, code: Int32)
+        case endedEarly(after: String, End)
+        case notAnAnswer(String)
+    }
+
+    let descriptor: Int32
+    private var received: [UInt8] = []
+    private var isOpen = true
+
+    init(port: Int, receiveBuffer: Int32? = nil) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure.system("socket", code: errno) }
+        var one: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+        if var receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+        }
+        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let status = withUnsafeBytes(of: &address) { raw in
+            raw.withMemoryRebound(to: sockaddr.self) { connect(descriptor, $0.baseAddress, socklen_t(raw.count)) }
+        }
+        guard status == 0 else {
+            let code = errno
+            Glibc.close(descriptor)
+            isOpen = false
+            throw Failure.system("connect", code: code)
+        }
+    }
+
+    deinit { close() }
+
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        Glibc.close(descriptor)
+    }
+
+    /// Ends the connection with a reset instead of a FIN.
+    func reset() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        close()
+    }
+
+    func endOutput() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
+    func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw Failure.system("send", code: errno) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Sends without waiting; answers how many bytes the kernel took.
+    func offer(_ bytes: [UInt8]) -> Int {
+        max(0, Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)))
+    }
+
+    /// Reads one answer. To HEAD there is no body, whatever the length says.
+    func answer(toHead: Bool = false) throws -> Answer {
+        let separator = Array("\r\n\r\n".utf8)
+        while true {
+            if let end = received.firstRange(of: separator) {
+                let head = String(decoding: received[..<end.lowerBound], as: UTF8.self)
+                received.removeFirst(end.upperBound)
+                var answer = try Self.parse(head)
+                let hasBody = !toHead && answer.status != 304 && answer.status != 204 && answer.status >= 200
+                let length = hasBody ? Int(answer.fields["content-length"] ?? "0") ?? 0 : 0
+                while received.count < length { try more() }
+                answer.body = String(decoding: received.prefix(length), as: UTF8.self)
+                received.removeFirst(length)
+                return answer
+            }
+            try more()
+        }
+    }
+
+    /// Reads to the end of the connection.
+    func rest() -> (text: String, end: End) {
+        while true {
+            do {
+                try more()
+            } catch Failure.endedEarly(_, let end) {
+                defer { received = [] }
+                return (String(decoding: received, as: UTF8.self), end)
+            } catch {
+                return ("\(error)", .open)
+            }
+        }
+    }
+
+    /// Whether something can be read, or the end has come.
+    func hasInput(withinMilliseconds timeout: Int32) -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&request, 1, timeout) > 0
+    }
+
+    /// Reads and forgets until the end or until so many bytes; answers how many there were.
+    func countToEnd(bytes limit: Int = .max, pauseMicroseconds: UInt32) -> Int {
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        var total = 0
+        while total < limit {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count > 0 else { break }
+            total += count
+            if pauseMicroseconds > 0 { usleep(pauseMicroseconds) }
+        }
+        return total
+    }
+
+    private func more() throws {
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        if count > 0 {
+            received += buffer[..<count]
+            return
+        }
+        let end: End = count == 0 ? .closed : errno == ECONNRESET ? .reset : .open
+        throw Failure.endedEarly(after: String(decoding: received, as: UTF8.self), end)
+    }
+
+    private static func parse(_ head: String) throws -> Answer {
+        let lines = head.components(separatedBy: "\r\n")
+        let start = lines[0].split(separator: " ", maxSplits: 2)
+        guard start.count >= 2, start[0] == "HTTP/1.1", let status = Int(start[1]) else {
+            throw Failure.notAnAnswer(head)
+        }
+        var fields: [String: String] = [:]
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { throw Failure.notAnAnswer(head) }
+            let name = line[..<colon].lowercased()
+            // A field that is set twice shows up as such.
+            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            fields[name] = fields[name].map { "\($0) + \(value)" } ?? value
+        }
+        return Answer(status: status, fields: fields, body: "")
+    }
+}
+
+/// Runs blocking calls on a thread of their own, so that they hold none of Swift's few.
+func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Swift.Result(catching: body)) }
+    }
+}
+
+/// Waits until a condition holds; false after ten seconds.
+func eventually(_ condition: @escaping @Sendable () -> Bool) async throws -> Bool {
+    try await blocking {
+        for _ in 0..<5000 {
+            if condition() { return true }
+            usleep(2000)
+        }
+        return false
+    }
+}
+
+/// Numbers that look random and are the same each time (SplitMix64).
+struct SeededNumbers: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,120 @@
+import EventLoop
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import Logging
+import Synchronization
+
+/// The application of most tests.
+struct TestResponder: Responder {
+    static let bigAsset = Asset(
+        body: (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 >> 8) }, contentType: "application/octet-stream")
+    let gate = Gate()
+
+    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+        switch head.path {
+        case "/hello": .response(text("hello"))
+        case "/peer": .response(text(peer.ip))
+        case "/big": .asset(Self.bigAsset)
+        case "/echo":
+            .handler(maxBodyBytes: 100) { request in text(String(decoding: request.body, as: UTF8.self)) }
+        case "/yielding":
+            .handler(maxBodyBytes: 100) { request in
+                for _ in 0..<10 { await Task.yield() }
+                return text("yielded \(request.head.query ?? "")")
+            }
+        case "/gate":
+            .handler(maxBodyBytes: 0) { _ in
+                await gate.pass()
+                return text(Task.isCancelled ? "cancelled" : "passed")
+            }
+        case "/nothing": .response(Response(status: .noContent, headerFields: [.contentType: "text/plain"]))
+        case "/status-100": .response(Response(status: .init(code: 100)))
+        default:
+            .response(Response(status: .notFound, headerFields: [.contentType: "text/plain"], body: Array("?".utf8)))
+        }
+    }
+}
+
+func text(_ text: String) -> Response {
+    Response(status: .ok, headerFields: [.contentType: "text/plain"], body: Array(text.utf8))
+}
+
+/// Where handlers wait until a test lets them pass, or until they are cancelled.
+final class Gate: Sendable {
+    private struct State {
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var entered = 0
+        var cancelled = 0
+        var isOpen = false
+    }
+    private let state = Mutex(State())
+
+    var waiting: Int { state.withLock { $0.waiting.count } }
+    var cancelled: Int { state.withLock { $0.cancelled } }
+
+    func pass() async {
+        let number = state.withLock { state in
+            state.entered += 1
+            return state.entered
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let passes = state.withLock { state in
+                    if state.isOpen || Task.isCancelled { return true }
+                    state.waiting[number] = continuation
+                    return false
+                }
+                if passes { continuation.resume() }
+            }
+        } onCancel: {
+            let continuation = state.withLock { state in
+                state.cancelled += 1
+                return state.waiting.removeValue(forKey: number)
+            }
+            continuation?.resume()
+        }
+    }
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [:] }
+            return state.waiting.values
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+/// Runs a server for the time of a test.
+func withServer<Answer>(
+    _ responder: any Responder = TestResponder(), workers: Int = 2,
+    configure: (inout ServerConfiguration) -> Void = { _ in },
+    _ test: (_ port: Int, _ server: HTTPServer) async throws -> Answer
+) async throws -> Answer {
+    var configuration = ServerConfiguration()
+    configure(&configuration)
+    let group = try WorkerGroup(count: workers)
+    var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    logger.logLevel = .critical
+    let server = HTTPServer(configuration: configuration, workers: group, responder: responder, logger: logger)
+    do {
+        let answer = try await test(server.start(), server)
+        await server.stop(grace: .zero)
+        await group.shutdown()
+        return answer
+    } catch {
+        await server.stop(grace: .zero)
+        await group.shutdown()
+        throw error
+    }
+}
+
+/// Values that come in on other threads.
+final class Gathered<Value: Sendable>: Sendable {
+    private let values = Mutex<[Value]>([])
+
+    var all: [Value] { values.withLock { $0 } }
+
+    func add(_ value: Value) { values.withLock { $0.append(value) } }
+}
