@@ -126,7 +126,7 @@ enum Schema {
                 try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864")
             }
             try migrator.migrate(pool)
-            try pool.write { db in try checkKeys(db, ring, path) }
+            try checkKeys(pool, ring, path)
             return pool
         } catch {
             throw StoreError(error, path)

@@ -95,15 +95,23 @@ extension SessionStore {
 }
 
 extension Schema {
-    /// Fails when something here was sealed with a key that is not at hand; notes the current key.
-    static func checkKeys(_ db: Database, _ ring: KeyRing, _ path: String) throws {
-        for row in try db.rows("SELECT id FROM sealing_key", []) {
-            let id = KeyRing.KeyID(bytes: Array(try row.decode(Data.self, atIndex: 0)))
-            if ring.keyIDs.contains(id) { continue }
-            guard try !isUsed(db, id) else { throw StoreError.cannotUnseal(Sealer.keyMissing(id, path)) }
-            try db.run("DELETE FROM sealing_key WHERE id = ?", [Data(id.bytes)])
+    /// Fails when something here was sealed with a key that is not at hand; notes the current key. Writes only when
+    /// there is something new, so that the command line can look at a database that others have locked.
+    static func checkKeys(_ pool: DatabasePool, _ ring: KeyRing, _ path: String) throws {
+        let known = try pool.read { db in
+            try db.rows("SELECT id FROM sealing_key").map {
+                KeyRing.KeyID(bytes: Array(try $0.decode(Data.self, atIndex: 0)))
+            }
         }
-        try db.run("INSERT OR IGNORE INTO sealing_key (id) VALUES (?)", [Data(ring.currentKeyID.bytes)])
+        let missing = known.filter { !ring.keyIDs.contains($0) }
+        for id in missing where try pool.read({ db in try isUsed(db, id) }) {
+            throw StoreError.cannotUnseal(Sealer.keyMissing(id, path))
+        }
+        guard !missing.isEmpty || !known.contains(ring.currentKeyID) else { return }
+        try pool.write { db in
+            for id in missing { try db.run("DELETE FROM sealing_key WHERE id = ?", [Data(id.bytes)]) }
+            try db.run("INSERT OR IGNORE INTO sealing_key (id) VALUES (?)", [Data(ring.currentKeyID.bytes)])
+        }
     }
 
     /// Reads every sealed value's first bytes: only done when a key was rotated out or lost.

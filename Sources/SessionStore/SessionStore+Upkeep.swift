@@ -59,14 +59,19 @@ extension SessionStore {
     public func purgeExpired() async throws(StoreError) -> Int {
         try await writeLastUses()
         let now = now
+        // The least that makes a session's life worth a look; its accounts and attempts are looked at then.
+        let unusedSince = now &- lifetimes.idle &- Self.purgeGrace
+        let begunBefore = now &- lifetimes.maxAge
         var after: Int64 = 0
         var count = 0
         while true {
             let seen = after
             let heads = try await database.read { db in
                 try db.rows(
-                    "SELECT \(SessionRecords.Head.columns) FROM session WHERE key > ? ORDER BY key LIMIT ?",
-                    [seen, Self.batch]
+                    """
+                    SELECT \(SessionRecords.Head.columns) FROM session
+                    WHERE key > ? AND (last_seen_at < ? OR created_at < ?) ORDER BY key LIMIT ?
+                    """, [seen, unusedSince, begunBefore, Self.batch]
                 ).map(SessionRecords.Head.init)
             }
             guard let last = heads.last else { break }

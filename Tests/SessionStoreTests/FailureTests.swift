@@ -267,6 +267,19 @@ import Testing
         }
     }
 
+    @Test func theCommandLineCanLookWhileTheWriteLockIsHeld() async throws {
+        let fixture = try StoreFixture()
+        let server = try fixture.open()
+        try await server.signIn("adele", at: fixture.clock)
+        let outsider = try fixture.outsider()
+        try await outsider.writeWithoutTransaction { db in try db.beginTransaction(.immediate) }
+        let commandLine = try fixture.open()
+        #expect(try await commandLine.list().count == 1)
+        try await outsider.writeWithoutTransaction { db in try db.rollback() }
+        await commandLine.close()
+        await server.close()
+    }
+
     @Test func aMissingFolderIsNamed() throws {
         let fixture = try StoreFixture()
         let ring = try KeyRing.load(orCreateAt: fixture.keyPath)

@@ -80,6 +80,7 @@ extension NewTokens {
 }
 
 extension ScopeSet: ExpressibleByArrayLiteral {
+    /// As a list of scopes.
     public init(arrayLiteral elements: String...) { self.init(elements) }
 }
 
