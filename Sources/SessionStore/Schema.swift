@@ -154,6 +154,9 @@ enum Schema {
             Glibc.close(descriptor)
         } else if errno != EEXIST {
             throw .unavailable("the database \(path) cannot be made: \(systemMessage())")
+        } else if access(path, W_OK) != 0 {
+            // SQLite would open it for reading only, and not notice when that is over.
+            throw .unavailable("the database \(path) cannot be written: \(systemMessage())")
         }
     }
 }

@@ -144,12 +144,8 @@ import Testing
         let id = try await store.signIn("adele", at: fixture.clock)
         await store.close()
         try Mount.remount(fixture.folder, readOnly: true)
-        do {
-            _ = try fixture.open()
-            Issue.record("opened a read-only database")
-        } catch let error as StoreError {
-            #expect(error.isUnavailable, "\(error)")
-        }
+        let refusal = StoreError.unavailable("the database \(fixture.path) cannot be written: Read-only file system")
+        #expect(throws: refusal) { try fixture.open() }
         try Mount.remount(fixture.folder, readOnly: false)
         let again = try fixture.open()
         #expect(try await again.session(id) != nil)
