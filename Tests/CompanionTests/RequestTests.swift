@@ -1,0 +1,136 @@
+import Foundation
+import HTTPTypes
+import OpenIDConnect
+import Testing
+
+@testable import Companion
+
+/// What the pipeline lets through and what every answer carries.
+@Suite struct RequestTests {
+    @Test(arguments: [
+        ("no header of ours", [HTTPField.Name.origin: "SELF"], 403),
+        ("no origin at all", [.xCompanion: "1"], 403),
+        ("another origin", [.xCompanion: "1", .origin: "http://evil.example"], 403),
+        ("the same host on another port", [.xCompanion: "1", .origin: "http://localhost:1"], 403),
+        ("the null origin", [.xCompanion: "1", .origin: "null"], 403),
+        ("another site", [.xCompanion: "1", .secFetchSite: "cross-site"], 403),
+        ("the same site, another origin", [.xCompanion: "1", .secFetchSite: "same-site"], 403),
+        ("our origin, but said to be of another site", [.xCompanion: "1", .origin: "SELF", .secFetchSite: "cross-site"], 403),
+        ("our origin", [.xCompanion: "1", .origin: "SELF"], 200),
+        ("fetched by our page", [.xCompanion: "1", .secFetchSite: "same-origin"], 200),
+    ] as [(String, HTTPFields, Int)])
+    func `what changes something must come from our page`(row: String, headers: HTTPFields, status: Int) async throws {
+        try await Site.run { site in
+            var headers = headers
+            if headers[.origin] == "SELF" { headers[.origin] = site.origin }
+            headers[.accept] = "application/json"
+            let answer = try await Visitor(site).send(.post, "/auth/ios/sign-out", headers: headers, body: "{}")
+            #expect(answer.status == status, "\(row)")
+            if status == 403 { #expect(answer.code == "cross_site_request") }
+        }
+    }
+
+    @Test(arguments: [
+        ("/auth/ios/sign-in?prompt=never", 400, "bad_request"),
+        ("/auth/ios/sign-in?return_to=//evil.example", 400, "bad_request"),
+        ("/auth/ios/sign-in?return_to=%2Fios&return_to=%2Fmacos", 400, "bad_request"),
+        ("/auth/ios/sign-in?claims=x", 400, "bad_request"),
+        ("/auth/ios/sign-in?login_hint=%00", 400, "bad_request"),
+        ("/auth/android/sign-in", 404, "not_found"),
+        ("/auth/callback", 400, "bad_request"),
+        ("/auth/callback?state=x", 400, "bad_request"),
+        ("/auth/callback?state=x&code=y&error=z", 400, "bad_request"),
+        ("/auth/callback?state=x&state=y&code=z", 400, "bad_request"),
+        ("/auth/callback?state=x&code=y", 400, "state_mismatch"),
+        ("/auth/callback?state=x&error=access_denied", 400, "state_mismatch"),
+        ("/auth/callback?resume=x", 400, "state_mismatch"),
+        ("/api/ios/me", 401, "interaction_required"),
+        ("/api/android/me", 404, "not_found"),
+        ("/nothing", 404, "not_found"),
+        ("/ios.html", 404, "not_found"),
+        ("/assets/../companion.key", 404, "not_found"),
+        ("/auth/ios/sign-out", 405, "method_not_allowed"),
+    ])
+    func `a request that cannot be served says so with a stable code`(path: String, status: Int, code: String) async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let answer = try await visitor.api(.get, path)
+            #expect(answer.status == status, "\(answer.text)")
+            #expect(answer.code == code)
+            #expect(answer.fields[.contentType] == "application/problem+json")
+            let page = try await visitor.get(path)
+            #expect(page.status == status)
+            #expect(page.fields[.contentType]?.hasPrefix("text/html") == true)
+            #expect(page.text.contains(code))
+            #expect(!page.text.contains("{{"))
+        }
+    }
+
+    @Test(arguments: ["/", "/ios", "/macos", "/assets/companion.css", "/api/device", "/nothing", "/auth/callback", "/healthz"])
+    func `every answer carries the security headers`(path: String) async throws {
+        try await Site.run { site in
+            let fields = try await Visitor(site).get(path).fields
+            let policy = try #require(fields[.contentSecurityPolicy])
+            #expect(policy.contains("default-src 'none'"))
+            #expect(policy.contains("frame-ancestors 'none'"))
+            #expect(!policy.contains("unsafe-"))
+            #expect(fields[.xContentTypeOptions] == "nosniff")
+            #expect(fields[.referrerPolicy] == "no-referrer")
+            #expect(fields[.strictTransportSecurity] == nil, "only on https")
+        }
+    }
+
+    @Test func `an https site has a host-bound secure cookie and HSTS`() async throws {
+        try await Site.run({ $0.publicURL = (try? PublicURL("https://localhost:1")) ?? $0.publicURL }) { site in
+            let answer = try await Visitor(site).get("/auth/ios/sign-in")
+            let cookie = try #require(answer.fields[.setCookie])
+            #expect(cookie.hasPrefix("__Host-companion="))
+            #expect(cookie.contains("; Secure"))
+            #expect(cookie.contains("; HttpOnly"))
+            #expect(cookie.contains("; SameSite=Lax"))
+            #expect(cookie.contains("; Path=/"))
+            #expect(!cookie.contains("Domain"))
+            #expect(answer.fields[.strictTransportSecurity] != nil)
+        }
+    }
+
+    @Test func `a person at 127.0.0.1 is taken to the name with which the cookies work`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let page = try await visitor.send(
+                .get, "http://127.0.0.1:\(site.port)/ios", headers: [.secFetchMode: "navigate"])
+            #expect(page.location == site.origin + "/ios")
+            let begin = try await visitor.get("http://127.0.0.1:\(site.port)/auth/ios/sign-in?prompt=login")
+            #expect(begin.location == site.origin + "/auth/ios/sign-in?prompt=login")
+            #expect(try await visitor.send(.get, "http://127.0.0.1:\(site.port)/ios").status == 200, "a script")
+        }
+    }
+
+    @Test func `a provider that cannot be reached is told at the page that began the sign-in`() async throws {
+        try await Site.run({ configuration in
+            for index in configuration.applications.indices {
+                configuration.applications[index].authority = .unreachable
+            }
+        }) { site in
+            let answer = try await Visitor(site).get("/auth/ios/sign-in?return_to=%2Fios")
+            #expect(answer.location?.hasPrefix("/ios?sign_in_error=provider_unavailable") == true)
+            #expect(try await Visitor(site).api(.get, "/auth/ios/sign-in").code == "provider_unavailable")
+        }
+    }
+
+    @Test func `health is told, and readiness after a write`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            #expect(try await visitor.api(.get, "/healthz").json["status"] as? String == "ok")
+            #expect(try await visitor.api(.get, "/readyz").status == 200)
+        }
+    }
+}
+
+extension Authority {
+    /// A loopback port at which nobody listens.
+    fileprivate static var unreachable: Authority {
+        guard let authority = try? Authority("http://localhost:1/common") else { preconditionFailure("a literal") }
+        return authority
+    }
+}

@@ -1,0 +1,178 @@
+import DemoTenant
+import EventLoop
+import Foundation
+import Glibc
+import HTTPClient
+import HTTPTypes
+import Logging
+import OpenIDConnect
+import SessionStore
+import Synchronization
+
+@testable import Companion
+
+/// A companion and its demo tenant on free ports, with one clock that the test moves, and all that was logged.
+final class Site: Sendable {
+    let folder: URL
+    let port: Int
+    let tenantPort: Int
+    let clock: TestClock
+    let log = LogLines()
+    let client: HTTPClient
+    private let workers: WorkerGroup
+    private let tenant: DemoTenant
+    private let configuration: CompanionConfiguration
+    private let server: Mutex<CompanionServer>
+
+    var origin: String { "http://localhost:\(port)" }
+    var database: String { folder.appendingPathComponent("companion.sqlite").path }
+
+    /// Runs a test against a site of its own.
+    static func run(
+        _ configure: (inout CompanionConfiguration) -> Void = { _ in }, _ test: (Site) async throws -> Void
+    ) async throws {
+        let site = try await Site(configure)
+        do {
+            try await test(site)
+        } catch {
+            await site.close()
+            throw error
+        }
+        await site.close()
+    }
+
+    private init(_ configure: (inout CompanionConfiguration) -> Void) async throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("companion-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        clock = TestClock()
+        workers = try WorkerGroup(count: 2)
+        client = HTTPClient(workers: workers)
+        port = try Site.freePort()
+        let logger = log.logger
+        let secret = "the-client-secret-of-the-test"
+        tenant = try DemoTenant(
+            configuration: DemoTenantConfiguration(
+                clients: [
+                    DemoClient(
+                        id: "11111111-2222-4333-8444-555555555555", secret: secret,
+                        redirectURIs: ["http://localhost:\(port)/auth/callback"],
+                        postLogoutRedirectURIs: ["http://localhost:\(port)/auth/signed-out"], name: "Test")
+                ], now: clock.now),
+            workers: workers, logger: logger)
+        tenantPort = try await tenant.start()
+        let registration = ClientRegistration(
+            clientID: "11111111-2222-4333-8444-555555555555", redirectURI: "http://localhost:\(port)/auth/callback",
+            authentication: .secret(secret), scopes: ["user.read"])
+        var configuration = CompanionConfiguration(
+            port: port,
+            applications: try [("ios", Application.Page.ios), ("macos", .macos)].map { id, page in
+                Application(
+                    id: id, page: page, title: "\(id) tutorial", authority: try Authority(tenant.authority),
+                    registration: registration, api: tenant.graphURL)
+            })
+        configuration.database = folder.appendingPathComponent("companion.sqlite").path
+        configuration.encryptionKey = .file(folder.appendingPathComponent("companion.key").path)
+        configuration.publicFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Public").standardized.path
+        configure(&configuration)
+        self.configuration = configuration
+        let server = try CompanionServer(configuration: configuration, workers: workers, logger: logger, now: clock.now)
+        self.server = Mutex(server)
+        _ = try await server.start()
+    }
+
+    /// Stops the companion and starts it anew on the same files; the tenant goes on.
+    func restart() async throws {
+        await server.withLock { $0 }.stop(grace: .seconds(1))
+        let new = try CompanionServer(
+            configuration: configuration, workers: workers, logger: log.logger, now: clock.now)
+        _ = try await new.start()
+        server.withLock { $0 = new }
+    }
+
+    private func close() async {
+        await server.withLock { $0 }.stop(grace: .seconds(1))
+        await tenant.stop()
+        await client.shutdown()
+        await workers.shutdown()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// A setting of the demo tenant's control page.
+    func control(_ settings: String) async throws {
+        var request = HTTPRequest(method: .post, scheme: "http", authority: "localhost:\(tenantPort)", path: "/control")
+        request.headerFields[.contentType] = "application/json"
+        let answer = try await client.send(request, body: Array(settings.utf8))
+        guard answer.head.status.kind == .successful else {
+            throw TestFailure("control: \(answer.head.status) \(String(decoding: answer.body, as: UTF8.self))")
+        }
+    }
+
+    /// How often the tenant was asked for something.
+    func count(_ name: String) async throws -> Int {
+        var request = HTTPRequest(method: .get, scheme: "http", authority: "localhost:\(tenantPort)", path: "/control")
+        request.headerFields[.accept] = "application/json"
+        let answer = try await client.send(request)
+        let json = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
+        guard let count = (json?["counts"] as? [String: Any])?[name] as? Int else { throw TestFailure("no count \(name)") }
+        return count
+    }
+
+    /// A port that was free a moment ago: the redirect URI has to be known before the server is there.
+    static func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(1), 0)
+        defer { Glibc.close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(descriptor, pointer, length) == 0 ? getsockname(descriptor, pointer, &length) : -1
+            }
+        }
+        guard status == 0 else { throw TestFailure("no free port") }
+        return Int(in_port_t(bigEndian: address.sin_port))
+    }
+}
+
+struct TestFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// A wall clock that starts at the real time, since curl and the kernel know no other, and moves on the test's word.
+final class TestClock: Sendable {
+    private let offset = Mutex<TimeInterval>(0)
+    var now: @Sendable () -> Date { { Date().addingTimeInterval(self.offset.withLock { $0 }) } }
+    func advance(_ seconds: TimeInterval) { offset.withLock { $0 += seconds } }
+}
+
+/// Everything that was logged, at trace level.
+final class LogLines: Sendable {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+
+    var logger: Logger {
+        var logger = Logger(label: "test") { _ in Handler(lines: self) }
+        logger.logLevel = .trace
+        return logger
+    }
+
+    fileprivate func append(_ line: String) { lines.withLock { $0.append(line) } }
+
+    private struct Handler: LogHandler {
+        let lines: LogLines
+        var logLevel: Logger.Level = .trace
+        var metadata: Logger.Metadata = [:]
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            lines.append("\(event.level) \(event.message) \(metadata.merging(event.metadata ?? [:]) { $1 })")
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import HTTPClient
+import HTTPTypes
+import Synchronization
+
+@testable import Companion
+
+/// A person's browser as far as HTTP goes: cookies, redirects, and forms filled in as at the demo tenant's pages.
+final class Visitor: Sendable {
+    struct Answer: Sendable {
+        var status: Int
+        var fields: HTTPFields
+        var body: [UInt8]
+        var url: String
+
+        var text: String { String(decoding: body, as: UTF8.self) }
+        var location: String? { fields[.location] }
+        var json: [String: Any] { (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] ?? [:] }
+        var code: String? { json["code"] as? String }
+    }
+
+    let site: Site
+    /// By name alone: cookies of `localhost` are the same on every port.
+    private let cookies = Mutex<[String: String]>([:])
+    /// Everything that a server ever sent to this browser.
+    private let received = Mutex<[Answer]>([])
+
+    init(_ site: Site) { self.site = site }
+
+    var sessionCookie: String? {
+        get { cookies.withLock { $0["companion"] } }
+        set { cookies.withLock { $0["companion"] = newValue } }
+    }
+    var everything: [Answer] { received.withLock { $0 } }
+
+    /// Another browser with the same cookies, as a second tab that was opened before.
+    func copy() -> Visitor {
+        let other = Visitor(site)
+        let mine = cookies.withLock { $0 }
+        other.cookies.withLock { $0 = mine }
+        return other
+    }
+
+    // MARK: One request
+
+    func send(
+        _ method: HTTPRequest.Method, _ url: String, headers: HTTPFields = [:], body: String = ""
+    ) async throws -> Answer {
+        let absolute = url.hasPrefix("/") ? site.origin + url : url
+        guard let parts = URLComponents(string: absolute), let host = parts.host, let port = parts.port else {
+            throw TestFailure("not a URL: \(absolute)")
+        }
+        var request = HTTPRequest(
+            method: method, scheme: "http", authority: "\(host):\(port)",
+            path: parts.percentEncodedPath + (parts.percentEncodedQuery.map { "?" + $0 } ?? ""), headerFields: headers)
+        let jar = cookies.withLock { $0 }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+        if !jar.isEmpty { request.headerFields[.cookie] = jar }
+        if request.headerFields[.accept] == nil { request.headerFields[.accept] = "text/html" }
+        let answer = try await site.client.send(request, body: Array(body.utf8))
+        for field in answer.head.headerFields[values: .setCookie] { keep(field) }
+        let result = Answer(
+            status: answer.head.status.code, fields: answer.head.headerFields, body: answer.body, url: absolute)
+        received.withLock { $0.append(result) }
+        return result
+    }
+
+    private func keep(_ field: String) {
+        let pair = field.split(separator: ";")[0].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard pair.count == 2 else { return }
+        let isOver = field.lowercased().contains("max-age=0")
+        cookies.withLock { $0[String(pair[0])] = isOver ? nil : String(pair[1]) }
+    }
+
+    func get(_ url: String) async throws -> Answer { try await send(.get, url) }
+
+    /// As a page's script calls the API.
+    func api(_ method: HTTPRequest.Method = .get, _ path: String, body: String = "") async throws -> Answer {
+        var headers: HTTPFields = [.accept: "application/json"]
+        if method != .get {
+            headers[.contentType] = "application/json"
+            headers[.origin] = site.origin
+            headers[.xCompanion] = "1"
+        }
+        return try await send(method, path, headers: headers, body: body)
+    }
+
+    // MARK: Sign-in
+
+    /// Goes through the tenant's pages up to the redirect to the companion's callback, or to the first page that asks
+    /// for something else.
+    func walkToCallback(
+        app: String = "ios", query: String = "", username: String = "adele@contoso.example", consent: String = "accept"
+    ) async throws -> Answer {
+        var answer = try await get("/auth/\(app)/sign-in" + (query.isEmpty ? "" : "?" + query))
+        for _ in 0..<12 {
+            if let location = answer.location {
+                if location.hasPrefix(site.origin + "/") || location.hasPrefix("/") && answer.url.hasPrefix(site.origin + "/") {
+                    return answer
+                }
+                answer = try await get(URL(string: location, relativeTo: URL(string: answer.url))?.absoluteString ?? location)
+                continue
+            }
+            let page = answer.text
+            guard answer.status == 200, let action = page.firstMatch(of: /<form method="post" action="([^"]*)"/)?.output.1 else {
+                return answer
+            }
+            let form = page.components(separatedBy: "</form>").first { $0.contains("<form method=\"post\"") } ?? ""
+            var fields = form.matches(of: /<input type="hidden" name="([^"]*)" value="([^"]*)"/).map {
+                "\($0.output.1)=\(Visitor.encoded(String($0.output.2)))"
+            }
+            if page.contains("name=\"password\"") {
+                fields.append("password=demo")
+            } else if page.contains("name=\"consent\"") {
+                fields.append("consent=\(consent)")
+            } else if page.contains("name=\"second_factor\"") {
+                fields.append("second_factor=approve")
+            } else if page.contains("name=\"username\"") {
+                fields.append("username=\(Visitor.encoded(username))")
+            } else {
+                return answer
+            }
+            let target = URL(string: String(action), relativeTo: URL(string: answer.url))?.absoluteString ?? String(action)
+            answer = try await send(
+                .post, target, headers: [.contentType: "application/x-www-form-urlencoded"], body: fields.joined(separator: "&"))
+        }
+        throw TestFailure("the sign-in goes round in circles at \(answer.url)")
+    }
+
+    /// The whole sign-in; answers the callback's own answer.
+    @discardableResult
+    func signIn(
+        app: String = "ios", query: String = "", username: String = "adele@contoso.example", consent: String = "accept"
+    ) async throws -> Answer {
+        let answer = try await walkToCallback(app: app, query: query, username: username, consent: consent)
+        guard let location = answer.location, location.hasPrefix(site.origin + "/auth/callback") else { return answer }
+        return try await get(location)
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
+    }
+}
