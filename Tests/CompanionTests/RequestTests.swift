@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `an https site has a host-bound secure cookie and HSTS`() async throws {
-        try await Site.run({ $0.publicURL = (try? PublicURL("https://localhost:1")) ?? $0.publicURL }) { site in
+        try await Site.run(configured: { $0.publicURL = (try? PublicURL("https://localhost:1")) ?? $0.publicURL }) { site in
             let answer = try await Visitor(site).get("/auth/ios/sign-in")
             let cookie = try #require(answer.fields[.setCookie])
             #expect(cookie.hasPrefix("__Host-companion="))
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `a provider that cannot be reached is told at the page that began the sign-in`() async throws {
-        try await Site.run({ configuration in
+        try await Site.run(configured: { configuration in
             for index in configuration.applications.indices {
                 configuration.applications[index].authority = .unreachable
             }
@@ -121,8 +121,10 @@ import Testing
     @Test func `health is told, and readiness after a write`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
-            #expect(try await visitor.api(.get, "/healthz").json["status"] as? String == "ok")
-            #expect(try await visitor.api(.get, "/readyz").status == 200)
+            let health = try await visitor.api(.get, "/healthz")
+            #expect(health.json["status"] as? String == "ok")
+            let readiness = try await visitor.api(.get, "/readyz")
+            #expect(readiness.status == 200)
         }
     }
 }

@@ -71,13 +71,13 @@ import Testing
     }
 
     @Test func `a token is shown whole only when the operator asked for it`() async throws {
-        try await Site.run({ $0.tokenDisplay = .full }) { site in
+        try await Site.run(configured: { $0.tokenDisplay = .full }) { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
             let token = try await visitor.api(.post, "/api/ios/token").json["token"] as? String
             #expect(token?.split(separator: ".").count == 3)
         }
-        try await Site.run({ $0.tokenDisplay = .hidden }) { site in
+        try await Site.run(configured: { $0.tokenDisplay = .hidden }) { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
             #expect(try await visitor.api(.post, "/api/ios/token").json["token"] is NSNull)

@@ -28,8 +28,13 @@ final class Site: Sendable {
     var database: String { folder.appendingPathComponent("companion.sqlite").path }
 
     /// Runs a test against a site of its own.
+    static func run(_ test: (Site) async throws -> Void) async throws {
+        try await run(configured: { _ in }, test)
+    }
+
+    /// Runs a test against a site of its own that is configured otherwise.
     static func run(
-        _ configure: (inout CompanionConfiguration) -> Void = { _ in }, _ test: (Site) async throws -> Void
+        configured configure: (inout CompanionConfiguration) -> Void, _ test: (Site) async throws -> Void
     ) async throws {
         let site = try await Site(configure)
         do {
@@ -47,10 +52,11 @@ final class Site: Sendable {
         clock = TestClock()
         workers = try WorkerGroup(count: 2)
         client = HTTPClient(workers: workers)
-        port = try Site.freePort()
+        let port = try Site.freePort()
+        self.port = port
         let logger = log.logger
         let secret = "the-client-secret-of-the-test"
-        tenant = try DemoTenant(
+        let tenant = try DemoTenant(
             configuration: DemoTenantConfiguration(
                 clients: [
                     DemoClient(
@@ -59,6 +65,7 @@ final class Site: Sendable {
                         postLogoutRedirectURIs: ["http://localhost:\(port)/auth/signed-out"], name: "Test")
                 ], now: clock.now),
             workers: workers, logger: logger)
+        self.tenant = tenant
         tenantPort = try await tenant.start()
         let registration = ClientRegistration(
             clientID: "11111111-2222-4333-8444-555555555555", redirectURI: "http://localhost:\(port)/auth/callback",
