@@ -64,7 +64,9 @@ import Testing
         }
     }
 
-    @Test func `on a shared device sign-out always ends the provider's session, and tells nobody who it was`() async throws {
+    @Test func `on a shared device sign-out always ends the provider's session, and tells nobody who it was`()
+        async throws
+    {
         try await Site.run(configured: { $0.deviceMode = .shared }) { site in
             let visitor = Visitor(site)
             let callback = try await visitor.signIn()

@@ -7,18 +7,22 @@ import Testing
 
 /// What the pipeline lets through and what every answer carries.
 @Suite struct RequestTests {
-    @Test(arguments: [
-        ("no header of ours", [HTTPField.Name.origin: "SELF"], 403),
-        ("no origin at all", [.xCompanion: "1"], 403),
-        ("another origin", [.xCompanion: "1", .origin: "http://evil.example"], 403),
-        ("the same host on another port", [.xCompanion: "1", .origin: "http://localhost:1"], 403),
-        ("the null origin", [.xCompanion: "1", .origin: "null"], 403),
-        ("another site", [.xCompanion: "1", .secFetchSite: "cross-site"], 403),
-        ("the same site, another origin", [.xCompanion: "1", .secFetchSite: "same-site"], 403),
-        ("our origin, but said to be of another site", [.xCompanion: "1", .origin: "SELF", .secFetchSite: "cross-site"], 403),
-        ("our origin", [.xCompanion: "1", .origin: "SELF"], 200),
-        ("fetched by our page", [.xCompanion: "1", .secFetchSite: "same-origin"], 200),
-    ] as [(String, HTTPFields, Int)])
+    @Test(
+        arguments: [
+            ("no header of ours", [HTTPField.Name.origin: "SELF"], 403),
+            ("no origin at all", [.xCompanion: "1"], 403),
+            ("another origin", [.xCompanion: "1", .origin: "http://evil.example"], 403),
+            ("the same host on another port", [.xCompanion: "1", .origin: "http://localhost:1"], 403),
+            ("the null origin", [.xCompanion: "1", .origin: "null"], 403),
+            ("another site", [.xCompanion: "1", .secFetchSite: "cross-site"], 403),
+            ("the same site, another origin", [.xCompanion: "1", .secFetchSite: "same-site"], 403),
+            (
+                "our origin, but said to be of another site",
+                [.xCompanion: "1", .origin: "SELF", .secFetchSite: "cross-site"], 403
+            ),
+            ("our origin", [.xCompanion: "1", .origin: "SELF"], 200),
+            ("fetched by our page", [.xCompanion: "1", .secFetchSite: "same-origin"], 200),
+        ] as [(String, HTTPFields, Int)])
     func `what changes something must come from our page`(row: String, headers: HTTPFields, status: Int) async throws {
         try await Site.run { site in
             var headers = headers
@@ -51,7 +55,9 @@ import Testing
         ("/assets/../companion.key", 404, "not_found"),
         ("/auth/ios/sign-out", 405, "method_not_allowed"),
     ])
-    func `a request that cannot be served says so with a stable code`(path: String, status: Int, code: String) async throws {
+    func `a request that cannot be served says so with a stable code`(path: String, status: Int, code: String)
+        async throws
+    {
         try await Site.run { site in
             let visitor = Visitor(site)
             let answer = try await visitor.api(.get, path)
@@ -66,7 +72,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["/", "/ios", "/macos", "/assets/companion.css", "/api/device", "/nothing", "/auth/callback", "/healthz"])
+    @Test(arguments: [
+        "/", "/ios", "/macos", "/assets/companion.css", "/api/device", "/nothing", "/auth/callback", "/healthz",
+    ])
     func `every answer carries the security headers`(path: String) async throws {
         try await Site.run { site in
             let fields = try await Visitor(site).get(path).fields
@@ -81,7 +89,8 @@ import Testing
     }
 
     @Test func `an https site has a host-bound secure cookie and HSTS`() async throws {
-        try await Site.run(configured: { $0.publicURL = (try? PublicURL("https://localhost:1")) ?? $0.publicURL }) { site in
+        try await Site.run(configured: { $0.publicURL = (try? PublicURL("https://localhost:1")) ?? $0.publicURL }) {
+            site in
             let answer = try await Visitor(site).get("/auth/ios/sign-in")
             let cookie = try #require(answer.fields[.setCookie])
             #expect(cookie.hasPrefix("__Host-companion="))

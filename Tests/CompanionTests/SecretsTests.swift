@@ -6,7 +6,9 @@ import Testing
 
 /// Security law 1: after sign-ins, refreshes and failures, no secret is where it does not belong.
 @Suite struct SecretsTests {
-    @Test func `no token, code, verifier, nonce or cookie value is in files, logs or what the browser got`() async throws {
+    @Test func `no token, code, verifier, nonce or cookie value is in files, logs or what the browser got`()
+        async throws
+    {
         try await Site.run { site in
             let visitor = Visitor(site)
             var secrets: [String: [String]] = [:]
@@ -42,7 +44,8 @@ import Testing
             let log = site.log.all.joined(separator: "\n")
             #expect(log.contains("/auth/callback"), "the log was at trace level")
             var places: [(String, Data)] = [("the log", Data(log.utf8))]
-            for name in try FileManager.default.contentsOfDirectory(atPath: site.folder.path) where name.contains("sqlite") {
+            for name in try FileManager.default.contentsOfDirectory(atPath: site.folder.path)
+            where name.contains("sqlite") {
                 places.append((name, try Data(contentsOf: site.folder.appendingPathComponent(name))))
             }
             #expect(places.contains { $0.0.hasSuffix("-wal") })
@@ -65,7 +68,9 @@ import Testing
             for answer in ours {
                 #expect(!(answer.location ?? "").contains("code_verifier"))
                 let head = answer.fields.map(\.value).joined(separator: "\n")
-                #expect(head.firstMatch(of: /eyJ[A-Za-z0-9_-]{20,}/) == nil, "a JWT in the head of \(answer.url.prefix(40))")
+                #expect(
+                    head.firstMatch(of: /eyJ[A-Za-z0-9_-]{20,}/) == nil, "a JWT in the head of \(answer.url.prefix(40))"
+                )
             }
         }
     }
@@ -89,7 +94,9 @@ extension [String: [String]] {
     /// Keeps the secrets of an address: of an authorization request or of a callback.
     fileprivate mutating func collect(_ address: String) {
         for item in URLComponents(string: address)?.queryItems ?? [] {
-            guard ["code", "nonce", "state", "code_challenge"].contains(item.name), let value = item.value else { continue }
+            guard ["code", "nonce", "state", "code_challenge"].contains(item.name), let value = item.value else {
+                continue
+            }
             self[item.name, default: []].append(value)
         }
     }

@@ -79,7 +79,8 @@ final class Site: Sendable {
             })
         configuration.database = folder.appendingPathComponent("companion.sqlite").path
         configuration.encryptionKey = .file(folder.appendingPathComponent("companion.key").path)
-        configuration.publicFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        configuration.publicFolder =
+            URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Public").standardized.path
         configure(&configuration)
         self.configuration = configuration
@@ -95,6 +96,11 @@ final class Site: Sendable {
             configuration: configuration, workers: workers, logger: log.logger, now: clock.now)
         _ = try await new.start()
         server.withLock { $0 = new }
+    }
+
+    /// Ends the identity provider and Graph.
+    func stopTenant() async {
+        await tenant.stop()
     }
 
     private func close() async {
@@ -121,7 +127,9 @@ final class Site: Sendable {
         request.headerFields[.accept] = "application/json"
         let answer = try await client.send(request)
         let json = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
-        guard let count = (json?["counts"] as? [String: Any])?[name] as? Int else { throw TestFailure("no count \(name)") }
+        guard let count = (json?["counts"] as? [String: Any])?[name] as? Int else {
+            throw TestFailure("no count \(name)")
+        }
         return count
     }
 

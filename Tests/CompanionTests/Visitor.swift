@@ -94,14 +94,19 @@ final class Visitor: Sendable {
         var answer = try await get("/auth/\(app)/sign-in" + (query.isEmpty ? "" : "?" + query))
         for _ in 0..<12 {
             if let location = answer.location {
-                if location.hasPrefix(site.origin + "/") || location.hasPrefix("/") && answer.url.hasPrefix(site.origin + "/") {
+                if location.hasPrefix(site.origin + "/")
+                    || location.hasPrefix("/") && answer.url.hasPrefix(site.origin + "/")
+                {
                     return answer
                 }
-                answer = try await get(URL(string: location, relativeTo: URL(string: answer.url))?.absoluteString ?? location)
+                answer = try await get(
+                    URL(string: location, relativeTo: URL(string: answer.url))?.absoluteString ?? location)
                 continue
             }
             let page = answer.text
-            guard answer.status == 200, let action = page.firstMatch(of: /<form method="post" action="([^"]*)"/)?.output.1 else {
+            guard answer.status == 200,
+                let action = page.firstMatch(of: /<form method="post" action="([^"]*)"/)?.output.1
+            else {
                 return answer
             }
             let form = page.components(separatedBy: "</form>").first { $0.contains("<form method=\"post\"") } ?? ""
@@ -119,9 +124,11 @@ final class Visitor: Sendable {
             } else {
                 return answer
             }
-            let target = URL(string: String(action), relativeTo: URL(string: answer.url))?.absoluteString ?? String(action)
+            let target =
+                URL(string: String(action), relativeTo: URL(string: answer.url))?.absoluteString ?? String(action)
             answer = try await send(
-                .post, target, headers: [.contentType: "application/x-www-form-urlencoded"], body: fields.joined(separator: "&"))
+                .post, target, headers: [.contentType: "application/x-www-form-urlencoded"],
+                body: fields.joined(separator: "&"))
         }
         throw TestFailure("the sign-in goes round in circles at \(answer.url)")
     }

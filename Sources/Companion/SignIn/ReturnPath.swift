@@ -11,7 +11,7 @@ struct ReturnPath: Sendable, Equatable {
         var bytes = Array(text.utf8)
         // Decoded until nothing changes, because a front in between may decode once more than we do.
         for _ in 0..<4 {
-            guard ReturnPath.isSafe(bytes) else { return nil }
+            guard ReturnPath.isSafe(bytes, spaces: bytes != Array(text.utf8)) else { return nil }
             guard let decoded = ReturnPath.decoded(bytes) else { return nil }
             if decoded == bytes {
                 self.text = text
@@ -22,8 +22,9 @@ struct ReturnPath: Sendable, Equatable {
         return nil
     }
 
-    private static func isSafe(_ bytes: [UInt8]) -> Bool {
-        guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
+    private static func isSafe(_ bytes: [UInt8], spaces: Bool) -> Bool {
+        guard bytes.first == UInt8(ascii: "/"),
+            bytes.allSatisfy({ ($0 > 0x20 || spaces && $0 == 0x20) && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
         else { return false }
         let path = bytes.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
