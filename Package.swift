@@ -53,7 +53,8 @@ let package = Package(
         .target(
             name: "Companion",
             dependencies: [
-                "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "OpenIDConnect", "SessionStore", httpTypes, logging,
+                "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "OpenIDConnect", "SessionStore", httpTypes,
+                logging,
                 crypto, .product(name: "Configuration", package: "swift-configuration"), yams,
             ],
             swiftSettings: settings),

@@ -14,7 +14,7 @@ enum Running {
         let workers = try WorkerGroup()
         let server = try makeServer(configuration, workers: workers, logger: logger)
         let port = try await start { try await server.start() }
-        print("Companion is at \(configuration.publicURL.origin) (listening on \(configuration.host):\(port)).")
+        say("Companion is at \(configuration.publicURL.origin) (listening on \(configuration.host):\(port)).")
         await stopSignal()
         await server.stop()
         await workers.shutdown()
@@ -46,7 +46,7 @@ enum Running {
         configuration.demoControlURL = tenant.baseURL + "/control"
         let server = try makeServer(configuration, workers: workers, logger: logger)
         _ = try await start { try await server.start() }
-        print(
+        say(
             """
 
               Companion, the demo: \(configuration.publicURL.origin)
@@ -81,6 +81,11 @@ enum Running {
         } catch {
             throw failure(error)
         }
+    }
+
+    /// Writes at once, also where standard output is a file or a journal.
+    private static func say(_ text: String) {
+        FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
 
     private static func failure(_ error: any Error) -> ExitCode {
