@@ -177,5 +177,14 @@ def stray_callback(browser):
     assert browser.one("h1").text, "the error page has no title"
     assert "{{" not in browser.driver.page_source, "the error page shows a placeholder"
     browser.expect_accessible("error")
-    browser.press("Home")
+    browser.press("Back to the start")
     browser.expect_page("/")
+
+
+@test("SIGTERM while the browser is connected: the server ends within its 10 seconds, with status 0")
+def graceful_stop(browser):
+    browser.open("/ios")
+    browser.expect_log("Account signed out. Updating UX")
+    browser.server.stop()
+    status = browser.server.process.returncode
+    assert status == 0, f"it ended with {status}"

@@ -51,6 +51,7 @@ class Server:
         self.process.wait(10)
 
     def stop(self):
+        """As an operator does, with patience for the 10 seconds that requests under way are given."""
         if self.process and self.process.poll() is None:
             self.process.terminate()
             try:
