@@ -54,7 +54,7 @@ struct ControlPage: Page {
     }
 
     private var accounts: HTML {
-        let names = Directory.accounts.map { ($0.username, $0.username) }
+        let names = Directory.accounts.map { ($0.username, $0.displayName) }
         let pending = state["require_mfa"].map { value -> [String] in
             if case .array(let names) = value { names.compactMap(\.stringValue) } else { [] }
         }

@@ -33,6 +33,7 @@ enum StyleSheet {
         footer { color: var(--soft); font-size: .8125rem; text-align: center; }
         footer p { margin: 0; }
         h1 { margin: 0 0 .25rem; font-size: 1.5rem; line-height: 1.25; font-weight: 600; letter-spacing: -.01em; }
+        h1 + p:not([class]) { margin-top: .75rem; }
         h2 { margin: 0 0 .75rem; font-size: 1.0625rem; line-height: 1.3; font-weight: 600; }
         p { margin: 0 0 1rem; }
         a { color: var(--accent); text-underline-offset: .15em; }
@@ -121,16 +122,19 @@ enum StyleSheet {
         .wide-layout { padding: 1.5rem 1rem; gap: 1.5rem; }
         .wide-layout main, .wide-layout footer { width: 100%; max-width: 66rem; }
         .wide-layout .lead { max-width: 42rem; }
-        .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr)); gap: 1rem; }
+        .panels { columns: 19rem 3; column-gap: 1rem; }
         .panel {
-          min-width: 0; padding: 1.25rem; background: var(--card); border: 1px solid var(--line);
+          break-inside: avoid; margin-bottom: 1rem; padding: 1.25rem; background: var(--card); border: 1px solid var(--line);
           border-radius: .875rem;
         }
         .panel > :last-child { margin-bottom: 0; }
         .setting { margin: 0 0 1rem; }
         .setting p { margin: .375rem 0 0; }
+        .setting .row { flex-wrap: wrap; }
+        .setting select { flex: 1 1 8rem; width: auto; }
+        .setting input { flex: 1 1 6rem; width: auto; }
         .setting .wide { margin-top: 0; }
-        .times { flex: 0 0 4rem; }
+        .setting .times { flex: 0 0 4rem; }
         table { width: 100%; border-collapse: collapse; margin-bottom: 1rem; }
         th, td { padding: .375rem 0; border-bottom: 1px solid var(--line); }
         th { text-align: left; font-weight: 400; }
