@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+
+@testable import HTTPClient
+
+/// A key and a certificate that vouches for itself, in a folder of their own that goes with it.
+final class TestCertificate {
+    let folder: URL
+    let key: String
+    let file: String
+
+    init(subjectAlternativeName: String, isExpired: Bool) async throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        key = folder.appending(path: "key.pem").path
+        file = folder.appending(path: "certificate.pem").path
+        let configuration = folder.appending(path: "config")
+        try """
+        [ca]
+        default_ca = self
+        [self]
+        database = \(folder.path)/index
+        serial = \(folder.path)/serial
+        new_certs_dir = \(folder.path)
+        default_md = sha256
+        policy = any
+        x509_extensions = extensions
+        [any]
+        commonName = supplied
+        [extensions]
+        subjectAltName = \(subjectAlternativeName)
+        """.write(to: configuration, atomically: false, encoding: .utf8)
+        try "".write(to: folder.appending(path: "index"), atomically: false, encoding: .utf8)
+        try "01".write(to: folder.appending(path: "serial"), atomically: false, encoding: .utf8)
+        let signingRequest = folder.appending(path: "request.pem").path
+        try await run(
+            "/usr/bin/openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+            "-subj", "/CN=test", "-keyout", key, "-out", signingRequest)
+        try await run(
+            "/usr/bin/openssl", "ca", "-selfsign", "-batch", "-config", configuration.path, "-in", signingRequest,
+            "-keyfile", key, "-out", file, "-startdate", "20200101000000Z", "-enddate",
+            isExpired ? "20200102000000Z" : "20990101000000Z")
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+}
+
+/// `openssl s_server`, answering every request with a status page.
+final class OpenSSLServer {
+    let port: Int
+    let certificate: TestCertificate
+    private let process: Process
+
+    init(subjectAlternativeName: String = "DNS:localhost", isExpired: Bool = false) async throws {
+        certificate = try await TestCertificate(subjectAlternativeName: subjectAlternativeName, isExpired: isExpired)
+        process = command(
+            "/usr/bin/openssl",
+            ["s_server", "-accept", "127.0.0.1:0", "-www", "-key", certificate.key, "-cert", certificate.file])
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        // "ACCEPT 127.0.0.1:PORT" says that it listens, and where.
+        var printed = ""
+        while Self.port(in: printed) == nil {
+            let more = output.fileHandleForReading.availableData
+            if more.isEmpty { break }
+            printed += String(decoding: more, as: UTF8.self)
+        }
+        port = try #require(Self.port(in: printed))
+    }
+
+    /// SIGKILL: on Linux a child of Foundation's inherits a mask that blocks SIGTERM.
+    func stop() { kill(process.processIdentifier, SIGKILL) }
+
+    private static func port(in text: String) -> Int? {
+        text.firstMatch(of: /ACCEPT 127\.0\.0\.1:([0-9]+)\s/).flatMap { Int($0.1) }
+    }
+}
+
+/// nginx with HTTP/2, answering with the protocol and the connection's number.
+final class NginxServer {
+    let port: Int
+    let certificate: TestCertificate
+    private let process: Process
+
+    init() async throws {
+        certificate = try await TestCertificate(subjectAlternativeName: "DNS:localhost", isExpired: false)
+        port = try unusedPort()
+        let folder = certificate.folder.path
+        try """
+        daemon off;
+        master_process off;
+        pid \(folder)/pid;
+        error_log \(folder)/error.log;
+        events {}
+        http {
+            access_log off;
+            client_body_temp_path \(folder);
+            server {
+                listen 127.0.0.1:\(port) ssl http2;
+                ssl_certificate \(certificate.file);
+                ssl_certificate_key \(certificate.key);
+                return 200 "$server_protocol on connection $connection";
+            }
+        }
+        """.write(toFile: "\(folder)/nginx.conf", atomically: false, encoding: .utf8)
+        process = command("/usr/sbin/nginx", ["-p", folder, "-c", "\(folder)/nginx.conf"])
+        try process.run()
+        // It writes its process id when it listens.
+        while process.isRunning, !FileManager.default.fileExists(atPath: "\(folder)/pid") { await Task.yield() }
+        try #require(process.isRunning)
+    }
+
+    func stop() { kill(process.processIdentifier, SIGKILL) }
+}
+
+private func command(_ path: String, _ arguments: [String]) -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    return process
+}
+
+private func run(_ path: String, _ arguments: String...) async throws {
+    let process = command(path, arguments)
+    let status: Int32 = try await withCheckedThrowingContinuation { continuation in
+        process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+        do { try process.run() } catch { continuation.resume(throwing: error) }
+    }
+    try #require(status == 0)
+}

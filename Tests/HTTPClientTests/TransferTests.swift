@@ -1,0 +1,251 @@
+import EventLoop
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import HTTPClient
+
+@Suite(.timeLimit(.minutes(1))) struct TransferTests {
+    @Test("A response comes with status, fields in order, repeated ones too, and body")
+    func response() async throws {
+        let wire = """
+            HTTP/1.1 418 I'm a teapot\r\nContent-Type: text/plain\r\nX-Empty:\r\nSet-Cookie: a=1\r\n\
+            Set-Cookie: b=2\r\nContent-Length: 5\r\n\r\nshort
+            """
+        try await withClient(answer: { _ in .text(wire) }) { client, server in
+            let response = try await client.send(request(server.port))
+            #expect(response.head.status.code == 418)
+            #expect(
+                response.head.headerFields.map { "\($0.name.rawName)=\($0.value)" } == [
+                    "Content-Type=text/plain", "X-Empty=", "Set-Cookie=a=1", "Set-Cookie=b=2", "Content-Length=5",
+                ])
+            #expect(response.text == "short")
+            #expect(response.timings.total > .zero && !response.timings.connectionReused)
+        }
+    }
+
+    @Test("Interim responses are passed over, trailers dropped, folded lines joined, chunks put together")
+    func framing() async throws {
+        let wire = """
+            HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\
+            X-Folded: one\r\n  two\r\n\r\n3\r\nabc\r\n4\r\ndefg\r\n0\r\nX-Trailer: t\r\n\r\n
+            """
+        try await withClient(answer: { _ in .text(wire) }) { client, server in
+            let response = try await client.send(request(server.port))
+            #expect(response.head.status == .ok)
+            #expect(response.head.headerFields.map { "\($0.name)=\($0.value)" } == ["X-Folded=one two"])
+            #expect(response.text == "abcdefg")
+        }
+    }
+
+    @Test("A redirect is handed back, not followed")
+    func redirect() async throws {
+        try await withClient(
+            answer: { _ in .text("HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n") }
+        ) { client, server in
+            let response = try await client.send(request(server.port))
+            #expect(response.head.status == .found)
+            #expect(response.head.headerFields[.location] == "/other")
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    struct Sent: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let method: HTTPRequest.Method
+        var fields: HTTPFields = [:]
+        var body = ""
+        let wire: String
+    }
+
+    @Test(
+        "What goes out is the request, with no field of libcurl's own but Host, Accept, its encodings and the length",
+        arguments: [
+            Sent(
+                testDescription: "GET", method: .get, fields: [.authorization: "Bearer t"],
+                wire: "GET /../p?q=1 HTTP/1.1|User-Agent: companion|Authorization: Bearer t||"),
+            Sent(testDescription: "HEAD", method: .head, wire: "HEAD /../p?q=1 HTTP/1.1|User-Agent: companion||"),
+            Sent(
+                testDescription: "POST with a form", method: .post,
+                fields: [.contentType: "application/x-www-form-urlencoded", .contentLength: "7"], body: "a=1&b=2",
+                wire:
+                    "POST /../p?q=1 HTTP/1.1|User-Agent: companion|Content-Type: application/x-www-form-urlencoded|Content-Length: 7||a=1&b=2"
+            ),
+            Sent(
+                testDescription: "POST without a body", method: .post,
+                wire: "POST /../p?q=1 HTTP/1.1|User-Agent: companion|Content-Length: 0||"),
+            Sent(
+                testDescription: "PATCH with NUL and newline in the body", method: .patch,
+                fields: [.contentType: "text/plain"], body: "a\0b\n",
+                wire:
+                    "PATCH /../p?q=1 HTTP/1.1|User-Agent: companion|Content-Type: text/plain|Content-Length: 4||a\0b\n"
+            ),
+            Sent(testDescription: "DELETE", method: .delete, wire: "DELETE /../p?q=1 HTTP/1.1|User-Agent: companion||"),
+            Sent(
+                testDescription: "an empty field", method: .get, fields: [.accept: ""],
+                wire: "GET /../p?q=1 HTTP/1.1|User-Agent: companion|Accept:||"),
+        ])
+    func sent(row: Sent) async throws {
+        try await withClient(answer: { _ in ok("") }) { client, server in
+            // Twice on one handle: nothing of the POST between them may stay.
+            for _ in 0..<2 {
+                let body = Array(row.body.utf8)
+                _ = try await client.send(
+                    request(server.port, "/../p?q=1", method: row.method, fields: row.fields), body: body)
+                let sent = server.requests.last.map { text in
+                    text.replacing("\r\n", with: "|")
+                        .replacing("Host: 127.0.0.1:\(server.port)|", with: "")
+                        .replacing("Accept: */*|", with: "")
+                        .replacing(/Accept-Encoding: [a-z, ]*\|/, with: "")
+                }
+                #expect(sent == row.wire)
+                _ = try await client.send(
+                    request(server.port, method: .post, fields: [.authorization: "x"]), body: [1, 2, 3])
+            }
+            #expect(server.acceptCount == 1)
+        }
+    }
+
+    @Test("A compressed body comes decoded, and its fields say so; the limit holds for the decoded bytes")
+    func compressed() async throws {
+        // gzip of 100,000 times "a".
+        let packed = try gzip(String(repeating: "a", count: 100_000))
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n"
+        try await withClient(answer: { _ in .bytes(Array(head.utf8) + packed) }) { client, server in
+            let response = try await client.send(request(server.port))
+            #expect(response.body.count == 100_000)
+            #expect(response.head.headerFields.isEmpty)
+            let error = await client.failure(request(server.port), maxResponseBytes: 50_000)
+            #expect(packed.count < 1000)
+            #expect(error?.kind == .responseTooLarge)
+        }
+    }
+
+    @Test("Requests one after the other use one connection, from any task")
+    func reuse() async throws {
+        try await withClient(answer: { _ in ok("x") }) { client, server in
+            for number in 0..<50 {
+                let response = try await client.send(request(server.port, "/\(number)"))
+                #expect(response.timings.connectionReused == (number > 0))
+            }
+            #expect(server.acceptCount == 1)
+            #expect(server.requests.count == 50)
+        }
+    }
+
+    @Test("A connection that the server has closed in the meantime is replaced without an error")
+    func staleConnection() async throws {
+        try await withClient(
+            answer: { _ in .last(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)) }
+        ) { client, server in
+            for _ in 0..<20 { _ = try await client.send(request(server.port)) }
+            #expect(server.acceptCount == 20)
+        }
+    }
+
+    @Test("1,000 transfers at once all get their own answer; a second thousand opens hardly a new connection")
+    func concurrent() async throws {
+        try await withClient(
+            workers: 2,
+            answer: { ok($0.firstLine) }
+        ) { client, server in
+            for _ in 0..<2 {
+                let right = try await withThrowingTaskGroup(of: Bool.self) { tasks in
+                    for number in 0..<1000 {
+                        tasks.addTask {
+                            let response = try await client.send(
+                                request(server.port, "/\(number)"), timeout: .seconds(30))
+                            return response.text == "GET /\(number) HTTP/1.1"
+                        }
+                    }
+                    return try await tasks.reduce(0) { $0 + ($1 ? 1 : 0) }
+                }
+                #expect(right == 1000)
+            }
+            #expect(server.requests.count == 2000)
+        }
+    }
+
+    @Test("Called from a worker's task, the transfer runs on that worker and the task stays there")
+    func onWorker() async throws {
+        let group = try WorkerGroup(count: 2)
+        let client = HTTPClient(workers: group)
+        let server = try await RawServer(on: group.workers[1]) { _ in ok("x") }
+        for worker in group.workers {
+            for _ in 0..<3 {
+                let stayed = try await Task(executorPreference: worker) {
+                    _ = try await client.send(request(server.port))
+                    return worker.isCurrent
+                }.value
+                #expect(stayed)
+            }
+        }
+        // Each worker has its own connections.
+        #expect(server.acceptCount == 2)
+        await client.shutdown()
+        await group.shutdown()
+    }
+
+    @Test("localhost is reached quickly when only one of its addresses is served")
+    func localhost() async throws {
+        try await withClient(answer: { _ in ok("x") }) { client, server in
+            let response = try await client.send(request(server.port, host: "localhost"))
+            #expect(response.timings.connected < .milliseconds(250))
+        }
+    }
+
+    @Test("The proxy of the environment is used, and not for what no_proxy names")
+    func proxy() async {
+        await #expect(processExitsWith: .success) {
+            try await withClient(answer: { _ in ok("through the proxy") }) { client, server in
+                setenv("http_proxy", "http://127.0.0.1:\(server.port)", 1)
+                setenv("no_proxy", "127.0.0.1", 1)
+                let far = HTTPRequest(method: .get, scheme: "http", authority: "graph.invalid", path: "/v1.0/me")
+                let text = try await client.send(far).text
+                #expect(text == "through the proxy")
+                _ = try await client.send(request(server.port, "/near"))
+                let lines = server.requests.map(\.firstLine)
+                #expect(lines == ["GET http://graph.invalid/v1.0/me HTTP/1.1", "GET /near HTTP/1.1"])
+
+                // A tunnel that the proxy refuses is no answer of the server, and the token does not reach the proxy.
+                setenv("https_proxy", "http://127.0.0.1:\(server.port)", 1)
+                let refusing = try await refusingProxy()
+                setenv("https_proxy", "http://127.0.0.1:\(refusing.server.port)", 1)
+                var secure = far
+                secure.scheme = "https"
+                secure.headerFields[.authorization] = "Bearer SECRET"
+                let error = await client.failure(secure)
+                #expect(
+                    error
+                        == HTTPClientError(
+                            kind: .connectionFailed,
+                            reason: "graph.invalid: the proxy refused the connection (status 403)"))
+                #expect(refusing.server.requests.allSatisfy { !$0.contains("SECRET") })
+                await refusing.group.shutdown()
+            }
+        }
+    }
+}
+
+private func refusingProxy() async throws -> (server: RawServer, group: WorkerGroup) {
+    let group = try WorkerGroup(count: 1)
+    let server = try await RawServer(on: group.workers[0]) { _ in
+        .text("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+    }
+    return (server, group)
+}
+
+/// `text` through gzip(1).
+private func gzip(_ text: String) throws -> [UInt8] {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/gzip")
+    process.arguments = ["-c"]
+    let (input, output) = (Pipe(), Pipe())
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+    try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+    try input.fileHandleForWriting.close()
+    return Array(try output.fileHandleForReading.readToEnd() ?? Data())
+}
