@@ -135,7 +135,9 @@ enum Schema {
 
     private static func check(_ db: Database, _ path: String) throws {
         let id = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-        let isEmpty = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
+        // A first start that was killed leaves the migrator's own empty table: the id comes with the first migration.
+        let isEmpty =
+            try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'") == 0
         guard id == applicationID || (id == 0 && isEmpty) else {
             throw StoreError.corrupt("\(path) is another application's database. Choose another file.")
         }

@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 import Glibc
-import Synchronization
 
 /// Seals secrets for their row: AES-256-GCM, with the row's identity and column as associated data, so that a sealed
 /// value does not open in another row or column.
@@ -62,11 +61,11 @@ final class Sealer: Sendable {
     /// The part of a sealed value that names its key, for SQL's `substr` (which counts from 1).
     static let keyIDColumns = "2, \(KeyRing.KeyID.byteCount)"
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let databasePath: String
 
     init(_ ring: KeyRing, databasePath: String) {
-        state = Mutex(State(ring: ring, stamp: FileStamp(ring.file)))
+        state = Locked(State(ring: ring, stamp: FileStamp(ring.file)))
         self.databasePath = databasePath
     }
 

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// Everything that is read of a session at once: what the cache holds.
 struct Snapshot: Sendable {
@@ -73,7 +72,7 @@ final class SessionCache: Sendable {
         var underWay: [Int64: Int64] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let maxBytes: Int
     private let lifetimes: Lifetimes
 

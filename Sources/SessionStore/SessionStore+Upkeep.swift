@@ -3,6 +3,7 @@ import GRDB
 
 /// What the background work remembers from round to round.
 struct UpkeepProgress: Sendable {
+    /// The database's version for which the cache is right.
     var version: Int64?
     var written = ContinuousClock.now
 }

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import Synchronization
 
 /// The sessions, accounts, tokens and sign-in attempts, in one SQLite file with a cache in front.
 ///
@@ -39,7 +38,7 @@ public final class SessionStore: Sendable {
     let lifetimes: Lifetimes
     let clock: @Sendable () -> Date
     let randomBytes: @Sendable (Int) -> [UInt8]
-    private let upkeep = Mutex<Task<Void, Never>?>(nil)
+    private let upkeep = Locked<Task<Void, Never>?>(nil)
 
     /// Opens the database, makes or migrates it, and checks that the keys fit. Background work begins: batched
     /// "last seen", purge of what expired, and a look each second for changes by the command line.
@@ -71,8 +70,8 @@ public final class SessionStore: Sendable {
         database = try StoreDatabase(path: configuration.path, sealer: sealer) { cache.end($0.sessions) }
         guard backgroundWork else { return }
         upkeep.withLock { task in
-            task = Task.detached(priority: .utility) { [weak self] in
-                var progress = UpkeepProgress()
+            task = Task.detached(priority: .utility) { [weak self, version = database.versionAtOpening] in
+                var progress = UpkeepProgress(version: version)
                 while !Task.isCancelled {
                     guard let next = await self?.upkeepRound(progress) else { return }
                     progress = next

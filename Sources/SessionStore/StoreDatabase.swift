@@ -1,6 +1,5 @@
 import Dispatch
 import GRDB
-import Synchronization
 
 /// The one way to the file: reads side by side on GRDB's pool, writes grouped on its one writer.
 ///
@@ -30,13 +29,16 @@ final class StoreDatabase: Sendable {
 
     let path: String
     let pool: DatabasePool
-    private let state = Mutex(State())
+    private let state = Locked(State())
+    /// What `outsideVersion()` was before anything was read.
+    let versionAtOpening: Int64?
     private let onCommit: @Sendable (Changes) -> Void
 
     init(path: String, sealer: Sealer, onCommit: @escaping @Sendable (Changes) -> Void) throws(StoreError) {
         self.path = path
         pool = try Schema.open(path, sealer.ring)
         self.onCommit = onCommit
+        versionAtOpening = pool.writeWithoutTransaction { db in try? Int64.fetchOne(db, sql: "PRAGMA data_version") }
     }
 
     /// Runs `body` on one consistent snapshot of the database.

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 
 @testable import SessionStore
@@ -161,8 +160,8 @@ import Testing
 
 /// What concurrent tasks of a test tell each other.
 final class Shared<Value: Sendable>: Sendable {
-    private let mutex: Mutex<Value>
-    init(_ value: Value) { mutex = Mutex(value) }
+    private let mutex: Locked<Value>
+    init(_ value: Value) { mutex = Locked(value) }
     var value: Value { mutex.withLock { $0 } }
     @discardableResult
     func change(_ body: @Sendable (inout Value) -> Void) -> Value {

@@ -246,6 +246,17 @@ import Testing
         #expect(reason.contains("newer version of companion"))
     }
 
+    /// What a kill during the first start leaves behind.
+    @Test(arguments: ["", "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)"])
+    func aFirstStartThatWasCutOffIsTakenUp(_ sql: String) async throws {
+        let fixture = try StoreFixture()
+        try await fixture.outsider().write { db in try db.execute(sql: sql) }
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        #expect(try await store.session(id) != nil)
+        await store.close()
+    }
+
     @Test func anotherApplicationsDatabaseIsRefused() async throws {
         let fixture = try StoreFixture()
         try await fixture.outsider().write { db in try db.execute(sql: "CREATE TABLE session (theirs)") }

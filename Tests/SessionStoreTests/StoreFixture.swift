@@ -1,12 +1,11 @@
 import Foundation
 import GRDB
-import Synchronization
 
 @testable import SessionStore
 
 /// A clock that stands still until a test moves it.
 final class TestClock: Sendable {
-    private let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
+    private let time = Locked(Date(timeIntervalSince1970: 1_800_000_000))
     var now: Date { time.withLock { $0 } }
     func advance(by duration: Duration) {
         time.withLock { $0 += Double(duration.components.seconds) }
