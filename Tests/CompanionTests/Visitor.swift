@@ -19,13 +19,20 @@ final class Visitor: Sendable {
         var code: String? { json["code"] as? String }
     }
 
-    let site: Site
+    private let origin: String
+    private let client: HTTPClient
     /// By name alone: cookies of `localhost` are the same on every port.
     private let cookies = Mutex<[String: String]>([:])
     /// Everything that a server ever sent to this browser.
     private let received = Mutex<[Answer]>([])
 
-    init(_ site: Site) { self.site = site }
+    /// A new browser at a companion.
+    init(origin: String, client: HTTPClient) {
+        self.origin = origin
+        self.client = client
+    }
+
+    convenience init(_ site: Site) { self.init(origin: site.origin, client: site.client) }
 
     var sessionCookie: String? {
         get { cookies.withLock { $0["companion"] } }
@@ -35,7 +42,7 @@ final class Visitor: Sendable {
 
     /// Another browser with the same cookies, as a second tab that was opened before.
     func copy() -> Visitor {
-        let other = Visitor(site)
+        let other = Visitor(origin: origin, client: client)
         let mine = cookies.withLock { $0 }
         other.cookies.withLock { $0 = mine }
         return other
@@ -46,7 +53,7 @@ final class Visitor: Sendable {
     func send(
         _ method: HTTPRequest.Method, _ url: String, headers: HTTPFields = [:], body: String = ""
     ) async throws -> Answer {
-        let absolute = url.hasPrefix("/") ? site.origin + url : url
+        let absolute = url.hasPrefix("/") ? origin + url : url
         guard let parts = URLComponents(string: absolute), let host = parts.host, let port = parts.port else {
             throw TestFailure("not a URL: \(absolute)")
         }
@@ -56,7 +63,7 @@ final class Visitor: Sendable {
         let jar = cookies.withLock { $0 }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
         if !jar.isEmpty { request.headerFields[.cookie] = jar }
         if request.headerFields[.accept] == nil { request.headerFields[.accept] = "text/html" }
-        let answer = try await site.client.send(request, body: Array(body.utf8))
+        let answer = try await client.send(request, body: Array(body.utf8))
         for field in answer.head.headerFields[values: .setCookie] { keep(field) }
         let result = Answer(
             status: answer.head.status.code, fields: answer.head.headerFields, body: answer.body, url: absolute)
@@ -78,7 +85,7 @@ final class Visitor: Sendable {
         var headers: HTTPFields = [.accept: "application/json"]
         if method != .get {
             headers[.contentType] = "application/json"
-            headers[.origin] = site.origin
+            headers[.origin] = origin
             headers[.xCompanion] = "1"
         }
         return try await send(method, path, headers: headers, body: body)
@@ -94,8 +101,8 @@ final class Visitor: Sendable {
         var answer = try await get("/auth/\(app)/sign-in" + (query.isEmpty ? "" : "?" + query))
         for _ in 0..<12 {
             if let location = answer.location {
-                if location.hasPrefix(site.origin + "/")
-                    || location.hasPrefix("/") && answer.url.hasPrefix(site.origin + "/")
+                if location.hasPrefix(origin + "/")
+                    || location.hasPrefix("/") && answer.url.hasPrefix(origin + "/")
                 {
                     return answer
                 }
@@ -139,7 +146,7 @@ final class Visitor: Sendable {
         app: String = "ios", query: String = "", username: String = "adele@contoso.example", consent: String = "accept"
     ) async throws -> Answer {
         let answer = try await walkToCallback(app: app, query: query, username: username, consent: consent)
-        guard let location = answer.location, location.hasPrefix(site.origin + "/auth/callback") else { return answer }
+        guard let location = answer.location, location.hasPrefix(origin + "/auth/callback") else { return answer }
         return try await get(location)
     }
 

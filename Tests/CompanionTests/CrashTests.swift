@@ -1,0 +1,112 @@
+import EventLoop
+import Foundation
+import Glibc
+import HTTPClient
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import Companion
+
+/// `kill -9` at the companion's own process: what was answered is kept.
+@Suite struct CrashTests {
+    private static let visitorCount = 200
+
+    @Test func `whoever got the 303 is signed in after kill -9 in the middle of 200 sign-ins, again and again`()
+        async throws
+    {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("crash-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let workers = try WorkerGroup(count: 1)
+        let client = HTTPClient(workers: workers)
+        let port = try Site.freePort()
+        let origin = "http://localhost:\(port)"
+        let acknowledged = Mutex<[Visitor]>([])
+
+        var companion = try await Self.start(port: port, folder: folder, client: client)
+        // The kill comes after so many sign-ins were answered, each time in the middle of the others.
+        for round in [1, 40, 120, 180] {
+            let before = acknowledged.withLock { $0.count }
+            let process = companion
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<Self.visitorCount {
+                    group.addTask {
+                        let visitor = Visitor(origin: origin, client: client)
+                        // Most of the requests after the kill fail, which is the point.
+                        guard let answer = try? await visitor.signIn(), answer.status == 303, answer.location == "/ios"
+                        else { return }
+                        let count = acknowledged.withLock { acknowledged in
+                            acknowledged.append(visitor)
+                            return acknowledged.count
+                        }
+                        if count - before == round { kill(process.processIdentifier, SIGKILL) }
+                    }
+                }
+            }
+            process.waitUntilExit()
+            #expect(process.terminationReason == .uncaughtSignal)
+            companion = try await Self.start(port: port, folder: folder, client: client)
+            let visitors = acknowledged.withLock { $0 }
+            #expect(visitors.count - before >= round)
+            for visitor in visitors {
+                let account = try await visitor.api(.get, "/api/ios/account").json["account"] as? [String: Any]
+                #expect(account?["username"] as? String == "adele@contoso.example")
+            }
+            let last = try #require(visitors.last)
+            let me = try await last.api(.get, "/api/ios/me")
+            #expect(me.status == 200)
+            let database = folder.appendingPathComponent("companion.sqlite").path
+            #expect(try SQLiteShell.run(database, "PRAGMA integrity_check;") == "ok\n")
+        }
+        companion.terminate()
+        companion.waitUntilExit()
+        #expect(companion.terminationStatus == 0, "SIGTERM is a graceful stop")
+        await client.shutdown()
+        await workers.shutdown()
+    }
+
+    /// Starts `companion demo` and waits until it answers.
+    private static func start(port: Int, folder: URL, client: HTTPClient) async throws -> Process {
+        let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let process = Process()
+        process.executableURL = tests.appendingPathComponent("companion")
+        process.arguments = [
+            "demo", "--port", "\(port)", "--database", folder.appendingPathComponent("companion.sqlite").path,
+            "--public", Site.publicFolder, "--log-level", "critical",
+        ]
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "localhost:\(port)", path: "/readyz")
+        let deadline = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < deadline, process.isRunning {
+            if let answer = try? await client.send(request), answer.head.status == .ok { return process }
+            await Task.yield()
+        }
+        throw TestFailure("companion demo does not answer")
+    }
+}
+
+/// Debian's `sqlite3`, a second program at the same file.
+enum SQLiteShell {
+    static func run(_ database: String, _ statements: String) throws -> String {
+        let (process, input, output) = try start(database)
+        input.write(Data(statements.utf8))
+        try input.close()
+        let answer = output.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: answer, as: UTF8.self)
+    }
+
+    static func start(_ database: String) throws -> (Process, FileHandle, FileHandle) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
+        process.arguments = [database]
+        let input = Pipe()
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        return (process, input.fileHandleForWriting, output.fileHandleForReading)
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Companion
+
+/// The database cannot be written for a while: nobody is signed out, and it recovers by itself.
+@Suite struct StorageFailureTests {
+    @Test func `while another program holds the database, writes are refused and people stay signed in`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            let location = try #require(try await visitor.walkToCallback(app: "macos").location)
+
+            let (shell, input, output) = try SQLiteShell.start(site.database)
+            input.write(Data("BEGIN IMMEDIATE;\nSELECT 'locked';\n".utf8))
+            #expect(String(decoding: output.availableData, as: UTF8.self) == "locked\n")
+
+            let begin = try await visitor.api(.get, "/auth/ios/sign-in")
+            #expect(begin.status == 503)
+            #expect(begin.code == "storage_unavailable")
+            #expect(begin.fields[.retryAfter] != nil)
+            let callback = try await visitor.api(.get, location)
+            #expect(callback.code == "storage_unavailable")
+            let readiness = try await visitor.api(.get, "/readyz")
+            #expect(readiness.status == 503)
+            let out = try await visitor.api(.post, "/auth/ios/sign-out")
+            #expect(out.code == "storage_unavailable")
+            let me = try await visitor.api(.get, "/api/ios/me")
+            #expect(me.status == 200)
+
+            input.write(Data("ROLLBACK;\n".utf8))
+            try input.close()
+            shell.waitUntilExit()
+            let ready = try await visitor.api(.get, "/readyz")
+            #expect(ready.status == 200)
+            let retried = try await visitor.get(location)
+            #expect(retried.location == "/macos", "the same callback, reloaded")
+            let apps = try await visitor.api(.get, "/api/apps").json["apps"] as? [[String: Any]]
+            #expect(apps?.compactMap { $0["signed_in_as"] as? String }.count == 2)
+        }
+    }
+}
