@@ -10,6 +10,20 @@ import Testing
 
 /// `kill -9` at the companion's own process: what was answered is kept.
 @Suite struct CrashTests {
+    /// The visitors whose callback was answered.
+    private final class Acknowledged: Sendable {
+        private let visitors = Mutex<[Visitor]>([])
+        var all: [Visitor] { visitors.withLock { $0 } }
+
+        /// Answers how many there are now.
+        func add(_ visitor: Visitor) -> Int {
+            visitors.withLock { visitors in
+                visitors.append(visitor)
+                return visitors.count
+            }
+        }
+    }
+
     private static let visitorCount = 200
 
     @Test func `whoever got the 303 is signed in after kill -9 in the middle of 200 sign-ins, again and again`()
@@ -22,13 +36,14 @@ import Testing
         let client = HTTPClient(workers: workers)
         let port = try Site.freePort()
         let origin = "http://localhost:\(port)"
-        let acknowledged = Mutex<[Visitor]>([])
+        let acknowledged = Acknowledged()
 
         var companion = try await Self.start(port: port, folder: folder, client: client)
         // The kill comes after so many sign-ins were answered, each time in the middle of the others.
         for round in [1, 40, 120, 180] {
-            let before = acknowledged.withLock { $0.count }
+            let before = acknowledged.all.count
             let process = companion
+            let identifier = process.processIdentifier
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<Self.visitorCount {
                     group.addTask {
@@ -36,18 +51,15 @@ import Testing
                         // Most of the requests after the kill fail, which is the point.
                         guard let answer = try? await visitor.signIn(), answer.status == 303, answer.location == "/ios"
                         else { return }
-                        let count = acknowledged.withLock { acknowledged in
-                            acknowledged.append(visitor)
-                            return acknowledged.count
-                        }
-                        if count - before == round { kill(process.processIdentifier, SIGKILL) }
+                        let count = acknowledged.add(visitor)
+                        if count - before == round { kill(identifier, SIGKILL) }
                     }
                 }
             }
             process.waitUntilExit()
             #expect(process.terminationReason == .uncaughtSignal)
             companion = try await Self.start(port: port, folder: folder, client: client)
-            let visitors = acknowledged.withLock { $0 }
+            let visitors = acknowledged.all
             #expect(visitors.count - before >= round)
             for visitor in visitors {
                 let account = try await visitor.api(.get, "/api/ios/account").json["account"] as? [String: Any]

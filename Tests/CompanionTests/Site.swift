@@ -27,6 +27,10 @@ final class Site: Sendable {
     var origin: String { "http://localhost:\(port)" }
     var database: String { folder.appendingPathComponent("companion.sqlite").path }
 
+    /// The real pages.
+    static let publicFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Public").standardized.path
+
     /// Runs a test against a site of its own.
     static func run(_ test: (Site) async throws -> Void) async throws {
         try await run(configured: { _ in }, test)
@@ -79,9 +83,7 @@ final class Site: Sendable {
             })
         configuration.database = folder.appendingPathComponent("companion.sqlite").path
         configuration.encryptionKey = .file(folder.appendingPathComponent("companion.key").path)
-        configuration.publicFolder =
-            URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Public").standardized.path
+        configuration.publicFolder = Site.publicFolder
         configure(&configuration)
         self.configuration = configuration
         let server = try CompanionServer(configuration: configuration, workers: workers, logger: logger, now: clock.now)
