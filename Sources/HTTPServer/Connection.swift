@@ -35,6 +35,9 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         var body: [UInt8] = []
     }
 
+    /// So often a connection reads before others have their turn.
+    private static let readsPerTurn = 16
+
     let peer: PeerAddress
     private let descriptor: Int32
     private let lane: Lane
@@ -136,13 +139,16 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
 
     /// Goes as far as there is input to read and room to write.
     private func advance() {
+        var reads = 0
         isAdvancing = true
-        while state == .receiving, takesRequests, step() {}
+        while state == .receiving, takesRequests, reads < Self.readsPerTurn, step() { reads += 1 }
         isAdvancing = false
         flush()
         if unsent.isEmpty, state == .receiving {
-            if isEnding { end() } else if lane.isStopping, !isMidRequest { close() }
+            if isEnding { end() } else if lane.isStopping, !isMidRequest, !mayRead { close() }
         }
+        // The rest of a client that sends without end has its turn after the other connections.
+        if reads == Self.readsPerTurn { _ = lane.worker.addTimer(after: .zero) { self.advance() } }
         if state == .lingering { drain() }
         setDeadline()
     }

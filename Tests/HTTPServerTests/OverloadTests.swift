@@ -36,6 +36,36 @@ import Testing
         }
     }
 
+    @Test func aClientThatFloodsLeavesOthersTheirTurn() async {
+        await #expect(processExitsWith: .success) {
+            try await withServer(workers: 1) { port, _ in
+                let flood = try RawClient(port: port)
+                let reading = Task { try await blocking { flood.countToEnd(pauseMicroseconds: 0) } }
+                let sending = Task {
+                    try await blocking {
+                        let requests = Array(repeating: "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n", count: 2000).joined()
+                        let bytes = Array(requests.utf8)
+                        while (try? flood.send(bytes)) != nil {}
+                    }
+                }
+                let times = try await blocking {
+                    let quick = try RawClient(port: port)
+                    let clock = ContinuousClock()
+                    return try (0..<200).map { _ in
+                        try clock.measure {
+                            try quick.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+                            try require(try quick.answer().body == "hello")
+                        }
+                    }.sorted()
+                }
+                try require(times[100] < .milliseconds(200))
+                _ = shutdown(flood.descriptor, Int32(SHUT_RDWR))
+                try require(try await reading.value > 1 << 20)
+                try await sending.value
+            }
+        }
+    }
+
     @Test func withoutDescriptorsItWaitsAndRecovers() async {
         await #expect(processExitsWith: .success) {
             // More connections are configured than there are descriptors for, so that the kernel refuses first.

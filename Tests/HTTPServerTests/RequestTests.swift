@@ -71,6 +71,9 @@ struct RequestCase: Sendable, CustomTestStringConvertible {
             input: "GET /hello HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /hello HTTP/1.1\r\nHost: a\r\n\r\n",
             answers: ["200 hello", "200 hello"]),
         .init(
+            name: "a handler runs on a worker", input: "GET /worker HTTP/1.1\r\nHost: a\r\n\r\n",
+            answers: ["200 on a worker"]),
+        .init(
             name: "204 has no body", input: "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n", answers: ["204 "]),
         .init(
             name: "an interim status from a handler is the server's mistake",

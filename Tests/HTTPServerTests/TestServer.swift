@@ -8,7 +8,7 @@ import Synchronization
 /// The application of most tests.
 struct TestResponder: Responder {
     static let bigAsset = Asset(
-        body: (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 >> 8) }, contentType: "application/octet-stream")
+        body: Array(repeating: 0x2E, count: 8 << 20), contentType: "application/octet-stream")
     let gate = Gate()
 
     func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
@@ -28,6 +28,8 @@ struct TestResponder: Responder {
                 await gate.pass()
                 return text(Task.isCancelled ? "cancelled" : "passed")
             }
+        case "/sink": .handler(maxBodyBytes: 1 << 20) { _ in text("") }
+        case "/worker": .handler(maxBodyBytes: 0) { _ in text(Worker.current == nil ? "elsewhere" : "on a worker") }
         case "/nothing": .response(Response(status: .noContent, headerFields: [.contentType: "text/plain"]))
         case "/status-100": .response(Response(status: .init(code: 100)))
         default:
@@ -86,6 +88,20 @@ final class Gate: Sendable {
     }
 }
 
+/// As in the product the workers outlive the servers.
+private enum SharedWorkers {
+    private static let groups = Mutex<[Int: WorkerGroup]>([:])
+
+    static func group(of count: Int) throws -> WorkerGroup {
+        try groups.withLock { groups in
+            if let group = groups[count] { return group }
+            let group = try WorkerGroup(count: count)
+            groups[count] = group
+            return group
+        }
+    }
+}
+
 /// Runs a server for the time of a test.
 func withServer<Answer>(
     _ responder: any Responder = TestResponder(), workers: Int = 2,
@@ -94,18 +110,16 @@ func withServer<Answer>(
 ) async throws -> Answer {
     var configuration = ServerConfiguration()
     configure(&configuration)
-    let group = try WorkerGroup(count: workers)
+    let group = try SharedWorkers.group(of: workers)
     var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     logger.logLevel = .critical
     let server = HTTPServer(configuration: configuration, workers: group, responder: responder, logger: logger)
     do {
         let answer = try await test(server.start(), server)
         await server.stop(grace: .zero)
-        await group.shutdown()
         return answer
     } catch {
         await server.stop(grace: .zero)
-        await group.shutdown()
         throw error
     }
 }
