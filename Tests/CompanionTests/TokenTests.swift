@@ -187,6 +187,7 @@ import Testing
             let events = try await visitor.api(.get, "/api/ios/events").json["events"] as? [[String: Any]]
             #expect(events?.map { $0["step"] as? String } == ["authorize", "callback", "token", "api"])
             #expect(events?.allSatisfy { $0["outcome"] as? String == "ok" } == true)
+            #expect(events?.allSatisfy { $0["correlation_id"] is String } == true)
         }
     }
 }

@@ -66,7 +66,8 @@ struct Handlers: Sendable {
         let application = try application(exchange)
         let options = try SignInOptions(query: request.head.query, application: application)
         do {
-            let (location, id) = try await signInFlow.begin(application, options: options, cookie: exchange.cookie)
+            let (location, id) = try await signInFlow.begin(
+                application, options: options, cookie: exchange.cookie, correlationID: exchange.correlationID)
             let response = Response.redirect(to: location, status: .found)
             return id == exchange.cookie ? response : cookie.setting(id, on: response)
         } catch let problem as Problem {
@@ -95,7 +96,7 @@ struct Handlers: Sendable {
         } else {
             callback = try Callback(query: request.head.query ?? "")
         }
-        switch try await signInFlow.complete(callback, cookie: exchange.cookie) {
+        switch try await signInFlow.complete(callback, cookie: exchange.cookie, correlationID: exchange.correlationID) {
         case .signedIn(let path, let id):
             return cookie.setting(id, on: .redirect(to: path))
         case .signedInBefore(let path):
@@ -219,7 +220,7 @@ struct Handlers: Sendable {
         let (application, session, account) = try await signedIn(exchange)
         let acquired = try await tokens.acquire(
             application, session: session.key, account: account, scopes: body.scopes ?? application.registration.scopes,
-            demand: body.force_refresh == true ? .refreshed : .fresh)
+            demand: body.force_refresh == true ? .refreshed : .fresh, correlationID: exchange.correlationID)
         return .json(
             TokenAnswer(
                 source: acquired.source, expires_on: Int(acquired.token.expiresOn.timeIntervalSince1970),

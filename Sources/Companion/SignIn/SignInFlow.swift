@@ -52,9 +52,10 @@ final class SignInFlow: Sendable {
 
     /// Stores an attempt and answers where the browser goes.
     ///
+    /// - Parameter correlationID: our identifier of the request, for the timeline.
     /// - Returns: the provider's URL, and the session id that the cookie must hold.
     func begin(
-        _ application: Application, options: SignInOptions, cookie: SessionID?
+        _ application: Application, options: SignInOptions, cookie: SessionID?, correlationID: String
     ) async throws -> (location: String, sessionID: SessionID) {
         let start = ContinuousClock.now
         let metadata = try await directory.metadata(for: application.authority)
@@ -77,20 +78,22 @@ final class SignInFlow: Sendable {
             prompt: options.prompt, loginHint: options.loginHint, domainHint: options.domainHint, scopes: scopes,
             claims: options.claims
         ).url(metadata: metadata, registration: application.registration, attempt: secrets)
-        timeline.record(session: session.key.value, app: application.id, step: "authorize", since: start)
+        timeline.record(
+            session: session.key.value, app: application.id, step: "authorize", since: start,
+            correlationID: correlationID)
         return (location, sessionID)
     }
 
     // MARK: Complete
 
     /// Takes the provider's answer. Two runs of the same callback (a reload while the first is under way) share one.
-    func complete(_ callback: Callback, cookie: SessionID?) async throws -> Outcome {
+    func complete(_ callback: Callback, cookie: SessionID?, correlationID: String) async throws -> Outcome {
         try await callbacks.run(CallbackKey(state: callback.state, code: callback.code, cookie: cookie)) {
-            try await self.redeem(callback, cookie: cookie)
+            try await self.redeem(callback, cookie: cookie, correlationID: correlationID)
         }
     }
 
-    private func redeem(_ callback: Callback, cookie: SessionID?) async throws -> Outcome {
+    private func redeem(_ callback: Callback, cookie: SessionID?, correlationID: String) async throws -> Outcome {
         let start = ContinuousClock.now
         let attempt: SignInAttempt
         switch try await store.consumeAttempt(state: callback.state, code: callback.code, cookie: cookie) {
@@ -117,7 +120,8 @@ final class SignInFlow: Sendable {
             throw Problem(.stateMismatch, "The application of this sign-in is not configured any more.")
         }
         do {
-            let sessionID = try await signIn(application, attempt: attempt, callback: callback, since: start)
+            let sessionID = try await signIn(
+                application, attempt: attempt, callback: callback, since: start, correlationID: correlationID)
             return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
         } catch let error as StoreError where error.isUnavailable {
             // The person did everything right and nothing could be kept: say so rather than blame the sign-in.
@@ -126,20 +130,23 @@ final class SignInFlow: Sendable {
             let problem = Problem(any: error)
             timeline.record(
                 session: attempt.session.value, app: attempt.app, step: "callback", outcome: problem.code.rawValue,
-                since: start, correlationID: problem.correlationID)
+                since: start, correlationID: problem.correlationID ?? correlationID)
             try await store.failSignIn(attempt)
             return .failed(app: attempt.app, returnPath: attempt.returnTo, problem: problem)
         }
     }
 
     private func signIn(
-        _ application: Application, attempt: SignInAttempt, callback: Callback, since start: ContinuousClock.Instant
+        _ application: Application, attempt: SignInAttempt, callback: Callback, since start: ContinuousClock.Instant,
+        correlationID: String
     ) async throws -> SessionID {
         let metadata = try await directory.metadata(for: application.authority)
         let secrets = AuthorizationAttempt(
             state: callback.state, nonce: attempt.nonce, codeVerifier: attempt.codeVerifier)
         let validated = try callback.validated(against: secrets, metadata: metadata)
-        timeline.record(session: attempt.session.value, app: application.id, step: "callback", since: start)
+        timeline.record(
+            session: attempt.session.value, app: application.id, step: "callback", since: start,
+            correlationID: correlationID)
 
         let tokenStart = ContinuousClock.now
         let request = CodeRequest(
@@ -150,7 +157,9 @@ final class SignInFlow: Sendable {
             attempt, account: NewAccount(signedIn, environment: application.authority.environment),
             tokens: NewTokens(signedIn.tokens, claims: signedIn.idTokenClaims, requestedScopes: attempt.requestedScopes)
         )
-        timeline.record(session: attempt.session.value, app: application.id, step: "token", since: tokenStart)
+        timeline.record(
+            session: attempt.session.value, app: application.id, step: "token", since: tokenStart,
+            correlationID: correlationID)
         return sessionID
     }
 }

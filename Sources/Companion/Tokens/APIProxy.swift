@@ -23,13 +23,14 @@ struct APIProxy: Sendable {
         let start = ContinuousClock.now
         do {
             let token = try await tokens.acquire(
-                application, session: session.key, account: account, scopes: application.registration.scopes)
+                application, session: session.key, account: account, scopes: application.registration.scopes,
+                correlationID: correlationID)
             var answer = try await call(application.api + path, token: token.token, correlationID: correlationID)
             if answer.head.status == .unauthorized {
                 // The API knows better than the clock: once, with a token that it has not yet seen.
                 let other = try await tokens.acquire(
                     application, session: session.key, account: account, scopes: application.registration.scopes,
-                    demand: .insteadOf(token.token))
+                    demand: .insteadOf(token.token), correlationID: correlationID)
                 answer = try await call(application.api + path, token: other.token, correlationID: correlationID)
             }
             if answer.head.status.kind == .successful { trips.reset(session: session.key.value, app: application.id) }

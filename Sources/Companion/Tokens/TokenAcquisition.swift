@@ -64,14 +64,17 @@ final class TokenAcquisition: Sendable {
     /// - Throws: ``Problem``: `interaction_required` (or `consent_required` …) with the sign-in's URL only when the
     ///   provider said so; `provider_unavailable`, `throttled` and `provider_rejected_client` change nothing.
     func acquire(
-        _ application: Application, session: SessionKey, account: Account, scopes: [String], demand: Demand = .fresh
+        _ application: Application, session: SessionKey, account: Account, scopes: [String], demand: Demand = .fresh,
+        correlationID: String
     ) async throws -> AcquiredToken {
         let set = ScopeSet(scopes)
         let cached = store.cachedAccessToken(session, app: application.id, accountID: account.id, scopes: set)
         if let cached, isGood(cached, for: demand) { return AcquiredToken(source: .cache, token: cached) }
         let key = Key(session: session, app: application.id, account: account.id, scopes: set)
         return try await refreshes.run(key) {
-            try await self.refresh(application, session: session, account: account, scopes: scopes, demand: demand)
+            try await self.refresh(
+                application, session: session, account: account, scopes: scopes, demand: demand,
+                correlationID: correlationID)
         }
     }
 
@@ -87,7 +90,8 @@ final class TokenAcquisition: Sendable {
 
     /// One refresh. Looks at the store again first: another may have ended between the caller's look and now.
     private func refresh(
-        _ application: Application, session: SessionKey, account: Account, scopes: [String], demand: Demand
+        _ application: Application, session: SessionKey, account: Account, scopes: [String], demand: Demand,
+        correlationID: String
     ) async throws -> AcquiredToken {
         let start = ContinuousClock.now
         let set = ScopeSet(scopes)
@@ -115,14 +119,15 @@ final class TokenAcquisition: Sendable {
                     session, app: application.id, accountID: account.id, scopes: set)
             else { throw StoreError.noSuchSession }
             timeline.record(
-                session: session.value, app: application.id, step: "token", outcome: "refreshed", since: start)
+                session: session.value, app: application.id, step: "token", outcome: "refreshed", since: start,
+                correlationID: correlationID)
             return AcquiredToken(source: .refreshed, token: token)
         } catch {
             let problem = try await failure(error, application, session, account, refreshToken)
             timeline.record(
                 session: session.value, app: application.id, step: "token", outcome: problem.code.rawValue,
                 since: start,
-                correlationID: problem.correlationID)
+                correlationID: problem.correlationID ?? correlationID)
             // Nothing is known about the account: what is still valid is served.
             if demand == .fresh, problem.action == nil, let stored, stored.expiresOn.timeIntervalSince(now()) > 5 {
                 return AcquiredToken(source: .cache, token: stored)
