@@ -155,7 +155,7 @@ import Testing
             #expect(try await eventually { responder.gate.waiting == 1 })
             #expect(try await eventually { server.connectionCount == 2 }, "\(server.connectionCount) connections")
             await server.stop(grace: .milliseconds(20))
-            #expect(responder.gate.cancelled == 1)
+            #expect(try await eventually { responder.gate.cancelled == 1 })
             let rests = try await blocking { [busy.rest(), halfway.rest()] }
             #expect(rests.map(\.text) == ["", ""])
         }
