@@ -56,9 +56,4 @@ struct ReturnPath: Sendable, Equatable {
         default: nil
         }
     }
-
-    /// The path with a query field added, for values of ours that need no encoding.
-    func adding(_ query: String) -> String {
-        text + (text.contains("?") ? "&" : "?") + query
-    }
 }
