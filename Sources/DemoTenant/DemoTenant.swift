@@ -42,7 +42,10 @@ public final class DemoTenant: Sendable {
     }
 
     /// Ends serving: what is under way may take two seconds to finish.
-    public func stop() async { await server.stop(grace: .seconds(2)) }
+    public func stop() async {
+        await server.stop(grace: .seconds(2))
+        platform.state.save()
+    }
 
     /// `http://localhost:PORT`; PORT is known once `start()` has returned.
     public var baseURL: String { platform.baseURL }

@@ -108,8 +108,10 @@ extension Platform {
         let claims = try RequestedClaims(fields["claims"])
         guard hasConsented(account, to: client, scopes: scopes) else { throw PlatformError.notConsented(client) }
         // From here on nothing is refused: of two redemptions at once, one passes.
-        let isFirst = state.change { record in
-            record.redeemedCodes = record.redeemedCodes.filter { $0.value > now }
+        let isFirst = state.note { record in
+            if record.redeemedCodes.count.isMultiple(of: 256) {
+                record.redeemedCodes = record.redeemedCodes.filter { $0.value > now }
+            }
             return record.redeemedCodes.updateValue(code.expires, forKey: code.id) == nil
         }
         guard isFirst else { throw PlatformError.codeRedeemed }

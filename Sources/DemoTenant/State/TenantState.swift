@@ -4,7 +4,8 @@ import Logging
 import Synchronization
 
 /// What the tenant remembers. With a state file it survives the process: each change is on disk (written beside and
-/// renamed over the old file) before the answer that depends on it.
+/// renamed over the old file) before the answer that depends on it. Redeemed codes alone, which come with every
+/// sign-in, are written with the next change or at the end.
 final class TenantState: Sendable {
     /// The file's content.
     struct Record: Codable, Sendable {
@@ -78,6 +79,17 @@ final class TenantState: Sendable {
             save(memory.record)
             return value
         }
+    }
+
+    /// Changes what is remembered, on disk with the next ``change(_:)`` or ``save()``: for what comes with every sign-in
+    /// and may be forgotten by a process that is killed.
+    func note<Value>(_ body: (inout Record) -> Value) -> Value {
+        memory.withLock { body(&$0.record) }
+    }
+
+    /// Has everything on disk.
+    func save() {
+        memory.withLock { save($0.record) }
     }
 
     private func save(_ record: Record) {
