@@ -6,12 +6,23 @@ public struct AuthorityError: Error, Sendable, Equatable, CustomStringConvertibl
     public var description: String { reason }
 }
 
-/// Who signs people in: `https://login.microsoftonline.com/{tenant GUID or domain, common, organizations, consumers}`,
-/// the same in a national cloud, or on a loopback host (there also by http) for a tenant under test.
-///
-/// Workforce only, so far. What is particular to that kind is here and in ``IssuerRule``.
+/// Who signs people in, as an operator names it: one of the ``Kind``s of identity platform. A loopback host (there also
+/// by http) stands for any of them, for a tenant under test.
 public struct Authority: Sendable, Hashable, CustomStringConvertible {
-    /// The path: which accounts may sign in.
+    /// Which rules the authority follows.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// Entra ID: `https://login.microsoftonline.com/{tenant GUID or domain, common, organizations, consumers}`, and
+        /// the same in a national cloud.
+        case workforce
+        /// Entra External ID: `https://{sub}.ciamlogin.com[/{tenant}]`, or a custom domain.
+        case external
+        /// Azure AD B2C: `https://{host}/[tfp/]{tenant}/{policy}`; each user flow is an authority of its own.
+        case b2c
+        /// Any OpenID provider, named by its issuer.
+        case oidc
+    }
+
+    /// Which accounts may sign in.
     public enum Segment: Sendable, Hashable {
         /// One directory: its GUID in lower case, or one of its domains.
         case tenant(String)
@@ -23,40 +34,70 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         case consumers
     }
 
-    /// Which of Microsoft's separate clouds.
-    public enum Cloud: Sendable, Hashable {
-        /// login.microsoftonline.com
-        case global
-        /// login.microsoftonline.us
-        case usGovernment
-        /// login.partner.microsoftonline.cn
-        case china
-        /// A host of this machine.
-        case loopback
-    }
-
     /// The tenant of personal accounts.
     public static let consumersTenantID = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
-    /// The path.
-    public let segment: Segment
-    /// The cloud that the host belongs to.
-    public let cloud: Cloud
-    /// The configured URL, of which only scheme, host and port count from here on.
+    /// Which rules it follows.
+    public let kind: Kind
+    /// Which accounts may sign in; nil for `oidc`, which knows no tenants.
+    public let segment: Segment?
+    /// B2C's user flow in lower case.
+    public let policy: String?
+    /// Scheme, host, port, and the canonical path without a slash at the end.
     private let root: Endpoint
 
     /// Parses what an operator configured.
-    public init(_ text: String) throws(AuthorityError) {
+    public init(_ text: String, kind: Kind = .workforce) throws(AuthorityError) {
         guard let endpoint = Endpoint(text) else {
-            throw AuthorityError(
-                reason: "The authority is not a URL such as https://login.microsoftonline.com/common.")
+            throw AuthorityError(reason: "The authority is not a URL such as \(kind.example).")
         }
         guard endpoint.query == nil else {
             throw AuthorityError(reason: "The authority has a query: leave out everything from the question mark on.")
         }
-        cloud = try Self.cloud(of: endpoint)
-        root = endpoint
-        segment = try Self.segment(of: endpoint)
+        guard endpoint.isTrustworthy else {
+            throw AuthorityError(reason: "The authority must be https: plain http is for localhost only.")
+        }
+        try kind.checkHost(of: endpoint)
+        let names = endpoint.path.split(separator: "/").map(String.init)
+        self.kind = kind
+        switch kind {
+        case .workforce:
+            let segment = try Self.segment(names)
+            (self.segment, policy) = (segment, nil)
+            root = endpoint.replacingPath("/" + segment.name)
+        case .external:
+            let tenant = try Self.externalTenant(names, host: endpoint)
+            (segment, policy) = (.tenant(tenant), nil)
+            root = endpoint.replacingPath("/" + tenant)
+        case .b2c:
+            let (prefix, tenant, policy) = try Self.userFlow(names)
+            (segment, self.policy) = (.tenant(tenant), policy)
+            root = endpoint.replacingPath("\(prefix)/\(tenant)/\(policy)")
+        case .oidc:
+            (segment, policy) = (nil, nil)
+            var path = endpoint.path[...]
+            while path.last == "/" { path.removeLast() }
+            root = endpoint.replacingPath(String(path))
+        }
+    }
+
+    /// The same tenant's authority for another user flow.
+    ///
+    /// - Throws: when this is not B2C's, or the name cannot be a user flow's.
+    public func withPolicy(_ policy: String) throws(AuthorityError) -> Authority {
+        guard kind == .b2c else { throw AuthorityError(reason: "User flows belong to Azure AD B2C alone.") }
+        let path = root.path.split(separator: "/").dropLast().joined(separator: "/")
+        return try Authority("\(origin)/\(path)/\(policy)", kind: .b2c)
+    }
+
+    /// The same cloud's authority for one tenant, as for a guest.
+    ///
+    /// - Throws: when this is not a workforce authority, or the name is neither a tenant's ID nor a domain.
+    public func withTenant(_ tenant: String) throws(AuthorityError) -> Authority {
+        guard kind == .workforce, !tenant.contains("/") else {
+            throw AuthorityError(reason: "A tenant is named by its ID or one of its domains, at a workforce authority.")
+        }
+        return try Authority("\(origin)/\(tenant)", kind: .workforce)
     }
 
     /// Scheme, host and port, as in `https://login.microsoftonline.com`.
@@ -65,65 +106,34 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// The host without its port, as in `login.microsoftonline.com`.
     public var environment: String { root.host }
 
+    /// Whether it is on this machine.
+    public var isLoopback: Bool { root.isLoopback }
+
     /// The canonical URL, without a slash at the end.
-    public var description: String { "\(origin)/\(pathSegment)" }
+    public var description: String { root.path == "/" ? origin : origin + root.path }
 
     /// The request for the OpenID Connect discovery document.
     public var discoveryRequest: ProviderRequest {
-        .get(endpoint(path: "/\(pathSegment)/v2.0/.well-known/openid-configuration"))
+        let version = kind == .oidc ? "" : "/v2.0"
+        let path = root.path == "/" ? "" : root.path
+        return .get(root.replacingPath("\(path)\(version)/.well-known/openid-configuration"))
     }
 
     /// A path of the authority's host.
     func endpoint(path: String) -> Endpoint { root.replacingPath(path) }
 
-    /// Two spellings of one authority are equal.
-    public static func == (left: Authority, right: Authority) -> Bool { left.description == right.description }
-
-    /// As `==`.
-    public func hash(into hasher: inout Hasher) { hasher.combine(description) }
-
-    var pathSegment: String {
-        switch segment {
-        case .tenant(let name): name
-        case .common: "common"
-        case .organizations: "organizations"
-        case .consumers: "consumers"
-        }
-    }
-
-    /// Hosts that may stand in the issuer of this authority's metadata: the discovery document of an alias names the
-    /// cloud's first host.
+    /// Hosts that may stand in the issuer of a workforce authority's metadata: the discovery document of an alias names
+    /// the cloud's first host.
     func mayIssue(as issuer: Endpoint) -> Bool {
         if issuer.origin == origin { return true }
-        return issuer.scheme == "https" && issuer.port == nil && Self.hosts[issuer.host] == cloud
+        guard let cloud = Cloud.hosts[root.host] else { return false }
+        return issuer.scheme == "https" && issuer.port == nil && Cloud.hosts[issuer.host] == cloud
     }
 
-    private static let hosts: [String: Cloud] = [
-        "login.microsoftonline.com": .global, "login.windows.net": .global, "login.microsoft.com": .global,
-        "sts.windows.net": .global,
-        "login.microsoftonline.us": .usGovernment, "login.usgovcloudapi.net": .usGovernment,
-        "login.partner.microsoftonline.cn": .china, "login.chinacloudapi.cn": .china,
-    ]
+    // MARK: What stands behind the host
 
-    private static func cloud(of endpoint: Endpoint) throws(AuthorityError) -> Cloud {
-        if endpoint.isLoopback { return .loopback }
-        if endpoint.scheme != "https" {
-            throw AuthorityError(reason: "The authority must be https: plain http is for localhost only.")
-        }
-        if let cloud = hosts[endpoint.host], endpoint.port == nil { return cloud }
-        if endpoint.host.hasSuffix(".ciamlogin.com") || endpoint.host.hasSuffix(".b2clogin.com") {
-            throw AuthorityError(
-                reason:
-                    "\(endpoint.host) belongs to an external or B2C tenant, but this application's kind is workforce.")
-        }
-        throw AuthorityError(
-            reason: "\(endpoint.authority) is not a sign-in host of Microsoft's: use login.microsoftonline.com, "
-                + "login.microsoftonline.us or login.partner.microsoftonline.cn.")
-    }
-
-    private static func segment(of endpoint: Endpoint) throws(AuthorityError) -> Segment {
-        let parts = endpoint.path.split(separator: "/")
-        guard parts.count == 1, let name = parts.first?.lowercased() else {
+    private static func segment(_ names: [String]) throws(AuthorityError) -> Segment {
+        guard names.count == 1, let name = names.first?.lowercased() else {
             throw AuthorityError(
                 reason: "After the host the authority names one thing: a tenant ID, a domain of the tenant, "
                     + "common, organizations or consumers.")
@@ -134,19 +144,122 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         case "consumers": return .consumers
         default: break
         }
-        if isGUID(name) { return .tenant(name) }
-        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
-        let isDomain =
-            labels.count > 1
-            && labels.allSatisfy { label in
-                !label.isEmpty && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
-            }
-        guard isDomain else {
+        guard isTenant(name) else {
             throw AuthorityError(
                 reason: "The authority's path is neither a tenant ID (a GUID), a domain such as "
                     + "contoso.onmicrosoft.com, common, organizations nor consumers.")
         }
         return .tenant(name)
+    }
+
+    /// A path-less authority means the tenant that its subdomain names (facts).
+    private static func externalTenant(_ names: [String], host: Endpoint) throws(AuthorityError) -> String {
+        guard let name = names.first?.lowercased() else {
+            guard host.host.hasSuffix(Kind.externalHosts), let subdomain = host.host.split(separator: ".").first else {
+                throw AuthorityError(
+                    reason: "On a custom domain the authority names the tenant: add its ID or domain behind the host.")
+            }
+            return "\(subdomain).onmicrosoft.com"
+        }
+        guard names.count == 1, isTenant(name) else {
+            throw AuthorityError(
+                reason: "After the host the authority names the external tenant alone: its ID, or a domain such as "
+                    + "contoso.onmicrosoft.com.")
+        }
+        return name
+    }
+
+    private static func userFlow(
+        _ names: [String]
+    ) throws(AuthorityError) -> (prefix: String, tenant: String, policy: String) {
+        let hasPrefix = names.count == 3 && names[0].lowercased() == "tfp"
+        let rest = hasPrefix ? Array(names.dropFirst()) : names
+        guard rest.count == 2, isTenant(rest[0].lowercased()) else {
+            throw AuthorityError(
+                reason: "After the host the authority names the tenant and the user flow, as in "
+                    + "/tfp/contoso.onmicrosoft.com/b2c_1_susi.")
+        }
+        let policy = rest[1].lowercased()
+        guard policy.utf8.count <= 64,
+            policy.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) })
+        else {
+            throw AuthorityError(reason: "A user flow's name has letters, digits, _ and - only, as b2c_1_susi.")
+        }
+        return (hasPrefix ? "/tfp" : "", rest[0].lowercased(), policy)
+    }
+
+    /// A tenant ID or a domain.
+    private static func isTenant(_ name: String) -> Bool {
+        if isGUID(name) { return true }
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        return labels.count > 1
+            && labels.allSatisfy { label in
+                !label.isEmpty && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+            }
+    }
+}
+
+extension Authority.Segment {
+    /// As it stands in the path.
+    var name: String {
+        switch self {
+        case .tenant(let name): name
+        case .common: "common"
+        case .organizations: "organizations"
+        case .consumers: "consumers"
+        }
+    }
+}
+
+/// Microsoft's separate clouds.
+private enum Cloud {
+    case global, usGovernment, china
+
+    static let hosts: [String: Cloud] = [
+        "login.microsoftonline.com": .global, "login.windows.net": .global, "login.microsoft.com": .global,
+        "sts.windows.net": .global,
+        "login.microsoftonline.us": .usGovernment, "login.usgovcloudapi.net": .usGovernment,
+        "login.partner.microsoftonline.cn": .china, "login.chinacloudapi.cn": .china,
+    ]
+}
+
+extension Authority.Kind {
+    fileprivate static let externalHosts = ".ciamlogin.com"
+    private static let userFlowHosts = ".b2clogin.com"
+
+    var example: String {
+        switch self {
+        case .workforce: "https://login.microsoftonline.com/common"
+        case .external: "https://contoso.ciamlogin.com"
+        case .b2c: "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/b2c_1_susi"
+        case .oidc: "https://id.example.com, the provider's issuer"
+        }
+    }
+
+    /// Refuses a host that is known to be another kind's.
+    fileprivate func checkHost(of endpoint: Endpoint) throws(AuthorityError) {
+        if endpoint.isLoopback { return }
+        let isMicrosofts = Cloud.hosts[endpoint.host] != nil && endpoint.port == nil
+        let isExternal = endpoint.host.hasSuffix(Self.externalHosts)
+        let isUserFlows = endpoint.host.hasSuffix(Self.userFlowHosts)
+        switch self {
+        case .workforce where isExternal || isUserFlows:
+            throw AuthorityError(
+                reason:
+                    "\(endpoint.host) belongs to an external or B2C tenant, but this application's kind is workforce.")
+        case .workforce where !isMicrosofts:
+            throw AuthorityError(
+                reason: "\(endpoint.authority) is not a sign-in host of Microsoft's: use login.microsoftonline.com, "
+                    + "login.microsoftonline.us or login.partner.microsoftonline.cn.")
+        case .external where isMicrosofts || isUserFlows:
+            throw AuthorityError(
+                reason: "\(endpoint.host) is not an external tenant's host: use {subdomain}.ciamlogin.com or the "
+                    + "tenant's custom domain, or another kind.")
+        case .b2c where isExternal:
+            throw AuthorityError(
+                reason: "\(endpoint.host) belongs to an external tenant, but this application's kind is b2c.")
+        default: break
+        }
     }
 }
 

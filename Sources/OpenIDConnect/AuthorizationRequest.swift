@@ -35,6 +35,9 @@ public struct AuthorizationRequest: Sendable {
     public var claims: ClaimsRequest?
     /// How the callback comes.
     public var responseMode: ResponseMode
+    /// Parameters that the provider knows and this module does not, as `ui_locales`. One that is named like ours is left
+    /// out: it cannot take another's place.
+    public var extraParameters: [(name: String, value: String)] = []
 
     /// A request with everything left to the provider.
     public init(
@@ -48,6 +51,13 @@ public struct AuthorizationRequest: Sendable {
         self.claims = claims
         self.responseMode = responseMode
     }
+
+    /// What only this module may say, whether this request says it or not.
+    public static let ownParameters: Set<String> = [
+        "client_id", "client_secret", "client_assertion", "client_assertion_type", "response_type", "redirect_uri",
+        "response_mode", "scope", "state", "nonce", "code_challenge", "code_challenge_method", "client_info", "prompt",
+        "login_hint", "domain_hint", "claims", "request", "request_uri", "id_token_hint", "registration", "p",
+    ]
 
     /// The URL to redirect the browser to. It holds state and nonce: not for a log.
     public func url(
@@ -69,6 +79,7 @@ public struct AuthorizationRequest: Sendable {
         if let loginHint, !loginHint.isEmpty, prompt != .selectAccount { parameters.append(("login_hint", loginHint)) }
         if let domainHint, !domainHint.isEmpty { parameters.append(("domain_hint", domainHint)) }
         if let claims = registration.claimsParameter(claims) { parameters.append(("claims", claims)) }
+        for extra in extraParameters where !Self.ownParameters.contains(extra.name) { parameters.append(extra) }
         return metadata.authorizationEndpoint.appending(parameters)
     }
 }
@@ -79,11 +90,20 @@ public struct LogoutRequest: Sendable {
     public var postLogoutRedirectURI: String?
     /// The ID token's `login_hint` claim: no account picker then.
     public var logoutHint: String?
+    /// The ID token itself, which B2C and other providers ask for. Personal data: not for a log.
+    public var idTokenHint: String?
+    /// Comes back with the browser, which proves that the provider sent it.
+    public var state: String?
 
     /// A request with what is known of the account.
-    public init(postLogoutRedirectURI: String? = nil, logoutHint: String? = nil) {
+    public init(
+        postLogoutRedirectURI: String? = nil, logoutHint: String? = nil, idTokenHint: String? = nil,
+        state: String? = nil
+    ) {
         self.postLogoutRedirectURI = postLogoutRedirectURI
         self.logoutHint = logoutHint
+        self.idTokenHint = idTokenHint
+        self.state = state
     }
 
     /// The URL to redirect the browser to; nil when the provider has no such endpoint.
@@ -91,6 +111,8 @@ public struct LogoutRequest: Sendable {
         var parameters = [(name: "client_id", value: registration.clientID)]
         if let postLogoutRedirectURI { parameters.append(("post_logout_redirect_uri", postLogoutRedirectURI)) }
         if let logoutHint { parameters.append(("logout_hint", logoutHint)) }
+        if let idTokenHint { parameters.append(("id_token_hint", idTokenHint)) }
+        if let state { parameters.append(("state", state)) }
         return metadata.endSessionEndpoint?.appending(parameters)
     }
 }
@@ -105,7 +127,7 @@ public struct AdminConsentRequest: Sendable {
     public init(authority: Authority, tenant: String? = nil) throws(AuthorityError) {
         switch tenant {
         case nil: endpoint = try Self.endpoint(of: authority, isChosen: false)
-        case let tenant?: endpoint = try Self.endpoint(of: Authority("\(authority.origin)/\(tenant)"), isChosen: true)
+        case let tenant?: endpoint = try Self.endpoint(of: authority.withTenant(tenant), isChosen: true)
         }
     }
 
@@ -120,11 +142,14 @@ public struct AdminConsentRequest: Sendable {
     }
 
     private static func endpoint(of authority: Authority, isChosen: Bool) throws(AuthorityError) -> Endpoint {
+        guard authority.kind == .workforce else {
+            throw AuthorityError(reason: "Administrators agree at workforce authorities only.")
+        }
         switch authority.segment {
         case .tenant(let name): return authority.endpoint(path: "/\(name)/v2.0/adminconsent")
         case .common where !isChosen, .organizations:
             return authority.endpoint(path: "/organizations/v2.0/adminconsent")
-        case .common, .consumers:
+        case .common, .consumers, nil:
             throw AuthorityError(reason: "An administrator agrees for one tenant: name its ID or one of its domains.")
         }
     }

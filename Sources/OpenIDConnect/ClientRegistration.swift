@@ -1,11 +1,3 @@
-/// How the client proves to the token endpoint who it is.
-public enum ClientAuthentication: Sendable, RedactedDescription {
-    /// Not at all: a redirect URI of the type *mobile and desktop*. PKCE alone protects the code.
-    case publicClient
-    /// `client_secret_post` (OpenID Connect Core section 9): a redirect URI of the type *web*.
-    case secret(String)
-}
-
 /// What the operator registered at the provider for one application.
 public struct ClientRegistration: Sendable {
     /// The application's ID.
@@ -13,7 +5,7 @@ public struct ClientRegistration: Sendable {
     /// Exactly as registered: the provider compares every character.
     public let redirectURI: String
     /// How the client proves who it is.
-    public let authentication: ClientAuthentication
+    public var authentication: ClientAuthentication
     /// What the application asks for at sign-in; ``standardScopes`` are added.
     public let scopes: [String]
     /// GUIDs of the tenants whose accounts may sign in, in lower case; empty: all that the authority lets in.
@@ -50,13 +42,6 @@ public struct ClientRegistration: Sendable {
         return (claims.map(capabilities.merging) ?? capabilities).json
     }
 
-    /// The parameters with which the client identifies itself at the token endpoint.
-    var authenticationParameters: [(name: String, value: String)] {
-        switch authentication {
-        case .publicClient: [("client_id", clientID)]
-        case .secret(let secret): [("client_id", clientID), ("client_secret", secret)]
-        }
-    }
 }
 
 /// The `claims` request parameter (OpenID Connect Core section 5.5): capabilities, or a provider's claims challenge.

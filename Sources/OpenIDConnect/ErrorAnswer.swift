@@ -13,6 +13,13 @@ struct ErrorAnswer {
     private(set) var claims: ClaimsRequest?
     private var isCancelled = false
 
+    /// What an empty 400 of a token endpoint means: the grant is not accepted.
+    static let emptyRefusal = ErrorAnswer(error: "invalid_grant")
+
+    private init(error: String) {
+        self.error = error
+    }
+
     /// A body of the token endpoint; nil when there is no `error` in it.
     init?(body: JSONValue) {
         guard let error = body["error"]?.string.flatMap(Self.identifier) else { return nil }
@@ -61,20 +68,26 @@ struct ErrorAnswer {
         result.correlationID = correlationID
         result.timestamp = timestamp
         result.claims = claims
+        result.explanation = explanation
         return result
     }
 
     private var code: OpenIDError.Code {
         switch error {
         case "invalid_client", "unauthorized_client": return .providerRejectedClient
+        case "access_denied" where aadb2c.contains(PlatformErrors.passwordForgotten): return .passwordResetRequested
         case "temporarily_unavailable", "server_error": return .providerUnavailable
         default: break
         }
-        if aadsts.contains(where: AADSTS.adminConsent.contains) { return .adminConsentRequired }
-        if aadsts.contains(AADSTS.consentDeclined) || aadb2c.contains(AADSTS.policyCancelled) || isCancelled {
+        if aadsts.contains(where: PlatformErrors.adminConsent.contains) { return .adminConsentRequired }
+        if aadsts.contains(PlatformErrors.consentDeclined) || aadb2c.contains(PlatformErrors.policyCancelled)
+            || isCancelled
+        {
             return error == "access_denied" ? .cancelled : .consentRequired
         }
-        if error == "consent_required" || suberror == "consent_required" || aadsts.contains(AADSTS.consentMissing) {
+        if error == "consent_required" || suberror == "consent_required"
+            || aadsts.contains(PlatformErrors.consentMissing)
+        {
             return .consentRequired
         }
         switch error {
@@ -84,14 +97,20 @@ struct ErrorAnswer {
             return aadsts.isEmpty && aadb2c.isEmpty ? .cancelled : .accessDenied
         default: break
         }
-        if aadsts.contains(where: AADSTS.clientFaults.contains) { return .providerRejectedClient }
-        if aadsts.contains(where: AADSTS.accountRefused.contains) { return .accessDenied }
+        if aadsts.contains(where: PlatformErrors.clientFaults.contains) { return .providerRejectedClient }
+        if aadsts.contains(where: PlatformErrors.accountRefused.contains) { return .accessDenied }
         if let suberror, OpenIDError.interactionSuberrors.contains(suberror) { return .interactionRequired }
         return .providerRejectedRequest
     }
 
+    /// Of the first number that is known.
+    private var explanation: ErrorExplanation? {
+        aadb2c.lazy.compactMap { PlatformErrors.userFlows[$0] }.first
+            ?? aadsts.lazy.compactMap { PlatformErrors.workforce[$0] }.first
+    }
+
     private var hint: String {
-        aadsts.lazy.compactMap { AADSTS.hints[$0] }.first ?? AADSTS.hint(for: code)
+        explanation.map { "\($0.cause) \($0.remedy)" } ?? PlatformErrors.hint(for: code)
     }
 
     private static func identifier(_ text: String) -> String? {

@@ -3,7 +3,7 @@ enum FormEncoding {
     /// Everything but RFC 3986's unreserved characters is percent-encoded, so that the text is right in a body, in a
     /// query and in a header alike.
     static func encode(_ fields: [(name: String, value: String)]) -> String {
-        fields.map { percentEncode($0.name) + "=" + percentEncode($0.value) }.joined(separator: "&")
+        fields.map { escaped($0.name) + "=" + escaped($0.value) }.joined(separator: "&")
     }
 
     /// The fields in their order; nil when an escape is broken or the text is not UTF-8.
@@ -18,7 +18,8 @@ enum FormEncoding {
         return fields
     }
 
-    private static func percentEncode(_ text: String) -> String {
+    /// One name or value.
+    static func escaped(_ text: String) -> String {
         let hexDigits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
         for byte in text.utf8 {

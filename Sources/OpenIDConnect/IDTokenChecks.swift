@@ -9,6 +9,9 @@ struct IDTokenChecks {
         case signIn(nonce: String, callbackIssuer: String?)
         /// The account that signed in (section 12.2).
         case refresh(KnownIdentity)
+        /// The same person as a guest of another tenant, who has another `iss`, `sub` and `oid` there: who it is, the
+        /// token answer's `client_info` says, which the caller compares.
+        case guest
     }
 
     /// How far clocks may be apart, in seconds.
@@ -25,7 +28,7 @@ struct IDTokenChecks {
         try checkIssuer(claims)  // 2
         try checkAudience(claims)  // 3, 4, 5
         let key = try await directory.key(id: token.keyID, algorithm: token.algorithm, of: metadata)
-        guard key.issuer.map({ IssuerRule.fill($0, tenantID: claims.tenantID) == claims.issuer }) ?? true else {
+        guard key.issuer.map({ IssuerRule.fill($0, tenantID: claims.tenantID ?? "") == claims.issuer }) ?? true else {
             throw OpenIDError(.keyIssuer)
         }
         // 6, 7, 8
@@ -39,19 +42,24 @@ struct IDTokenChecks {
 
     /// The metadata's issuer with the token's tenant in it, and that tenant one that may sign in.
     private func checkIssuer(_ claims: IDTokenClaims) throws(OpenIDError) {
-        guard isGUID(claims.tenantID) else { throw OpenIDError(.tenant) }
-        guard claims.issuer == metadata.issuerRule.issuer(tenantID: claims.tenantID) else { throw OpenIDError(.issuer) }
-        let tenantID = claims.tenantID.lowercased()
+        if let fault = metadata.issuerRule.fault(of: claims) { throw OpenIDError(fault) }
+        let tenantID = claims.tenantID?.lowercased()
         let isPersonal = tenantID == Authority.consumersTenantID
-        guard metadata.issuerRule.admits(tenantID: tenantID),
-            !(isPersonal && metadata.authority.segment == .organizations),
-            registration.allowedTenants.isEmpty || registration.allowedTenants.contains(tenantID)
-        else { throw OpenIDError(.tenant) }
+        let isAllowed =
+            registration.allowedTenants.isEmpty || tenantID.map(registration.allowedTenants.contains) ?? false
+        guard isAllowed, !(isPersonal && metadata.authority.segment == .organizations) else {
+            throw OpenIDError(.tenant)
+        }
     }
 
-    /// This client and nobody else: there is no other audience that we trust.
+    /// This client. The platform's tokens are for nobody else; other providers may name more (section 2), and then have
+    /// to say that the token was issued to us.
     private func checkAudience(_ claims: IDTokenClaims) throws(OpenIDError) {
-        guard claims.audience == [registration.clientID] else { throw OpenIDError(.audience) }
+        let isOurs =
+            metadata.authority.kind == .oidc
+            ? claims.audience.contains(registration.clientID) : claims.audience == [registration.clientID]
+        guard isOurs else { throw OpenIDError(.audience) }
+        if claims.audience.count > 1, claims.authorizedParty == nil { throw OpenIDError(.authorizedParty) }
         guard claims.authorizedParty.map({ $0 == registration.clientID }) ?? true else {
             throw OpenIDError(.authorizedParty)
         }
@@ -73,8 +81,9 @@ struct IDTokenChecks {
             }
         case .refresh(let account):
             guard claims.issuer == account.issuer, claims.subject == account.subject,
-                account.tenantID.map({ $0.lowercased() == claims.tenantID.lowercased() }) ?? true
+                account.tenantID.map({ $0.lowercased() == claims.tenantID?.lowercased() }) ?? true
             else { throw OpenIDError(.otherAccount) }
+        case .guest: break
         }
     }
 }

@@ -7,8 +7,10 @@ public struct IDTokenClaims: Sendable, RedactedDescription {
     public let issuer: String
     /// `sub`: who it is, for this client only.
     public let subject: String
-    /// `tid`, as it came.
-    public let tenantID: String
+    /// `tid`, as it came; there in every workforce token.
+    public let tenantID: String?
+    /// The user flow of a B2C token in lower case: `tfp`, in older tokens `acr` (facts).
+    public let policy: String?
     /// `oid`: who it is in the tenant.
     public let objectID: String?
     /// `preferred_username`: for people and for hints, never a key.
@@ -41,28 +43,28 @@ public struct IDTokenClaims: Sendable, RedactedDescription {
 
     /// The account's key where `client_info` gives none: `oid.tid`, else a hash of `iss` and `sub`.
     var fallbackAccountID: String {
-        if let objectID { return "\(objectID).\(tenantID)" }
+        if let objectID, let tenantID { return "\(objectID).\(tenantID)" }
         return Base64URL.encode(SHA256.hash(data: Array("\(issuer)\n\(subject)".utf8)))
     }
 
-    /// Reads the claims; which ones must be there and their types (OpenID Connect Core section 2). `tid` belongs to the
-    /// workforce kind.
+    /// Reads the claims; which ones must be there and their types (OpenID Connect Core section 2). Which issuers need a
+    /// `tid` is the issuer rule's to say.
     init(_ token: SignedToken) throws(OpenIDError) {
         let payload = token.payload
         guard let issuer = payload["iss"]?.string, let subject = payload["sub"]?.string,
             (1...255).contains(subject.utf8.count), let expiresOn = payload["exp"].flatMap(Self.date),
             let issuedAt = payload["iat"].flatMap(Self.date), let audience = payload["aud"].flatMap(Self.audience)
         else { throw OpenIDError(.malformed) }
-        guard let tenantID = payload["tid"]?.string else { throw OpenIDError(.tenant) }
         self.issuer = issuer
         self.subject = subject
-        self.tenantID = tenantID
         self.expiresOn = expiresOn
         self.issuedAt = issuedAt
         self.audience = audience
         notBefore = try Self.optional("nbf", in: payload, Self.date)
         authorizedParty = try Self.optional("azp", in: payload, \.string)
         nonce = try Self.optional("nonce", in: payload, \.string)
+        tenantID = payload["tid"]?.string
+        policy = (payload["tfp"]?.string ?? payload["acr"]?.string)?.lowercased()
         objectID = payload["oid"]?.string
         preferredUsername = payload["preferred_username"]?.string
         name = payload["name"]?.string

@@ -1,58 +1,120 @@
 /// Which `iss` a token of an authority may carry. Built once from the metadata; there is no rule that accepts anything.
 enum IssuerRule: Sendable, Hashable {
-    /// One tenant: `iss` is exactly this, and its `tid` is the GUID in it.
-    case tenant(issuer: String, tenantID: String)
+    /// One tenant: `iss` is exactly this, and its `tid`, where it must have one, is the GUID in it.
+    case tenant(issuer: String, tenantID: String, needsTenantID: Bool)
     /// Many tenants: the metadata's issuer holds `{tenantid}`, to be replaced by the token's `tid`.
     case template(String)
+    /// A user flow of B2C: `iss` is exactly this; the flow stands in it, or else the token has to name it.
+    case userFlow(issuer: String, tenantID: String, policy: String, isNamed: Bool)
+    /// A provider without tenants: `iss` is exactly this.
+    case exact(String)
 
     static let placeholder = "{tenantid}"
 
     /// The rule for what the discovery document of `authority` says; nil when that is not its issuer.
-    ///
+    init?(metadataIssuer issuer: String, authority: Authority) {
+        let rule: IssuerRule? =
+            switch authority.kind {
+            case .workforce: Self.workforce(issuer, authority)
+            case .external: Self.external(issuer, authority)
+            case .b2c: Self.userFlow(issuer, authority)
+            case .oidc: Self.provider(issuer, authority)
+            }
+        guard let rule else { return nil }
+        self = rule
+    }
+
     /// `…/{tenantid}/v2.0` belongs to common and organizations alone; everybody else's issuer names a tenant, and
     /// where the authority names a GUID, that one.
-    init?(metadataIssuer issuer: String, authority: Authority) {
-        let isTemplate = issuer.contains(Self.placeholder)
-        let filled = Self.fill(issuer, tenantID: Authority.consumersTenantID)
-        guard let endpoint = Endpoint(filled), authority.mayIssue(as: endpoint), endpoint.query == nil,
-            !filled.contains("{")
+    private static func workforce(_ issuer: String, _ authority: Authority) -> IssuerRule? {
+        let isTemplate = issuer.contains(placeholder)
+        let filled = fill(issuer, tenantID: Authority.consumersTenantID)
+        guard let endpoint = Endpoint(filled), authority.mayIssue(as: endpoint), !filled.contains("{"),
+            let tenantID = tenantID(in: endpoint)
         else { return nil }
-        let parts = endpoint.path.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].isEmpty, parts[2] == "v2.0", isGUID(parts[1]) else { return nil }
-        let tenantID = parts[1].lowercased()
         switch authority.segment {
         case .common, .organizations:
-            guard isTemplate else { return nil }
-            self = .template(issuer)
+            return isTemplate ? .template(issuer) : nil
         case .consumers:
             guard !isTemplate, tenantID == Authority.consumersTenantID else { return nil }
-            self = .tenant(issuer: issuer, tenantID: tenantID)
         case .tenant(let name):
             guard !isTemplate, !isGUID(name) || name == tenantID else { return nil }
-            self = .tenant(issuer: issuer, tenantID: tenantID)
+        case nil: return nil
+        }
+        return .tenant(issuer: issuer, tenantID: tenantID, needsTenantID: true)
+    }
+
+    /// The host is another than the authority's (`{guid}.ciamlogin.com`): that the configured authority's own discovery
+    /// document says so is what makes it the issuer.
+    private static func external(_ issuer: String, _ authority: Authority) -> IssuerRule? {
+        guard let endpoint = Endpoint(issuer), endpoint.scheme == "https" || authority.isLoopback,
+            let tenantID = tenantID(in: endpoint)
+        else { return nil }
+        if case .tenant(let name) = authority.segment, isGUID(name), name != tenantID { return nil }
+        return .tenant(issuer: issuer, tenantID: tenantID, needsTenantID: false)
+    }
+
+    /// `https://{host}/{GUID}/v2.0/` or `https://{host}/tfp/{GUID}/{policy}/v2.0/` (facts), the slash at the end or not.
+    private static func userFlow(_ issuer: String, _ authority: Authority) -> IssuerRule? {
+        guard let policy = authority.policy, let endpoint = Endpoint(issuer), endpoint.origin == authority.origin,
+            endpoint.query == nil
+        else { return nil }
+        var names = endpoint.path.split(separator: "/").map { $0.lowercased() }
+        let isNamed = names.first == "tfp"
+        if isNamed { names.removeFirst() }
+        guard names.count == (isNamed ? 3 : 2), names.last == "v2.0", isGUID(names[0]), !isNamed || names[1] == policy
+        else { return nil }
+        if case .tenant(let name) = authority.segment, isGUID(name), name != names[0] { return nil }
+        return .userFlow(issuer: issuer, tenantID: names[0], policy: policy, isNamed: isNamed)
+    }
+
+    /// OpenID Connect Discovery 1.0 section 4.3: exactly what was configured. A slash at the end may differ, because
+    /// it is dropped before the well-known path is added (section 4.1).
+    private static func provider(_ issuer: String, _ authority: Authority) -> IssuerRule? {
+        let configured = authority.description
+        return issuer == configured || issuer == configured + "/" ? .exact(issuer) : nil
+    }
+
+    /// The tenant in `…/{GUID}/v2.0`.
+    private static func tenantID(in endpoint: Endpoint) -> String? {
+        let parts = endpoint.path.split(separator: "/", omittingEmptySubsequences: false)
+        guard endpoint.query == nil, parts.count == 3, parts[0].isEmpty, parts[2] == "v2.0", isGUID(parts[1]) else {
+            return nil
+        }
+        return parts[1].lowercased()
+    }
+
+    // MARK: Checks
+
+    /// What is wrong with a token's `iss`, `tid` and user flow; nil when all are right.
+    func fault(of claims: IDTokenClaims) -> IDTokenFault? {
+        let tenantID = claims.tenantID?.lowercased()
+        if let tenantID, !isGUID(tenantID), !isExact { return .tenant }
+        switch self {
+        case .template(let template):
+            guard let tenantID = claims.tenantID else { return .tenant }
+            return claims.issuer == Self.fill(template, tenantID: tenantID) ? nil : .issuer
+        case .tenant(let issuer, let own, let needsTenantID):
+            if tenantID == nil, needsTenantID { return .tenant }
+            guard claims.issuer == issuer else { return .issuer }
+            return tenantID ?? own == own ? nil : .tenant
+        case .userFlow(let issuer, let own, let policy, let isNamed):
+            guard claims.issuer == issuer else { return .issuer }
+            guard tenantID ?? own == own else { return .tenant }
+            return claims.policy.map { $0 == policy } ?? isNamed ? nil : .policy
+        case .exact(let issuer):
+            return claims.issuer == issuer ? nil : .issuer
         }
     }
 
-    /// The one issuer of a token with this `tid`.
-    func issuer(tenantID: String) -> String {
-        switch self {
-        case .tenant(let issuer, _): issuer
-        case .template(let template): Self.fill(template, tenantID: tenantID)
-        }
-    }
-
-    /// Whether a token of this tenant may exist under the rule at all.
-    func admits(tenantID: String) -> Bool {
-        switch self {
-        case .tenant(_, let own): own == tenantID.lowercased()
-        case .template: true
-        }
+    private var isExact: Bool {
+        if case .exact = self { true } else { false }
     }
 
     /// Whether a callback's `iss` (RFC 9207) can be of this authority: the tenant is not known yet.
     func mayBe(_ issuer: String) -> Bool {
         switch self {
-        case .tenant(let own, _): return issuer == own
+        case .tenant(let own, _, _), .userFlow(let own, _, _, _), .exact(let own): return issuer == own
         case .template(let template):
             if issuer == template { return true }
             let parts = issuer.split(separator: "/")

@@ -10,6 +10,8 @@ public struct OpenIDError: Error, Sendable, Equatable, CustomStringConvertible {
         case adminConsentRequired = "admin_consent_required"
         /// The person pressed cancel or declined.
         case cancelled
+        /// The person forgot the password on a B2C page: go on with the reset policy (AADB2C90118).
+        case passwordResetRequested = "password_reset_requested"
         /// A policy or the tenant keeps this account out.
         case accessDenied = "access_denied"
         /// No usable answer. Nothing is known about the account: keep everything and try later.
@@ -54,6 +56,8 @@ public struct OpenIDError: Error, Sendable, Equatable, CustomStringConvertible {
     public internal(set) var correlationID: String?
     /// The provider's `timestamp`.
     public internal(set) var timestamp: String?
+    /// What the platform's number means, where it is known.
+    public internal(set) var explanation: ErrorExplanation?
     /// A claims challenge, to be sent with the next request.
     public internal(set) var claims: ClaimsRequest?
     /// How long the provider asked to be left alone.
@@ -126,6 +130,8 @@ public enum IDTokenFault: String, Sendable, CaseIterable {
     case unknownKey = "unknown_key"
     /// No `kid`, and several keys.
     case ambiguousKey = "ambiguous_key"
+    /// `tfp` or `acr` is not the user flow that was asked.
+    case policy
     /// The key is another issuer's.
     case keyIssuer = "key_issuer"
     /// The signature is not the key's.
@@ -149,6 +155,7 @@ public enum IDTokenFault: String, Sendable, CaseIterable {
         case .issuer: "The ID token's issuer is not the configured authority's."
         case .tenant: "The account's tenant may not sign in to this application."
         case .audience: "The ID token is not for this client ID alone."
+        case .policy: "The ID token comes from another user flow."
         case .authorizedParty: "The ID token was issued to another client."
         case .unknownKey: "The ID token is signed with a key that the provider does not publish."
         case .ambiguousKey: "The ID token names no key, and the provider has several."

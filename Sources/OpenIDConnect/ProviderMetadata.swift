@@ -13,10 +13,16 @@ public struct ProviderMetadata: Sendable, Hashable {
     public let keysEndpoint: Endpoint
     /// Where the browser goes to sign out.
     public let endSessionEndpoint: Endpoint?
+    /// Where an access token is exchanged for claims about the person (OpenID Connect Core section 5.3).
+    public let userInfoEndpoint: Endpoint?
+    /// Where tokens are revoked (RFC 7009).
+    public let revocationEndpoint: Endpoint?
     /// Whether every callback must name its issuer (RFC 9207 section 2.4).
     public let requiresIssuerInCallback: Bool
 
     let issuerRule: IssuerRule
+    /// How clients may authenticate at the token endpoint; nil when the document does not say.
+    let secretMethods: [String]?
 
     init(parsing response: ProviderResponse, of authority: Authority, now: ProviderClock) throws(OpenIDError) {
         let document = try ProviderAnswer(response, now: now).document(named: "discovery document")
@@ -31,11 +37,10 @@ public struct ProviderMetadata: Sendable, Hashable {
         authorizationEndpoint = try Self.endpoint("authorization_endpoint", in: document, of: authority)
         tokenEndpoint = try Self.endpoint("token_endpoint", in: document, of: authority)
         keysEndpoint = try Self.endpoint("jwks_uri", in: document, of: authority)
-        endSessionEndpoint =
-            switch document["end_session_endpoint"] {
-            case nil, .null: nil
-            default: try Self.endpoint("end_session_endpoint", in: document, of: authority)
-            }
+        endSessionEndpoint = try Self.optionalEndpoint("end_session_endpoint", in: document, of: authority)
+        userInfoEndpoint = try Self.optionalEndpoint("userinfo_endpoint", in: document, of: authority)
+        revocationEndpoint = try Self.optionalEndpoint("revocation_endpoint", in: document, of: authority)
+        secretMethods = document["token_endpoint_auth_methods_supported"]?.array?.compactMap(\.string)
         requiresIssuerInCallback = document["authorization_response_iss_parameter_supported"] == .bool(true)
     }
 
@@ -45,10 +50,19 @@ public struct ProviderMetadata: Sendable, Hashable {
         guard let endpoint = document[name]?.string.flatMap({ Endpoint($0) }) else {
             throw invalid("The discovery document of \(authority) has no usable \(name).")
         }
-        guard endpoint.scheme == "https" || endpoint.isLoopback && authority.cloud == .loopback else {
+        guard endpoint.scheme == "https" || endpoint.isLoopback && authority.isLoopback else {
             throw invalid("The discovery document of \(authority) names a \(name) that is not https.")
         }
         return endpoint
+    }
+
+    private static func optionalEndpoint(
+        _ name: String, in document: JSONValue, of authority: Authority
+    ) throws(OpenIDError) -> Endpoint? {
+        switch document[name] {
+        case nil, .null: nil
+        default: try endpoint(name, in: document, of: authority)
+        }
     }
 
     static func invalid(_ reason: String) -> OpenIDError {

@@ -14,7 +14,19 @@ struct SignedToken {
     /// Larger tokens are not read.
     static let maxBytes = 65536
 
-    init(parsing token: String) throws(OpenIDError) {
+    /// What a token says it is in `typ`, which is optional (RFC 8725 section 3.11: one kind must not pass as another).
+    enum Kind {
+        case identity, logout
+
+        func admits(_ type: String) -> Bool {
+            switch self {
+            case .identity: type == "jwt"
+            case .logout: type == "logout+jwt" || type == "jwt"
+            }
+        }
+    }
+
+    init(parsing token: String, type kind: Kind = .identity) throws(OpenIDError) {
         let bytes = Array(token.utf8)
         let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard bytes.count <= Self.maxBytes, parts.count == 3, let headerBytes = Base64URL.decode(parts[0]),
@@ -24,9 +36,8 @@ struct SignedToken {
             let payloadText = String(validating: payloadBytes, as: UTF8.self),
             let algorithmName = header["alg"]?.string
         else { throw OpenIDError(.malformed) }
-        // RFC 7515 section 4.1.11: an extension that we do not know must refuse the token. RFC 8725 section 3.11: a
-        // token that says it is another kind (at+jwt, logout+jwt) is not an ID token.
-        guard header["crit"] == nil, header["typ"].map({ $0.string?.lowercased() == "jwt" }) ?? true else {
+        // RFC 7515 section 4.1.11: an extension that we do not know must refuse the token.
+        guard header["crit"] == nil, header["typ"].map({ kind.admits($0.string?.lowercased() ?? "") }) ?? true else {
             throw OpenIDError(.malformed)
         }
         switch header["kid"] {

@@ -12,14 +12,15 @@ public struct CodeRequest: Sendable, RedactedDescription {
     ///   - scopes: as in the authorization request; nil: the registration's.
     ///   - claims: as in the authorization request.
     ///   - registration: the client.
+    /// - Throws: when the client cannot prove who it is.
     public init(
         redeeming callback: ValidatedCallback, scopes: [String]? = nil, claims: ClaimsRequest? = nil,
         registration: ClientRegistration
-    ) {
+    ) throws(OpenIDError) {
         self.callback = callback
         self.registration = registration
         self.scopes = scopes ?? registration.scopes
-        providerRequest = .token(
+        providerRequest = try .token(
             at: callback.metadata, registration, scopes: self.scopes, claims: claims,
             grant: [
                 ("grant_type", "authorization_code"), ("code", callback.code),
@@ -31,14 +32,15 @@ public struct CodeRequest: Sendable, RedactedDescription {
     public func tokens(
         from response: ProviderResponse, directory: ProviderDirectory
     ) async throws(OpenIDError) -> SignedInTokens {
-        let answer = try TokenResponse(parsing: response, requestedScopes: scopes, now: directory.now)
+        let answer = try TokenResponse(
+            parsing: response, from: callback.metadata, requestedScopes: scopes, now: directory.now)
         guard let token = answer.idToken else { throw OpenIDError(.missing) }
         let checks = IDTokenChecks(
             metadata: callback.metadata, registration: registration, directory: directory,
             subject: .signIn(nonce: callback.attempt.nonce, callbackIssuer: callback.issuer))
         let claims = try await checks.claims(of: token)
         return SignedInTokens(
-            idTokenClaims: claims, homeAccountID: answer.homeAccountID ?? claims.fallbackAccountID,
+            idToken: token, idTokenClaims: claims, homeAccountID: answer.homeAccountID ?? claims.fallbackAccountID,
             tokens: answer.tokens)
     }
 }
@@ -49,6 +51,7 @@ public struct RefreshRequest: Sendable, RedactedDescription {
     public let providerRequest: ProviderRequest
 
     private let account: KnownIdentity
+    private let guestAccountID: String?
     private let metadata: ProviderMetadata
     private let registration: ClientRegistration
     private let scopes: [String]
@@ -58,17 +61,21 @@ public struct RefreshRequest: Sendable, RedactedDescription {
     ///   - account: who signed in; a new ID token must be about the same.
     ///   - scopes: what the access token is for, one resource; nil: the registration's.
     ///   - claims: a claims challenge to satisfy.
-    ///   - metadata: of the authority at which the account signed in.
+    ///   - metadata: of the authority at which the account signed in, or of another tenant's.
     ///   - registration: the client.
+    ///   - guestAccountID: for another tenant than the one in which the account signed in, its home account id: as a guest
+    ///     the person has another `iss`, `sub` and `oid`, and `client_info` alone is the same.
+    /// - Throws: when the client cannot prove who it is.
     public init(
         refreshToken: String, account: KnownIdentity, scopes: [String]? = nil, claims: ClaimsRequest? = nil,
-        metadata: ProviderMetadata, registration: ClientRegistration
-    ) {
+        metadata: ProviderMetadata, registration: ClientRegistration, guestAccountID: String? = nil
+    ) throws(OpenIDError) {
+        self.guestAccountID = guestAccountID
         self.account = account
         self.metadata = metadata
         self.registration = registration
         self.scopes = scopes ?? registration.scopes
-        providerRequest = .token(
+        providerRequest = try .token(
             at: metadata, registration, scopes: self.scopes, claims: claims,
             grant: [("grant_type", "refresh_token"), ("refresh_token", refreshToken)])
     }
@@ -77,11 +84,17 @@ public struct RefreshRequest: Sendable, RedactedDescription {
     public func tokens(
         from response: ProviderResponse, directory: ProviderDirectory
     ) async throws(OpenIDError) -> RefreshedTokens {
-        let answer = try TokenResponse(parsing: response, requestedScopes: scopes, now: directory.now)
-        guard let token = answer.idToken else { return RefreshedTokens(idTokenClaims: nil, tokens: answer.tokens) }
+        let answer = try TokenResponse(
+            parsing: response, from: metadata, requestedScopes: scopes, now: directory.now)
+        if let guestAccountID, answer.homeAccountID != guestAccountID { throw OpenIDError(.otherAccount) }
+        guard let token = answer.idToken else {
+            return RefreshedTokens(idToken: nil, idTokenClaims: nil, tokens: answer.tokens)
+        }
         let checks = IDTokenChecks(
-            metadata: metadata, registration: registration, directory: directory, subject: .refresh(account))
-        return RefreshedTokens(idTokenClaims: try await checks.claims(of: token), tokens: answer.tokens)
+            metadata: metadata, registration: registration, directory: directory,
+            subject: guestAccountID == nil ? .refresh(account) : .guest)
+        return RefreshedTokens(
+            idToken: token, idTokenClaims: try await checks.claims(of: token), tokens: answer.tokens)
     }
 }
 
@@ -106,11 +119,11 @@ extension ProviderRequest {
     fileprivate static func token(
         at metadata: ProviderMetadata, _ registration: ClientRegistration, scopes: [String], claims: ClaimsRequest?,
         grant: [(name: String, value: String)]
-    ) -> ProviderRequest {
-        var form = registration.authenticationParameters + grant
+    ) throws(OpenIDError) -> ProviderRequest {
+        var form = grant
         form.append(("scope", registration.scopeParameter(scopes)))
         form.append(("client_info", "1"))
         if let claims = registration.claimsParameter(claims) { form.append(("claims", claims)) }
-        return .post(metadata.tokenEndpoint, form: form)
+        return try .authenticated(metadata.tokenEndpoint, metadata: metadata, registration: registration, form: form)
     }
 }

@@ -8,6 +8,8 @@ public struct GrantedTokens: Sendable, RedactedDescription {
     public let refreshToken: String?
     /// What the access token is good for: as answered, or as requested when the answer does not say.
     public let scopes: [String]
+    /// What was asked for and not granted, in the request's spelling; never OpenID Connect's own scopes.
+    public let declinedScopes: [String]
     /// When the access token ends. Treat it as ended 300 s earlier (facts).
     public let expiresOn: Date
     /// From when on an earlier, optional refresh is asked for.
@@ -16,6 +18,8 @@ public struct GrantedTokens: Sendable, RedactedDescription {
 
 /// The result of a sign-in: everything in it was checked.
 public struct SignedInTokens: Sendable, RedactedDescription {
+    /// The ID token as it came, for `id_token_hint` at sign-out. Personal data.
+    public let idToken: String
     /// Who signed in.
     public let idTokenClaims: IDTokenClaims
     /// The account's key: `uid.utid` of `client_info`, else `oid.tid`, else a hash of `iss` and `sub`.
@@ -26,6 +30,8 @@ public struct SignedInTokens: Sendable, RedactedDescription {
 
 /// The result of a refresh.
 public struct RefreshedTokens: Sendable, RedactedDescription {
+    /// The ID token as it came, when the provider sent one.
+    public let idToken: String?
     /// The claims as they are now, when the provider sent an ID token; about the same account, which was checked.
     public let idTokenClaims: IDTokenClaims?
     /// What was granted.
@@ -38,11 +44,17 @@ struct TokenResponse: RedactedDescription {
     let idToken: String?
     let homeAccountID: String?
 
-    init(parsing response: ProviderResponse, requestedScopes: [String], now: ProviderClock) throws(OpenIDError) {
+    init(
+        parsing response: ProviderResponse, from metadata: ProviderMetadata, requestedScopes: [String],
+        now: ProviderClock
+    ) throws(OpenIDError) {
         let json: JSONValue
         switch try ProviderAnswer(response, now: now) {
         case .success(let value): json = value
         case .failure(let answer): throw answer.openIDError
+        case .refused(400) where response.body.isEmpty && metadata.authority.kind == .oidc:
+            // Some providers refuse a grant without a word (Glewlwyd, a refresh token that was used before).
+            throw ErrorAnswer.emptyRefusal.openIDError
         case .refused(let status):
             // No OAuth error in it: some proxy's page, which says nothing about the account.
             throw Self.unusable("The token endpoint answered \(status) without an OAuth error")
@@ -60,10 +72,29 @@ struct TokenResponse: RedactedDescription {
             accessToken: accessToken,
             refreshToken: json["refresh_token"]?.string.flatMap { $0.isEmpty ? nil : $0 },
             scopes: scopes.isEmpty ? requestedScopes : scopes,
+            declinedScopes: scopes.isEmpty ? [] : Self.declined(requestedScopes, granted: scopes),
             expiresOn: time.addingTimeInterval(TimeInterval(lifetime)),
             refreshOn: refreshIn.map { time.addingTimeInterval(TimeInterval($0)) })
         idToken = json["id_token"]?.string.flatMap { $0.isEmpty ? nil : $0 }
         homeAccountID = json["client_info"]?.string.flatMap(Self.homeAccountID)
+    }
+
+    /// Scopes are compared without regard to case, and with or without Graph's own prefix (facts). `.default` stands for
+    /// whatever was agreed to before.
+    private static func declined(_ requested: [String], granted: [String]) -> [String] {
+        let granted = Set(granted.map(comparable))
+        return requested.filter { scope in
+            let name = comparable(scope)
+            return !name.hasSuffix(".default") && !notForAccess.contains(name) && !granted.contains(name)
+        }
+    }
+
+    private static let notForAccess = Set(ClientRegistration.standardScopes + ["email"])
+
+    private static func comparable(_ scope: String) -> String {
+        let name = scope.lowercased()
+        let graph = "https://graph.microsoft.com/"
+        return name.hasPrefix(graph) ? String(name.dropFirst(graph.count)) : name
     }
 
     /// RFC 6749 only recommends `expires_in`. An API that disagrees answers 401, which forces a refresh.

@@ -9,43 +9,42 @@ struct AuthorityTests {
         arguments: [
             (
                 "https://login.microsoftonline.com/common", "https://login.microsoftonline.com/common",
-                Authority.Segment.common, Authority.Cloud.global
+                Authority.Segment.common
             ),
             (
                 "https://login.microsoftonline.com/organizations/", "https://login.microsoftonline.com/organizations",
-                .organizations, .global
+                .organizations
             ),
             (
                 "HTTPS://Login.MicrosoftOnline.com:443/Consumers", "https://login.microsoftonline.com/consumers",
-                .consumers, .global
+                .consumers
             ),
             (
                 "https://login.microsoftonline.com/\(tenantID.uppercased())",
-                "https://login.microsoftonline.com/\(tenantID)", .tenant(tenantID), .global
+                "https://login.microsoftonline.com/\(tenantID)", .tenant(tenantID)
             ),
             (
                 "https://login.microsoftonline.com/contoso.onmicrosoft.com",
-                "https://login.microsoftonline.com/contoso.onmicrosoft.com", .tenant("contoso.onmicrosoft.com"), .global
+                "https://login.microsoftonline.com/contoso.onmicrosoft.com", .tenant("contoso.onmicrosoft.com")
             ),
-            ("https://login.windows.net/common", "https://login.windows.net/common", .common, .global),
+            ("https://login.windows.net/common", "https://login.windows.net/common", .common),
             (
                 "https://login.microsoftonline.us/organizations", "https://login.microsoftonline.us/organizations",
-                .organizations, .usGovernment
+                .organizations
             ),
             (
                 "https://login.partner.microsoftonline.cn/organizations",
-                "https://login.partner.microsoftonline.cn/organizations", .organizations, .china
+                "https://login.partner.microsoftonline.cn/organizations", .organizations
             ),
-            ("http://localhost:8081/common", "http://localhost:8081/common", .common, .loopback),
-            ("http://127.0.0.1:8081/common", "http://127.0.0.1:8081/common", .common, .loopback),
-            ("http://[::1]:8081/common", "http://[::1]:8081/common", .common, .loopback),
-            ("https://localhost/common", "https://localhost/common", .common, .loopback),
-        ] as [(String, String, Authority.Segment, Authority.Cloud)])
-    func read(_ text: String, _ canonical: String, _ segment: Authority.Segment, _ cloud: Authority.Cloud) throws {
+            ("http://localhost:8081/common", "http://localhost:8081/common", .common),
+            ("http://127.0.0.1:8081/common", "http://127.0.0.1:8081/common", .common),
+            ("http://[::1]:8081/common", "http://[::1]:8081/common", .common),
+            ("https://localhost/common", "https://localhost/common", .common),
+        ] as [(String, String, Authority.Segment)])
+    func read(_ text: String, _ canonical: String, _ segment: Authority.Segment) throws {
         let authority = try Authority(text)
         #expect(authority.description == canonical)
         #expect(authority.segment == segment)
-        #expect(authority.cloud == cloud)
         #expect(try authority == Authority(canonical))
     }
 

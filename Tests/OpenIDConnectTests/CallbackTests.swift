@@ -135,7 +135,7 @@ struct CallbackTests {
         "B2C's numbers",
         arguments: [
             ("access_denied", "AADB2C90091%3A+The+user+has+cancelled", OpenIDError.Code.cancelled, 90091),
-            ("access_denied", "AADB2C90118%3A+The+user+has+forgotten+their+password", .accessDenied, 90118),
+            ("access_denied", "AADB2C90118%3A+The+user+has+forgotten+their+password", .passwordResetRequested, 90118),
             ("interaction_required", "AADB2C90077%3A+no+session", .interactionRequired, 90077),
         ])
     func b2cErrors(_ error: String, _ description: String, _ code: OpenIDError.Code, _ number: Int) async throws {
@@ -164,7 +164,9 @@ struct CallbackTests {
         #expect(error.correlationID == otherTenantID)
         #expect(error.timestamp == "2026-11-21 01:02:03Z")
         #expect(
-            error.description == "cancelled: The permissions were declined. error=access_denied AADSTS65004 "
+            error.description
+                == "cancelled: The permissions were declined. Sign in again and agree to them, if you want to go on. "
+                + "error=access_denied AADSTS65004 "
                 + "trace_id=\(tenantID) correlation_id=\(otherTenantID) timestamp=2026-11-21 01:02:03Z")
     }
 

@@ -124,19 +124,28 @@ final class TestProvider: Sendable {
     private let state = Mutex(State())
     let authority: Authority
 
-    init(_ authority: String = "\(origin)/common", keys: [[String: Any]]? = nil, discovery: [String: Any] = [:]) throws
-    {
-        self.authority = try Authority(authority)
+    init(
+        _ authority: String = "\(origin)/common", kind: Authority.Kind = .workforce, keys: [[String: Any]]? = nil,
+        discovery: [String: Any] = [:]
+    ) throws {
+        self.authority = try Authority(authority, kind: kind)
         try setDiscovery(discovery)
         try setKeys(keys ?? [TestKeys.rsaJWK("rsa-1"), TestKeys.ecJWK("ec-1")])
     }
 
     func setDiscovery(_ changes: [String: Any], removing: String? = nil) throws {
-        let segment = authority.pathSegment
-        let template = segment == "common" || segment == "organizations" ? "{tenantid}" : tenantID
-        let base = "\(authority.origin)/\(segment)"
+        let base = authority.description
+        let issuer =
+            switch authority.kind {
+            case .workforce:
+                authority.segment == .common || authority.segment == .organizations
+                    ? "\(authority.origin)/{tenantid}/v2.0" : "\(authority.origin)/\(tenantID)/v2.0"
+            case .external: "https://\(tenantID).ciamlogin.com/\(tenantID)/v2.0"
+            case .b2c: "\(authority.origin)/tfp/\(tenantID)/\(authority.policy ?? "")/v2.0/"
+            case .oidc: base
+            }
         var document: [String: Any] = [
-            "issuer": "\(authority.origin)/\(template)/v2.0",
+            "issuer": issuer,
             "authorization_endpoint": "\(base)/oauth2/v2.0/authorize", "token_endpoint": "\(base)/oauth2/v2.0/token",
             "jwks_uri": "\(base)/discovery/v2.0/keys", "end_session_endpoint": "\(base)/oauth2/v2.0/logout",
         ]

@@ -99,7 +99,7 @@ struct TokenAnswerTests {
     @Test("every number of the facts has a hint of its own")
     func hints() {
         for row in Self.platformErrors where row.number > 1 && row.number != 900144 {
-            #expect(AADSTS.hints[row.number] != nil, "AADSTS\(row.number)")
+            #expect(PlatformErrors.workforce[row.number] != nil, "AADSTS\(row.number)")
         }
     }
 
@@ -313,11 +313,11 @@ struct TokenAnswerTests {
             "redirect_uri": "http://localhost:8080/auth/callback", "code_verifier": attempt.codeVerifier,
             "scope": "User.Read openid profile offline_access", "client_info": "1",
         ]
-        let open = CodeRequest(redeeming: callback, registration: registration(.publicClient))
+        let open = try CodeRequest(redeeming: callback, registration: registration(.publicClient))
         #expect(try form(open.providerRequest) == expected)
-        let secret = CodeRequest(redeeming: callback, registration: registration(.secret("s3cr&t=~ ")))
+        let secret = try CodeRequest(redeeming: callback, registration: registration(.secret("s3cr&t=~ ")))
         #expect(try form(secret.providerRequest) == expected.merging(["client_secret": "s3cr&t=~ "]) { $1 })
-        let more = CodeRequest(
+        let more = try CodeRequest(
             redeeming: callback, scopes: ["Mail.Read"], claims: ClaimsRequest(json: #"{"a":1}"#),
             registration: registration(.publicClient, clientCapabilities: ["cp1"]))
         #expect(

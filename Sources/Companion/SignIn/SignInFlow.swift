@@ -149,7 +149,7 @@ final class SignInFlow: Sendable {
             correlationID: correlationID)
 
         let tokenStart = ContinuousClock.now
-        let request = CodeRequest(
+        let request = try CodeRequest(
             redeeming: validated, scopes: attempt.requestedScopes, registration: application.registration)
         let signedIn = try await request.tokens(
             from: try await transport(request.providerRequest), directory: directory)

@@ -105,7 +105,7 @@ final class TokenAcquisition: Sendable {
                     action: signIn(application, account, claims: nil))
             }
             let metadata = try await directory.metadata(for: application.authority)
-            let request = RefreshRequest(
+            let request = try RefreshRequest(
                 refreshToken: refreshToken,
                 account: KnownIdentity(issuer: account.issuer, subject: account.subject, tenantID: account.tenantID),
                 scopes: scopes, metadata: metadata, registration: application.registration)

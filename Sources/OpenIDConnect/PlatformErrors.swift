@@ -1,0 +1,153 @@
+/// What one of the platform's error numbers means, for people.
+public struct ErrorExplanation: Sendable, Hashable {
+    /// Who can mend it.
+    public enum Audience: String, Sendable, Hashable, CaseIterable {
+        /// The person who signs in.
+        case user
+        /// An administrator of the person's or the application's tenant.
+        case administrator
+        /// Whoever configures the companion.
+        case `operator`
+    }
+
+    /// As the platform writes it: `AADSTS50058`, `AADB2C90118`.
+    public let number: String
+    /// What happened, one sentence.
+    public let cause: String
+    /// Who can mend it.
+    public let audience: Audience
+    /// How, one sentence.
+    public let remedy: String
+}
+
+/// What is known about the platform's error numbers (facts/identity-platform.md). `error` and `suberror` decide; the
+/// numbers, which may change, refine the code within that, and explain.
+enum PlatformErrors {
+    static let consentMissing = 65001
+    static let consentDeclined = 65004
+    static let adminConsent: Set<Int> = [90094, 90095]
+    /// Client ID, redirect URI, secret, assertion or client type.
+    static let clientFaults: Set<Int> = [
+        50011, 500112, 700016, 50194, 7_000_218, 700025, 7_000_215, 7_000_222, 700027,
+    ]
+    /// This account may not use this application.
+    static let accountRefused: Set<Int> = [50020, 50105, 53003]
+    /// AADB2C90091: cancelled on a B2C page.
+    static let policyCancelled = 90091
+    /// AADB2C90118: "Forgot your password?" on a B2C page.
+    static let passwordForgotten = 90118
+
+    /// Entra ID, by the number behind `AADSTS`.
+    static let workforce: [Int: ErrorExplanation] = explanations(
+        prefix: "AADSTS",
+        [
+            (50058, .user, "Nobody is signed in at the provider.", "Sign in."),
+            (16000, .user, "The provider cannot tell which account is meant.", "Sign in and pick the account."),
+            (50076, .user, "The organization asks for a second factor.", "Sign in again and confirm it."),
+            (50079, .user, "A second factor has to be set up first.", "Sign in again and follow the set-up."),
+            (65001, .user, "The application's permissions have not been agreed to yet.", "Sign in and agree to them."),
+            (65004, .user, "The permissions were declined.", "Sign in again and agree to them, if you want to go on."),
+            (
+                90094, .administrator, "The organization lets only administrators agree to these permissions.",
+                "An administrator opens the consent address and agrees for everyone."
+            ),
+            (
+                90095, .administrator, "The organization wants an administrator to review this application.",
+                "Ask for it on the provider's page, or have an administrator open the consent address."
+            ),
+            (70008, .user, "The code or the sign-in is too old.", "Sign in again."),
+            (700082, .user, "The sign-in was not used for 90 days.", "Sign in again."),
+            (50173, .user, "The sign-in was revoked, as after a change of password.", "Sign in again."),
+            (70043, .user, "The sign-in is older than the organization allows.", "Sign in again."),
+            (54005, .user, "The code of this sign-in was used already.", "Start the sign-in again from the page."),
+            (
+                50011, .operator, "The redirect URI is not registered.",
+                "Register it exactly as companion check prints it."
+            ),
+            (
+                500112, .operator, "The redirect URI is not the one with which the sign-in began.",
+                "Keep public_url the same on all machines, and register exactly what companion check prints."
+            ),
+            (
+                7_000_218, .operator, "The registration asks for a client secret or assertion, and none is configured.",
+                "Configure client_secret_file, or register the redirect URI under mobile and desktop applications."
+            ),
+            (
+                700025, .operator, "The registration is a public client, which must not send a secret.",
+                "Remove the secret, or register the redirect URI under Web."
+            ),
+            (
+                7_000_215, .operator, "The client secret is wrong.",
+                "Configure the secret's value, not its ID; make a new one when the value is lost."
+            ),
+            (
+                7_000_222, .operator, "The client secret has expired.",
+                "Make a new one in the app registration and put it into the secret's file."
+            ),
+            (
+                700027, .operator, "The client's certificate or assertion is not accepted.",
+                "Upload the certificate to the app registration, and check this machine's clock."
+            ),
+            (
+                700016, .operator, "The tenant does not know this application.",
+                "Check client_id and authority, or have an administrator of that tenant add the application."
+            ),
+            (
+                50194, .operator, "The application is for one tenant only.",
+                "Configure its own tenant as the authority, or register it as multi-tenant."
+            ),
+            (
+                50020, .user, "The account is not in the application's tenant.",
+                "Use an account of that tenant, or have its administrator invite yours."
+            ),
+            (
+                50105, .administrator, "The account is not assigned to the application.",
+                "An administrator assigns it under Enterprise applications, Users and groups."
+            ),
+            (
+                53003, .administrator, "A conditional access policy blocks this sign-in.",
+                "An administrator finds the policy in the sign-in log by the correlation id."
+            ),
+            (
+                50196, .operator, "The provider stopped a loop of requests.",
+                "Wait a few minutes; then find what repeats."
+            ),
+            (70011, .operator, "A scope is not valid.", "Check the configured scopes: one resource, spelled exactly."),
+        ])
+
+    /// Azure AD B2C, by the number behind `AADB2C`.
+    static let userFlows: [Int: ErrorExplanation] = explanations(
+        prefix: "AADB2C",
+        [
+            (90118, .user, "The password was forgotten.", "Set a new one on the page that follows."),
+            (90091, .user, "The page was cancelled.", "Start again, if you want to go on."),
+            (90077, .user, "Nobody is signed in at the provider.", "Sign in."),
+        ])
+
+    private static func explanations(
+        prefix: String, _ rows: [(Int, ErrorExplanation.Audience, String, String)]
+    ) -> [Int: ErrorExplanation] {
+        Dictionary(
+            rows.map { number, audience, cause, remedy in
+                (
+                    number,
+                    ErrorExplanation(number: "\(prefix)\(number)", cause: cause, audience: audience, remedy: remedy)
+                )
+            }
+        ) { first, _ in first }
+    }
+
+    static func hint(for code: OpenIDError.Code) -> String {
+        switch code {
+        case .interactionRequired: "The provider wants a new sign-in."
+        case .consentRequired: "The application's permissions have not been agreed to: sign in and agree."
+        case .adminConsentRequired: "An administrator must agree to the application's permissions."
+        case .cancelled: "The sign-in was cancelled."
+        case .passwordResetRequested: "The password was forgotten: set a new one."
+        case .accessDenied: "The provider refuses access for this account."
+        case .providerRejectedClient: "The provider rejects this application's registration: check the configuration."
+        case .providerRejectedRequest: "The provider rejects the request: check the configured scopes."
+        default: "The identity provider is not available: try again later."
+        }
+    }
+}

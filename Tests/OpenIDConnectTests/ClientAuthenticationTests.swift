@@ -1,0 +1,188 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import Testing
+
+@testable import OpenIDConnect
+
+@Suite("Client authentication")
+struct ClientAuthenticationTests {
+    private func form(_ request: ProviderRequest) throws -> [String: String] {
+        Dictionary(try #require(FormEncoding.decode(request.body)).map { ($0.name, $0.value) }) { "\($0) and \($1)" }
+    }
+
+    private func request(
+        _ authentication: ClientAuthentication, _ provider: TestProvider
+    ) async throws -> ProviderRequest {
+        try await RefreshRequest(
+            refreshToken: "r", account: KnownIdentity(issuer: "i", subject: "s", tenantID: nil),
+            metadata: provider.directory().metadata(for: provider.authority),
+            registration: registration(authentication)
+        ).providerRequest
+    }
+
+    @Test(
+        "a secret goes where the configuration, else the metadata, else the specification says",
+        arguments: [
+            (.workforce, nil, nil, .post), (.workforce, ["client_secret_basic"], nil, .post),
+            (.workforce, nil, .basic, .basic),
+            (.oidc, nil, nil, .basic), (.oidc, ["client_secret_post"], nil, .post),
+            (.oidc, ["client_secret_post", "client_secret_basic"], nil, .basic),
+            (.oidc, ["private_key_jwt"], nil, .basic),
+            (.oidc, ["client_secret_basic"], .post, .post),
+        ] as [(Authority.Kind, [String]?, ClientAuthentication.SecretMethod?, ClientAuthentication.SecretMethod)])
+    func secret(
+        _ kind: Authority.Kind, _ announced: [String]?, _ configured: ClientAuthentication.SecretMethod?,
+        _ expected: ClientAuthentication.SecretMethod
+    ) async throws {
+        let provider = try TestProvider(
+            kind == .oidc ? KindTests.provider : "\(origin)/common", kind: kind,
+            discovery: announced.map { ["token_endpoint_auth_methods_supported": $0] } ?? [:])
+        let request = try await request(.secret("s:e=c ré", method: configured), provider)
+        let credentials = "\(clientID):s%3Ae%3Dc%20r%C3%A9"
+        switch expected {
+        case .post:
+            #expect(try form(request)["client_secret"] == "s:e=c ré")
+            #expect(request.head.headerFields[.authorization] == nil)
+        case .basic:
+            #expect(try form(request)["client_secret"] == nil)
+            #expect(
+                request.head.headerFields[.authorization] == "Basic " + Data(credentials.utf8).base64EncodedString())
+        }
+    }
+
+    @Test("A federated token goes as the assertion, and a public client sends its name alone")
+    func assertion() async throws {
+        let fields = try form(await request(.assertion("a.b.c"), TestProvider()))
+        #expect(fields["client_assertion"] == "a.b.c")
+        #expect(fields["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+        let open = try form(await request(.publicClient, TestProvider()))
+        #expect(open["client_assertion"] == nil && open["client_secret"] == nil && open["client_id"] == clientID)
+    }
+
+    /// Not a certificate, but DER in which the key stands: all that is looked at.
+    private func certificate(_ key: _RSA.Signing.PrivateKey) -> String {
+        let der = Data([0x30, 0x82]) + key.publicKey.pkcs1DERRepresentation + Data([0x05, 0x00])
+        return "-----BEGIN CERTIFICATE-----\n\(der.base64EncodedString())\n-----END CERTIFICATE-----\n"
+    }
+
+    @Test("A certificate signs a fresh assertion with PS256 for the token endpoint")
+    func certificate() async throws {
+        let key = try TestKeys.rsa.get()
+        let pem = certificate(key)
+        let credential = try ClientCertificate(
+            certificatePEM: "chain:\n" + pem, privateKeyPEM: key.pemRepresentation, now: { testTime },
+            randomBytes: { [UInt8](repeating: 0xAB, count: $0) })
+        let fields = try form(await request(.certificate(credential), TestProvider()))
+        let parts = try #require(fields["client_assertion"]).split(separator: ".").map(String.init)
+        try #require(parts.count == 3)
+        let header = try #require(JSONValue(parsing: Base64URL.decode(parts[0].utf8) ?? []))
+        let claims = try #require(JSONValue(parsing: Base64URL.decode(parts[1].utf8) ?? []))
+        let der = Data(base64Encoded: pem.split(separator: "\n")[1].description) ?? Data()
+        #expect(header["alg"] == .string("PS256"))
+        #expect(header["typ"] == .string("JWT"))
+        #expect(header["x5t#S256"] == .string(Base64URL.encode(SHA256.hash(data: der))))
+        let time = Int64(testTime.timeIntervalSince1970)
+        #expect(claims["aud"] == .string("\(origin)/common/oauth2/v2.0/token"))
+        #expect(claims["iss"] == .string(clientID) && claims["sub"] == .string(clientID))
+        #expect(claims["jti"] == .string("abababab-abab-4bab-abab-abababababab"))
+        #expect(
+            claims["nbf"] == .integer(time) && claims["iat"] == .integer(time) && claims["exp"] == .integer(time + 300))
+        let signature = _RSA.Signing.RSASignature(rawRepresentation: Data(Base64URL.decode(parts[2].utf8) ?? []))
+        let digest = SHA256.hash(data: Data("\(parts[0]).\(parts[1])".utf8))
+        #expect(key.publicKey.isValidSignature(signature, for: digest, padding: .PSS))
+    }
+
+    @Test("Certificates and keys that cannot be used are refused, saying why, without a word of the key")
+    func unusable() throws {
+        let key = try TestKeys.rsa.get()
+        let other = try TestKeys.otherRSA.get()
+        let rows = [
+            ("no PEM", key.pemRepresentation, "the certificate is not PEM"),
+            (
+                "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----", key.pemRepresentation,
+                "the certificate is not PEM"
+            ),
+            (certificate(key), "no key", "not an RSA key"),
+            (certificate(key), TestKeys.ec.pemRepresentation, "not an RSA key"),
+            (certificate(key), other.pemRepresentation, "not the certificate's"),
+        ]
+        for (certificate, privateKey, reason) in rows {
+            #expect {
+                try ClientCertificate(
+                    certificatePEM: certificate, privateKeyPEM: privateKey, now: { testTime }, randomBytes: { _ in [] })
+            } throws: { error in
+                (error as? ClientCertificate.Failure)?.reason.contains(reason) ?? false
+            }
+        }
+    }
+
+    @Test(
+        "declined scopes are those asked for and not granted",
+        arguments: [
+            (["User.Read", "Mail.Read"], "user.read openid profile", ["Mail.Read"]),
+            (["https://graph.microsoft.com/User.Read"], "User.Read", []),
+            (["User.Read", "openid", "offline_access", "email"], "User.Read", []),
+            (["api://x/tasks.read"], "api://x/tasks.write", ["api://x/tasks.read"]),
+            (["https://graph.microsoft.com/.default"], "User.Read", []),
+            (["User.Read"], "", []),
+        ])
+    func declined(_ requested: [String], _ granted: String, _ expected: [String]) async throws {
+        let provider = try TestProvider()
+        let directory = provider.directory()
+        let request = try await RefreshRequest(
+            refreshToken: "r", account: KnownIdentity(issuer: "i", subject: "s", tenantID: nil), scopes: requested,
+            metadata: directory.metadata(for: provider.authority), registration: registration())
+        let answer = try tokenAnswer(idToken: nil, ["scope": granted])
+        #expect(try await request.tokens(from: answer, directory: directory).tokens.declinedScopes == expected)
+    }
+
+    @Test("A guest's refresh is about the same person by client_info alone")
+    func guest() async throws {
+        let provider = try TestProvider("\(origin)/\(tenantID)")
+        let directory = provider.directory()
+        var token = TestToken()
+        token.claims["sub"] = "another-subject-there"
+        let answer = try await tokenAnswer(idToken: token.text())
+        for (id, fault) in [("uid-1.utid-1", nil), ("uid-2.utid-1", IDTokenFault.otherAccount)] {
+            let request = try await RefreshRequest(
+                refreshToken: "r", account: KnownIdentity(issuer: "home", subject: "home", tenantID: otherTenantID),
+                metadata: directory.metadata(for: provider.authority), registration: registration(), guestAccountID: id)
+            let error = await openIDError { () async throws(OpenIDError) in
+                _ = try await request.tokens(from: answer, directory: directory)
+            }
+            #expect(error?.idTokenFault == fault)
+        }
+    }
+
+    @Test("An empty 400 refuses a grant of other providers, and says nothing at Microsoft's")
+    func emptyRefusal() async throws {
+        for (kind, code) in [
+            (Authority.Kind.oidc, OpenIDError.Code.interactionRequired), (.workforce, .providerUnavailable),
+        ] {
+            let provider = try TestProvider(kind == .oidc ? KindTests.provider : "\(origin)/common", kind: kind)
+            let directory = provider.directory()
+            let request = try await RefreshRequest(
+                refreshToken: "r", account: KnownIdentity(issuer: "i", subject: "s", tenantID: nil),
+                metadata: directory.metadata(for: provider.authority), registration: registration())
+            let error = await openIDError { () async throws(OpenIDError) in
+                _ = try await request.tokens(from: response("", status: 400, type: nil), directory: directory)
+            }
+            #expect(error?.code == code)
+        }
+    }
+
+    @Test("Extra parameters are added, and never replace one of ours")
+    func extraParameters() async throws {
+        let provider = try TestProvider()
+        var request = AuthorizationRequest()
+        request.extraParameters = [("ui_locales", "sv"), ("redirect_uri", "https://evil.example"), ("nonce", "n")]
+        let url = try await request.url(
+            metadata: provider.directory().metadata(for: provider.authority), registration: registration(),
+            attempt: attempt)
+        let query = try #require(URLComponents(string: url)?.queryItems)
+        #expect(query.filter { $0.name == "redirect_uri" }.map(\.value) == ["http://localhost:8080/auth/callback"])
+        #expect(query.filter { $0.name == "nonce" }.map(\.value) == [attempt.nonce])
+        #expect(query.filter { $0.name == "ui_locales" }.map(\.value) == ["sv"])
+    }
+}
