@@ -95,12 +95,40 @@ enum Schema {
                     CREATE TABLE write_probe (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), at INTEGER NOT NULL) STRICT;
                     """)
         }
+        migrator.registerMigration("2: ID tokens, user flows, tokens by tenant") { db in
+            // The table is made anew, because its uniqueness changes; the rows keep their numbers, by which they age.
+            try db.execute(
+                sql: """
+                    ALTER TABLE account ADD COLUMN policy TEXT;
+                    ALTER TABLE account_secret ADD COLUMN id_token BLOB;
+
+                    ALTER TABLE access_token RENAME TO access_token_1;
+                    CREATE TABLE access_token (
+                        key INTEGER PRIMARY KEY AUTOINCREMENT,
+                        account INTEGER NOT NULL REFERENCES account(key) ON DELETE CASCADE,
+                        tenant TEXT NOT NULL DEFAULT '',
+                        requested_scopes TEXT NOT NULL,
+                        granted_scopes TEXT NOT NULL,
+                        declined_scopes TEXT NOT NULL DEFAULT '',
+                        expires_at INTEGER NOT NULL,
+                        refresh_at INTEGER,
+                        token BLOB NOT NULL,
+                        UNIQUE (account, tenant, requested_scopes)
+                    ) STRICT;
+                    INSERT INTO access_token
+                        (key, account, requested_scopes, granted_scopes, expires_at, refresh_at, token)
+                    SELECT key, account, requested_scopes, granted_scopes, expires_at, refresh_at, token
+                    FROM access_token_1;
+                    DROP TABLE access_token_1;
+                    """)
+        }
         return migrator
     }
 
     /// Every sealed column.
     static let sealedColumns = [
-        ("account_secret", "claims"), ("account_secret", "refresh_token"), ("access_token", "token"),
+        ("account_secret", "claims"), ("account_secret", "refresh_token"), ("account_secret", "id_token"),
+        ("access_token", "token"),
         ("sign_in_attempt", "sealed"),
     ]
 

@@ -30,8 +30,16 @@ final class Sealer: Sendable {
         static func refreshToken(_ session: Int64, app: String, account: String) -> Place {
             Place("account_secret", "refresh_token", String(session), app, account)
         }
-        static func accessToken(_ session: Int64, app: String, account: String, scopes: String) -> Place {
-            Place("access_token", "token", String(session), app, account, scopes)
+        static func idToken(_ session: Int64, app: String, account: String) -> Place {
+            Place("account_secret", "id_token", String(session), app, account)
+        }
+        /// `tenant` is empty for the tenant in which the account signed in.
+        static func accessToken(
+            _ session: Int64, app: String, account: String, tenant: String, scopes: String
+        ) -> Place {
+            tenant.isEmpty
+                ? Place("access_token", "token", String(session), app, account, scopes)
+                : Place("access_token", "token", String(session), app, account, scopes, tenant)
         }
         static func attempt(_ stateHash: SHA256Hash) -> Place {
             Place("sign_in_attempt", "sealed", stateHash.blob.base64EncodedString())

@@ -78,6 +78,8 @@ public struct Account: Sendable, Redacted {
     public let needsInteraction: String?
     /// The claims challenge that the next sign-in must carry, if the provider gave one.
     public let interactionClaims: String?
+    /// The B2C user flow that the account came from, in lower case.
+    public let policy: String?
     /// True for the account that the application's page shows.
     public let current: Bool
     /// When this account last signed in with the person present.

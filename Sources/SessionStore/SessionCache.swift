@@ -13,8 +13,9 @@ struct Snapshot: Sendable {
     let tokens: [Token]
 
     /// The best token for the scopes: asked for with exactly these, else one that includes them; the longest-lived.
-    func token(_ app: String, _ accountID: String, _ scopes: ScopeSet) -> StoredAccessToken? {
-        let own = tokens.lazy.filter { $0.app == app && $0.accountID == accountID }.map(\.token)
+    func token(_ app: String, _ accountID: String, _ tenant: String?, _ scopes: ScopeSet) -> StoredAccessToken? {
+        let own = tokens.lazy.filter { $0.app == app && $0.accountID == accountID && $0.token.tenant == tenant }
+            .map(\.token)
         return own.first { $0.requestedScopes == scopes }
             ?? own.filter { $0.serves(scopes) }.max { $0.expiresOn < $1.expiresOn }
     }
@@ -95,9 +96,11 @@ final class SessionCache: Sendable {
     }
 
     /// Says nothing about use: the session was asked for already.
-    func token(_ session: Int64, _ app: String, _ accountID: String, _ scopes: ScopeSet) -> StoredAccessToken? {
+    func token(
+        _ session: Int64, _ app: String, _ accountID: String, _ tenant: String?, _ scopes: ScopeSet
+    ) -> StoredAccessToken? {
         let snapshot = state.withLock { state in state.byKey[session].flatMap { state.slots[$0]?.snapshot } }
-        return snapshot?.token(app, accountID, scopes)
+        return snapshot?.token(app, accountID, tenant, scopes)
     }
 
     /// To be taken before a database snapshot begins.

@@ -68,7 +68,7 @@ struct SessionRecords: Sendable {
         try db.rows(
             """
             SELECT id, app, username, name, tenant_id, environment, object_id, issuer, subject, sid, claims,
-                needs_interaction, interaction_claims, is_current, signed_in_at
+                needs_interaction, interaction_claims, is_current, signed_in_at, policy
             FROM account JOIN account_secret ON account_secret.account = account.key
             WHERE session = ? ORDER BY account.key
             """, [session]
@@ -83,14 +83,15 @@ struct SessionRecords: Sendable {
                 idTokenClaims: try sealer.open(
                     row.decode(Data.self, atIndex: 10), for: .claims(session, app: app, account: id)),
                 needsInteraction: try row.decode(atIndex: 11), interactionClaims: try row.decode(atIndex: 12),
-                current: try row.decode(atIndex: 13), signedInAt: Date(milliseconds: try row.decode(atIndex: 14)))
+                policy: try row.decode(atIndex: 15), current: try row.decode(atIndex: 13),
+                signedInAt: Date(milliseconds: try row.decode(atIndex: 14)))
         }
     }
 
     private func tokens(_ db: Database, _ session: Int64) throws -> [Snapshot.Token] {
         try db.rows(
             """
-            SELECT app, id, requested_scopes, granted_scopes, expires_at, refresh_at, token
+            SELECT app, id, requested_scopes, granted_scopes, expires_at, refresh_at, token, tenant, declined_scopes
             FROM access_token JOIN account ON account.key = access_token.account
             WHERE session = ? ORDER BY access_token.key
             """, [session]
@@ -98,14 +99,18 @@ struct SessionRecords: Sendable {
             let app = try row.decode(String.self, atIndex: 0)
             let id = try row.decode(String.self, atIndex: 1)
             let requested = try row.decode(String.self, atIndex: 2)
+            let tenant = try row.decode(String.self, atIndex: 7)
+            let declined = try row.decode(String.self, atIndex: 8)
             return Snapshot.Token(
                 app: app, accountID: id,
                 token: StoredAccessToken(
                     secret: try sealer.open(
                         row.decode(Data.self, atIndex: 6),
-                        for: .accessToken(session, app: app, account: id, scopes: requested)),
+                        for: .accessToken(session, app: app, account: id, tenant: tenant, scopes: requested)),
                     requestedScopes: ScopeSet(text: requested),
                     grantedScopes: ScopeSet(text: try row.decode(atIndex: 3)),
+                    declinedScopes: declined.split(separator: " ").map(String.init),
+                    tenant: tenant.isEmpty ? nil : tenant,
                     expiresOn: Date(milliseconds: try row.decode(atIndex: 4)),
                     refreshOn: try row.decode(Int64?.self, atIndex: 5).map { Date(milliseconds: $0) }))
         }
@@ -128,6 +133,17 @@ struct SessionRecords: Sendable {
         }
     }
 
+    func idToken(_ db: Database, _ session: Int64, _ app: String, _ id: String) throws -> String? {
+        let row = try db.row(
+            """
+            SELECT id_token FROM account JOIN account_secret ON account_secret.account = account.key
+            WHERE session = ? AND app = ? AND id = ?
+            """, [session, app, id])
+        return try row?.decode(Data?.self, atIndex: 0).map {
+            try sealer.open($0, for: .idToken(session, app: app, account: id))
+        }
+    }
+
     /// A new session row; the caller gives the id's hash.
     func insertSession(_ db: Database, _ hash: SHA256Hash, now: Int64) throws -> Int64 {
         try db.run("INSERT INTO session (id_hash, created_at, last_seen_at) VALUES (?, ?, ?)", [hash.blob, now, now])
@@ -140,44 +156,42 @@ struct SessionRecords: Sendable {
 
     /// Inserts the account or renews it; its row keeps its number, and its refresh token unless there is a new one.
     func storeAccount(
-        _ db: Database, _ session: Int64, _ app: String, _ account: NewAccount, _ refreshToken: String?, now: Int64
-    )
-        throws -> Int64
-    {
+        _ db: Database, _ session: Int64, _ app: String, _ account: NewAccount, _ tokens: NewTokens, now: Int64
+    ) throws -> Int64 {
         try db.run(
             """
             INSERT INTO account (session, app, id, username, name, tenant_id, environment, object_id, issuer, subject, sid,
-                signed_in_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                policy, signed_in_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (session, app, id) DO UPDATE SET
                 username = excluded.username, name = excluded.name, tenant_id = excluded.tenant_id,
                 environment = excluded.environment, object_id = excluded.object_id, issuer = excluded.issuer,
-                subject = excluded.subject, sid = excluded.sid, signed_in_at = excluded.signed_in_at,
+                subject = excluded.subject, sid = excluded.sid, policy = excluded.policy, signed_in_at = excluded.signed_in_at,
                 needs_interaction = NULL, interaction_claims = NULL
             """,
             [
                 session, app, account.id, account.username, account.name, account.tenantID, account.environment,
-                account.objectID, account.issuer, account.subject, account.sid, now,
+                account.objectID, account.issuer, account.subject, account.sid, account.policy, now,
             ])
         guard let key = try accountKey(db, session, app, account.id) else { throw StoreError.noSuchSession }
-        try storeSecrets(
-            db, key, session, app, account.id, claims: account.idTokenClaims, refreshToken: refreshToken)
+        try storeSecrets(db, key, session, app, account.id, claims: account.idTokenClaims, tokens)
         return key
     }
 
     private func storeSecrets(
-        _ db: Database, _ key: Int64, _ session: Int64, _ app: String, _ id: String, claims: String,
-        refreshToken: String?
+        _ db: Database, _ key: Int64, _ session: Int64, _ app: String, _ id: String, claims: String, _ tokens: NewTokens
     ) throws {
         try db.run(
             """
-            INSERT INTO account_secret (account, claims, refresh_token) VALUES (?, ?, ?)
+            INSERT INTO account_secret (account, claims, refresh_token, id_token) VALUES (?, ?, ?, ?)
             ON CONFLICT (account) DO UPDATE SET
-                claims = excluded.claims, refresh_token = COALESCE(excluded.refresh_token, refresh_token)
+                claims = excluded.claims, refresh_token = COALESCE(excluded.refresh_token, refresh_token),
+                id_token = COALESCE(excluded.id_token, id_token)
             """,
             [
                 key, try sealer.seal(claims, for: .claims(session, app: app, account: id)),
-                try refreshToken.map { try sealer.seal($0, for: .refreshToken(session, app: app, account: id)) },
+                try tokens.refreshToken.map { try sealer.seal($0, for: .refreshToken(session, app: app, account: id)) },
+                try tokens.idToken.map { try sealer.seal($0, for: .idToken(session, app: app, account: id)) },
             ])
     }
 
@@ -185,8 +199,9 @@ struct SessionRecords: Sendable {
     func renewSecrets(_ db: Database, _ key: Int64, _ session: Int64, _ app: String, _ id: String, _ tokens: NewTokens)
         throws
     {
-        if let claims = tokens.idTokenClaims {
-            try storeSecrets(db, key, session, app, id, claims: claims, refreshToken: tokens.refreshToken)
+        // In another tenant a guest is somebody else to the ID token: the account's own claims stay.
+        if let claims = tokens.idTokenClaims, tokens.tenant == nil {
+            try storeSecrets(db, key, session, app, id, claims: claims, tokens)
         } else if let refreshToken = tokens.refreshToken {
             try db.run(
                 "UPDATE account_secret SET refresh_token = ? WHERE account = ?",
@@ -202,18 +217,21 @@ struct SessionRecords: Sendable {
     ) throws {
         guard let accessToken = tokens.accessToken else { return }
         let requested = tokens.requestedScopes.description
+        let tenant = tokens.tenant ?? ""
         try db.run("DELETE FROM access_token WHERE account = ? AND expires_at <= ?", [key, now])
         // REPLACE gives the row a new number: numbers tell the newest.
         try db.run(
             """
             INSERT OR REPLACE INTO access_token
-                (account, requested_scopes, granted_scopes, expires_at, refresh_at, token)
-            VALUES (?, ?, ?, ?, ?, ?)
+                (account, tenant, requested_scopes, granted_scopes, declined_scopes, expires_at, refresh_at, token)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                key, requested, tokens.grantedScopes.description, tokens.expiresOn.milliseconds,
-                tokens.refreshOn?.milliseconds,
-                try sealer.seal(accessToken, for: .accessToken(session, app: app, account: id, scopes: requested)),
+                key, tenant, requested, tokens.grantedScopes.description, tokens.declinedScopes.joined(separator: " "),
+                tokens.expiresOn.milliseconds, tokens.refreshOn?.milliseconds,
+                try sealer.seal(
+                    accessToken,
+                    for: .accessToken(session, app: app, account: id, tenant: tenant, scopes: requested)),
             ])
         try db.run(
             """

@@ -3,24 +3,34 @@ import GRDB
 
 extension SessionStore {
     /// An access token that serves the scopes, when it is in memory: no I/O.
-    public func cachedAccessToken(_ session: SessionKey, app: String, accountID: String, scopes: ScopeSet)
-        -> StoredAccessToken?
-    {
-        cache.token(session.value, app, accountID, scopes)
+    ///
+    /// - Parameter tenant: in lower case, when it is another than the one in which the account signed in.
+    public func cachedAccessToken(
+        _ session: SessionKey, app: String, accountID: String, tenant: String? = nil, scopes: ScopeSet
+    ) -> StoredAccessToken? {
+        cache.token(session.value, app, accountID, tenant, scopes)
     }
 
     /// An access token that serves the scopes: one asked for with exactly these, else one whose granted scopes include
     /// them. It may have expired.
-    public func accessToken(_ session: SessionKey, app: String, accountID: String, scopes: ScopeSet)
-        async throws(StoreError) -> StoredAccessToken?
-    {
-        if let token = cachedAccessToken(session, app: app, accountID: accountID, scopes: scopes) { return token }
+    public func accessToken(
+        _ session: SessionKey, app: String, accountID: String, tenant: String? = nil, scopes: ScopeSet
+    ) async throws(StoreError) -> StoredAccessToken? {
+        if let token = cachedAccessToken(session, app: app, accountID: accountID, tenant: tenant, scopes: scopes) {
+            return token
+        }
         let ticket = cache.ticket()
         let records = records
         guard let snapshot = try await database.read({ db in try records.snapshot(db, key: session.value) }),
             cache.admit(snapshot, ticket, now: now, isUse: false) != nil
         else { return nil }
-        return snapshot.token(app, accountID, scopes)
+        return snapshot.token(app, accountID, tenant, scopes)
+    }
+
+    /// The account's ID token as it came; nil when there is none. Not cached: it is needed at sign-out alone.
+    public func idToken(_ session: SessionKey, app: String, accountID: String) async throws(StoreError) -> String? {
+        let records = records
+        return try await database.read { db in try records.idToken(db, session.value, app, accountID) }
     }
 
     /// The account's refresh token; nil when there is none. Not cached: it is needed about once an hour.
@@ -45,12 +55,13 @@ extension SessionStore {
     }
 
     /// Forgets the access tokens that serve the scopes (the API refused them).
-    public func dropAccessTokens(_ session: SessionKey, app: String, accountID: String, scopes: ScopeSet)
-        async throws(StoreError)
-    {
+    public func dropAccessTokens(
+        _ session: SessionKey, app: String, accountID: String, tenant: String? = nil, scopes: ScopeSet
+    ) async throws(StoreError) {
         try await changeAccount(session, app, accountID) { db, key in
             let rows = try db.rows(
-                "SELECT requested_scopes, granted_scopes, key FROM access_token WHERE account = ?", [key])
+                "SELECT requested_scopes, granted_scopes, key FROM access_token WHERE account = ? AND tenant = ?",
+                [key, tenant ?? ""])
             for row in rows {
                 let requested = ScopeSet(text: try row.decode(atIndex: 0))
                 let granted = ScopeSet(text: try row.decode(atIndex: 1))

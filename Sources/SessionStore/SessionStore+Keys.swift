@@ -23,15 +23,21 @@ extension SessionStore {
                 try row.decode(atIndex: 0), app: try row.decode(atIndex: 1), account: try row.decode(atIndex: 2))
         }
         count += try await reseal(
+            "account_secret", "id_token", "account",
+            "SELECT session, app, id, '' FROM account WHERE key = ?"
+        ) { row in
+            .idToken(try row.decode(atIndex: 0), app: try row.decode(atIndex: 1), account: try row.decode(atIndex: 2))
+        }
+        count += try await reseal(
             "access_token", "token", "key",
             """
-            SELECT session, app, id, requested_scopes FROM access_token JOIN account ON account.key = access_token.account
+            SELECT session, app, id, requested_scopes, tenant FROM access_token JOIN account ON account.key = access_token.account
             WHERE access_token.key = ?
             """
         ) { row in
             .accessToken(
                 try row.decode(atIndex: 0), app: try row.decode(atIndex: 1), account: try row.decode(atIndex: 2),
-                scopes: try row.decode(atIndex: 3))
+                tenant: try row.decode(atIndex: 4), scopes: try row.decode(atIndex: 3))
         }
         count += try await reseal(
             "sign_in_attempt", "sealed", "rowid", "SELECT state_hash FROM sign_in_attempt WHERE rowid = ?"

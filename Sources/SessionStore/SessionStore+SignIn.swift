@@ -153,7 +153,7 @@ extension SessionStore {
                 try records.head(db, key: row.session) != nil
             else { throw StoreError.attemptNotPending }
             let session = row.session
-            let key = try records.storeAccount(db, session, app, account, tokens.refreshToken, now: now)
+            let key = try records.storeAccount(db, session, app, account, tokens, now: now)
             try records.storeAccessToken(db, key, session, app, account.id, tokens, now: now)
             try db.run("UPDATE account SET is_current = (key = ?) WHERE session = ? AND app = ?", [key, session, app])
             // The session is as old as the sign-in, unless somebody else is in it since before.
@@ -162,13 +162,34 @@ extension SessionStore {
                 UPDATE session SET created_at = ?
                 WHERE key = ? AND NOT EXISTS (SELECT 1 FROM account WHERE session = ? AND (app <> ? OR id <> ?))
                 """, [now, session, session, app, account.id])
-            try records.rotate(db, session, to: fresh.hash, now: now)
-            try db.run(
-                "UPDATE sign_in_attempt SET completed_at = ?, issued_id_hash = ? WHERE state_hash = ?",
-                [now, fresh.hash.blob, attempt.stateHash.blob])
+            try finish(attempt, in: session, fresh, db, now: now)
             changes.sessions.insert(session)
             return fresh
         }
+    }
+
+    /// Ends an attempt that brings no account, as edit profile or an administrator's consent. The session's id is
+    /// rotated all the same: set the one returned.
+    public func completeAttempt(_ attempt: SignInAttempt) async throws(StoreError) -> SessionID {
+        let now = now
+        let fresh = SessionID(randomBytes: randomBytes)
+        return try await database.write { [self] db, changes in
+            guard let row = try AttemptRow(db, attempt.stateHash), row.isBeingRedeemed,
+                try records.head(db, key: row.session) != nil
+            else { throw StoreError.attemptNotPending }
+            try finish(attempt, in: row.session, fresh, db, now: now)
+            changes.sessions.insert(row.session)
+            return fresh
+        }
+    }
+
+    private func finish(
+        _ attempt: SignInAttempt, in session: Int64, _ fresh: SessionID, _ db: Database, now: Int64
+    ) throws {
+        try records.rotate(db, session, to: fresh.hash, now: now)
+        try db.run(
+            "UPDATE sign_in_attempt SET completed_at = ?, issued_id_hash = ? WHERE state_hash = ?",
+            [now, fresh.hash.blob, attempt.stateHash.blob])
     }
 
     /// Marks a consumed attempt as failed, so that a reloaded callback says so. Does nothing to a completed one.

@@ -20,13 +20,16 @@ public struct NewAccount: Sendable, Redacted {
     public var subject: String
     /// The provider's session id.
     public var sid: String?
+    /// The B2C user flow, in lower case.
+    public var policy: String?
     /// The ID token's claims as JSON text. Stored sealed.
     public var idTokenClaims: String
 
     /// Every property, in their order.
     public init(
         id: String, username: String, name: String? = nil, tenantID: String? = nil, environment: String,
-        objectID: String? = nil, issuer: String, subject: String, sid: String? = nil, idTokenClaims: String
+        objectID: String? = nil, issuer: String, subject: String, sid: String? = nil, policy: String? = nil,
+        idTokenClaims: String
     ) {
         self.id = id
         self.username = username
@@ -37,6 +40,7 @@ public struct NewAccount: Sendable, Redacted {
         self.issuer = issuer
         self.subject = subject
         self.sid = sid
+        self.policy = policy
         self.idTokenClaims = idTokenClaims
     }
 }
@@ -49,6 +53,11 @@ public struct NewTokens: Sendable, Redacted {
     public var requestedScopes: ScopeSet
     /// The scopes that the response named, or those asked for when it named none (RFC 6749 section 5.1).
     public var grantedScopes: ScopeSet
+    /// The scopes that were asked for and refused, in the request's spelling.
+    public var declinedScopes: [String]
+    /// The tenant that the access token is for, in lower case, when it is another than the one in which the account
+    /// signed in.
+    public var tenant: String?
     /// When the access token ends.
     public var expiresOn: Date
     /// When the provider suggests to renew it (`refresh_in`).
@@ -57,12 +66,18 @@ public struct NewTokens: Sendable, Redacted {
     public var refreshToken: String?
     /// The claims of a renewed ID token as JSON text; nil leaves the stored ones.
     public var idTokenClaims: String?
+    /// The ID token itself, for the provider's sign-out; nil leaves the stored one.
+    public var idToken: String?
 
     /// Every property, in their order.
     public init(
-        accessToken: String?, requestedScopes: ScopeSet, grantedScopes: ScopeSet? = nil, expiresOn: Date,
-        refreshOn: Date? = nil, refreshToken: String? = nil, idTokenClaims: String? = nil
+        accessToken: String?, requestedScopes: ScopeSet, grantedScopes: ScopeSet? = nil, declinedScopes: [String] = [],
+        tenant: String? = nil, expiresOn: Date, refreshOn: Date? = nil, refreshToken: String? = nil,
+        idTokenClaims: String? = nil, idToken: String? = nil
     ) {
+        self.declinedScopes = declinedScopes
+        self.tenant = tenant
+        self.idToken = idToken
         self.accessToken = accessToken
         self.requestedScopes = requestedScopes
         self.grantedScopes = grantedScopes ?? requestedScopes
@@ -81,6 +96,10 @@ public struct StoredAccessToken: Sendable, Redacted {
     public let requestedScopes: ScopeSet
     /// The scopes that were granted.
     public let grantedScopes: ScopeSet
+    /// The scopes that were asked for and refused.
+    public let declinedScopes: [String]
+    /// The tenant it is for; nil for the one in which the account signed in.
+    public let tenant: String?
     /// When it ends.
     public let expiresOn: Date
     /// When the provider suggests to renew it.

@@ -10,7 +10,8 @@ import Testing
         let account = Account(
             id: "id", app: "ios", username: "v\(version)", name: nil, tenantID: nil, environment: "e", objectID: nil,
             issuer: "i", subject: "s", sid: nil, idTokenClaims: String(repeating: "x", count: bytes),
-            needsInteraction: nil, interactionClaims: nil, current: true, signedInAt: Date(milliseconds: 0))
+            needsInteraction: nil, interactionClaims: nil, policy: nil, current: true, signedInAt: Date(milliseconds: 0)
+        )
         return Snapshot(
             session: Session(
                 key: SessionKey(key), createdAt: Date(milliseconds: 0), lastSeenAt: Date(milliseconds: seen),
