@@ -50,21 +50,33 @@ public final class CompanionServer: Sendable {
         let directory = ProviderDirectory(transport: transport, now: now)
         let timeline = Timeline(now: now)
         let trips = TripLimit(now: now)
+        let credentials = ClientCredentials(now: now, randomBytes: randomBytes)
+        let throttle = Throttle(now: now)
+        let failures = SignInFailures(now: now)
         let tokens = TokenAcquisition(
-            store: store, directory: directory, transport: transport, timeline: timeline, now: now)
+            store: store, directory: directory, transport: transport, timeline: timeline, credentials: credentials,
+            throttle: throttle, now: now)
         let cookie = SessionCookie(configuration: configuration)
-        let handlers = Handlers(
+        let endpoints = Endpoints(
             configuration: configuration, store: store, cookie: cookie,
             signInFlow: SignInFlow(
-                applications: configuration.applications, store: store, directory: directory, transport: transport,
-                timeline: timeline, trips: trips, randomBytes: randomBytes),
+                configuration: configuration, store: store, directory: directory, transport: transport,
+                timeline: timeline, trips: trips, credentials: credentials, failures: failures,
+                randomBytes: randomBytes),
+            failures: failures,
             signOutFlow: SignOutFlow(
-                configuration: configuration, store: store, directory: directory, timeline: timeline, trips: trips,
-                logger: logger),
-            tokens: tokens, api: APIProxy(client: client, tokens: tokens, timeline: timeline, trips: trips),
+                configuration: configuration, store: store, directory: directory, transport: transport,
+                credentials: credentials, timeline: timeline, trips: trips, logger: logger, randomBytes: randomBytes),
+            channelLogout: ChannelLogout(
+                applications: configuration.applications, store: store, directory: directory, logger: logger, now: now),
+            tokens: tokens,
+            api: APIProxy(
+                client: client, tokens: tokens, directory: directory, throttle: throttle, timeline: timeline,
+                trips: trips, now: now),
             timeline: timeline, formPosts: FormPostCallbacks(now: now, randomBytes: randomBytes))
         let pipeline = Pipeline(
-            configuration: configuration, pages: pages, handlers: handlers, store: store, cookie: cookie, logger: logger
+            configuration: configuration, pages: pages, endpoints: endpoints, store: store, cookie: cookie,
+            logger: logger
         )
         server = HTTPServer(
             configuration: ServerConfiguration(configuration, logger: logger), workers: workers, responder: pipeline,

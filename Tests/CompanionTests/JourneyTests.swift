@@ -58,7 +58,9 @@ import Testing
             #expect(redirect.contains("/oauth2/v2.0/logout?"))
             #expect(redirect.contains("logout_hint="))
             let answer = try await visitor.get(redirect)
-            #expect(answer.location == site.origin + "/auth/signed-out")
+            // The state that came back is what tells the page that the provider confirmed.
+            let state = try #require(redirect.firstMatch(of: /[?&]state=([0-9a-f]{32})/)?.output.1)
+            #expect(answer.location == site.origin + "/auth/signed-out?state=" + state)
             #expect(try await visitor.get("/auth/signed-out").status == 200)
             #expect(try await site.count("logout") == 1)
         }

@@ -9,10 +9,12 @@ enum ConfigurationKeys {
         "encryption_key", "session.idle_minutes", "session.max_hours", "trusted_proxies", "log_level", "log_format",
     ]
     static let application = [
-        "page", "title", "kind", "client_id", "client_secret", "client_secret_file", "authority", "allowed_tenants",
-        "scopes", "api", "prompt",
+        "page", "title", "kind", "client_id", "client_secret", "client_secret_file", "client_authentication",
+        "certificate_file", "private_key_file", "federated_token_file", "authority", "policies.sign_in",
+        "policies.edit_profile", "policies.reset_password", "allowed_tenants", "scopes", "api", "prompt",
+        "extra_query_parameters",
     ]
-    private static let lists: Set<String> = ["trusted_proxies", "allowed_tenants", "scopes"]
+    private static let lists: Set<String> = ["trusted_proxies", "allowed_tenants", "scopes", "extra_query_parameters"]
     /// Secrets that only the environment may hold: a configuration file is copied, committed and shown.
     static let environmentOnly: Set<String> = ["encryption_key", "client_secret"]
 
@@ -47,7 +49,7 @@ extension CompanionConfiguration {
 }
 
 /// One pass over all keys. A wrong value leaves its default in place, so that the pass goes on to the next mistake.
-private struct ConfigurationReading {
+struct ConfigurationReading {
     var mistakes = ConfigurationMistakes()
     private let options: [String: String]
     private let folder: String
@@ -173,86 +175,19 @@ private struct ConfigurationReading {
         return .file(path("encryption_key_file") ?? folder.appendingPathComponent("companion.key").path)
     }
 
-    private mutating func application(_ id: String, publicURL: PublicURL) -> Application? {
-        let prefix = "apps.\(id)"
-        let before = mistakes.all.count
-        let letters = id.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
-        if id.isEmpty || !letters || RoutePath.reserved.contains(id) {
-            mistakes.add(
-                prefix, "is no name for an application; use lower-case letters, digits and -, not api, auth or assets")
-        }
-        let page: Application.Page? = choice("\(prefix).page") ?? Application.Page(rawValue: id)
-        if page == nil { mistakes.add("\(prefix).page", "is missing; say which page to show: ios or macos") }
-        let kind: Application.Kind = choice("\(prefix).kind") ?? .workforce
-        let clientID = text("\(prefix).client_id") ?? ""
-        if clientID.isEmpty {
-            mistakes.add("\(prefix).client_id", "is missing; copy “Application (client) ID” from the app registration")
-        }
-        let authentication = clientAuthentication(prefix, publicURL: publicURL)
-        let authorityText = text("\(prefix).authority") ?? "https://login.microsoftonline.com/common"
-        var authority: Authority?
-        do {
-            authority = try Authority(authorityText)
-        } catch {
-            mistakes.add("\(prefix).authority", "“\(authorityText)” \(error)")
-        }
-        let api = text("\(prefix).api") ?? "https://graph.microsoft.com/v1.0/me"
-        if !isOutboundURL(api) { mistakes.add("\(prefix).api", "must be an https:// URL (http:// only for localhost)") }
-        let scopes = list("\(prefix).scopes")
-        let promptText = text("\(prefix).prompt")
-        let prompt = promptText.flatMap(Prompt.init(rawValue:))
-        if let promptText, prompt == nil, promptText != SignInOptions.ifNecessary {
-            mistakes.add(
-                "\(prefix).prompt",
-                "must be if_necessary, select_account, login, consent or create, not “\(promptText)”")
-        }
-        guard mistakes.all.count == before, let page, let authority else { return nil }
-        return Application(
-            id: id, page: page, title: text("\(prefix).title") ?? "\(page == .ios ? "iOS" : "macOS") tutorial",
-            kind: kind, authority: authority,
-            registration: ClientRegistration(
-                clientID: clientID, redirectURI: publicURL.redirectURI, authentication: authentication,
-                scopes: scopes.isEmpty ? ["user.read"] : scopes, allowedTenants: list("\(prefix).allowed_tenants")),
-            api: api, prompt: promptText == nil ? .selectAccount : prompt)
-    }
-
-    private mutating func clientAuthentication(_ prefix: String, publicURL: PublicURL) -> ClientAuthentication {
-        if let secret = text("\(prefix).client_secret") { return .secret(secret) }
-        if let file = path("\(prefix).client_secret_file") {
-            guard let data = FileManager.default.contents(atPath: file),
-                let text = String(bytes: data, encoding: .utf8)?.trimmingCharacters(in: .whitespacesAndNewlines),
-                !text.isEmpty
-            else {
-                mistakes.add("\(prefix).client_secret_file", "\(file) cannot be read or is empty")
-                return .publicClient
-            }
-            return .secret(text)
-        }
-        if !PublicURL.isLoopback(publicURL.host) {
-            mistakes.add(
-                "\(prefix).client_secret_file", "is missing; without a secret the companion runs on localhost only")
-        }
-        return .publicClient
-    }
-
-    private func isOutboundURL(_ text: String) -> Bool {
-        guard let url = URL(string: text), let host = url.host, !host.isEmpty else { return false }
-        return url.scheme == "https" || (url.scheme == "http" && PublicURL.isLoopback(host))
-    }
-
     // MARK: One value each
 
-    private func text(_ key: String) -> String? {
+    func text(_ key: String) -> String? {
         let value = reader.string(forKey: ConfigKey(key.split(separator: ".").map(String.init)))
         return value?.isEmpty == true ? nil : value
     }
 
     /// A path in the file is relative to the file's folder.
-    private func path(_ key: String) -> String? {
+    func path(_ key: String) -> String? {
         text(key).map { $0.hasPrefix("/") || folder == "." ? $0 : folder + "/" + $0 }
     }
 
-    private func list(_ key: String) -> [String] {
+    func list(_ key: String) -> [String] {
         let values = reader.stringArray(forKey: ConfigKey(key.split(separator: ".").map(String.init)))
         return ConfigurationReading.items(values ?? [])
     }
@@ -261,7 +196,7 @@ private struct ConfigurationReading {
         values.flatMap { $0.split(whereSeparator: { $0 == "," || $0.isWhitespace }).map(String.init) }
     }
 
-    private mutating func choice<Choice: RawRepresentable & CaseIterable>(_ key: String) -> Choice?
+    mutating func choice<Choice: RawRepresentable & CaseIterable>(_ key: String) -> Choice?
     where Choice.RawValue == String {
         guard let value = text(key) else { return nil }
         if let choice = Choice(rawValue: value) { return choice }

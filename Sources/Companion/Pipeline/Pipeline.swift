@@ -13,7 +13,7 @@ final class Pipeline: Responder {
     private let configuration: CompanionConfiguration
     private let applications: [String: Application]
     private let pages: Pages
-    private let handlers: Handlers
+    private let endpoints: Endpoints
     private let store: SessionStore
     private let cookie: SessionCookie
     private let logger: Logger
@@ -21,13 +21,13 @@ final class Pipeline: Responder {
     private let loopbackAliases: Set<String>
 
     init(
-        configuration: CompanionConfiguration, pages: Pages, handlers: Handlers, store: SessionStore,
+        configuration: CompanionConfiguration, pages: Pages, endpoints: Endpoints, store: SessionStore,
         cookie: SessionCookie, logger: Logger
     ) {
         self.configuration = configuration
         applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
         self.pages = pages
-        self.handlers = handlers
+        self.endpoints = endpoints
         self.store = store
         self.cookie = cookie
         self.logger = logger
@@ -64,8 +64,9 @@ final class Pipeline: Responder {
                 if application == nil { throw Problem(.notFound, "No application is called “\(id.prefix(64))”.") }
             }
             let exchange = Exchange(
-                route: route, application: application, cookie: cookie.id(in: head), wantsPage: wantsPage(head))
-            if let response = handlers.immediate(exchange) { return .response(response) }
+                route: route, application: application, cookie: cookie.id(in: head), wantsPage: wantsPage(head),
+                isRead: head.method == .get || head.method == .head, query: head.query)
+            if let response = endpoints.immediate(exchange) { return .response(response) }
             return .handler(maxBodyBytes: Pipeline.maxBodyBytes) { request in
                 await self.answer(exchange, request: request)
             }
@@ -76,7 +77,7 @@ final class Pipeline: Responder {
 
     private func answer(_ exchange: Exchange, request: Request) async -> Response {
         do {
-            return try await handlers.answer(exchange, request: request)
+            return try await endpoints.answer(exchange, request: request)
         } catch {
             var problem = Problem(any: error)
             if problem.correlationID == nil { problem.correlationID = exchange.correlationID }
@@ -86,9 +87,9 @@ final class Pipeline: Responder {
 
     // MARK: Checks
 
-    /// Security law 4: what changes something proves that our page sent it. The callback proves itself by its state.
+    /// Security law 4: what changes something proves that our page sent it.
     private func checkOrigin(_ head: RequestHead, of route: RoutePath) throws(Problem) {
-        guard route != .callback else { return }
+        guard !route.provesItself else { return }
         let site = head[.secFetchSite]
         let origin = head[.origin]
         if route.isAPI, let site, site != "same-origin", site != "none" {
@@ -140,8 +141,18 @@ struct Exchange: Sendable {
     let cookie: SessionID?
     /// Whether a browser navigates, so that an error becomes a page.
     let wantsPage: Bool
+    /// Whether it changes nothing.
+    let isRead: Bool
+    /// The raw query.
+    let query: String?
     /// Our identifier of this request, for logs, errors and Graph.
     let correlationID = UUID().uuidString.lowercased()
+
+    /// A field of the query; nil when it is missing or empty, or when the query cannot be read.
+    func field(_ name: String) -> String? {
+        guard let query, let value = (try? FormFields(query: query))?[name], !value.isEmpty else { return nil }
+        return value
+    }
 }
 
 extension HTTPField.Name {

@@ -11,6 +11,9 @@ extension Problem {
         self.init(
             code, error.reason, action: action, retryAfter: error.retryAfter.map { Int($0.components.seconds) },
             correlationID: error.correlationID, reason: error.description)
+        explanation = error.explanation
+        traceID = error.traceID
+        timestamp = error.timestamp
     }
 
     /// A store's error: nobody is signed out by it.

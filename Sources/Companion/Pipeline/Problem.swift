@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import HTTPWire
+import OpenIDConnect
 
 /// An error as the browser gets it: problem details (RFC 9457) with the outer contract's stable codes. Texts are for the
 /// person at the page and never hold a token, code, state, verifier or cookie.
@@ -11,6 +12,8 @@ struct Problem: Error, Sendable {
         case consentRequired = "consent_required"
         case adminConsentRequired = "admin_consent_required"
         case cancelled
+        case passwordResetRequested = "password_reset_requested"
+        case otherAccount = "other_account"
         case providerUnavailable = "provider_unavailable"
         case providerRejectedClient = "provider_rejected_client"
         case providerRejectedRequest = "provider_rejected_request"
@@ -45,6 +48,11 @@ struct Problem: Error, Sendable {
     var action: Action?
     /// Seconds to wait.
     var retryAfter: Int?
+    /// What the platform's error number means, where there was one.
+    var explanation: ErrorExplanation?
+    /// The provider's identifiers of what happened, for its support.
+    var traceID: String?
+    var timestamp: String?
     /// The provider's or Graph's identifier of what happened; ours when they gave none.
     var correlationID: String?
     /// For the log only: what an operator needs beyond `detail`. Holds no secret either.
@@ -65,7 +73,9 @@ struct Problem: Error, Sendable {
     var status: HTTPResponse.Status {
         switch code {
         case .interactionRequired, .consentRequired, .adminConsentRequired, .sessionExpired: .unauthorized
-        case .cancelled, .stateMismatch, .issuerMismatch, .nonceMismatch, .invalidIDToken, .badRequest: .badRequest
+        case .cancelled, .passwordResetRequested, .otherAccount, .stateMismatch, .issuerMismatch, .nonceMismatch,
+            .invalidIDToken, .badRequest:
+            .badRequest
         case .crossSiteRequest, .accessDenied: .forbidden
         case .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -82,6 +92,8 @@ struct Problem: Error, Sendable {
         case .consentRequired: "Your consent is needed"
         case .adminConsentRequired: "An administrator must approve this app"
         case .cancelled: "Sign-in cancelled"
+        case .passwordResetRequested: "The password has to be reset"
+        case .otherAccount: "This was another account"
         case .providerUnavailable: "The identity provider cannot be reached"
         case .providerRejectedClient: "The identity provider does not accept this application"
         case .providerRejectedRequest: "The identity provider does not accept the request"
@@ -102,6 +114,13 @@ struct Problem: Error, Sendable {
         }
     }
 
+    private struct Explanation: Encodable {
+        var number: String
+        var cause: String
+        var who: String
+        var remedy: String
+    }
+
     private struct Body: Encodable {
         var type: String
         var title: String
@@ -110,13 +129,23 @@ struct Problem: Error, Sendable {
         var code: String
         var correlation_id: String?
         var action: Action?
+        var explanation: Explanation?
+        var trace_id: String?
+        var timestamp: String?
+    }
+
+    /// The members of the problem document.
+    var body: some Encodable {
+        Body(
+            type: "urn:companion:problem:\(code.rawValue)", title: title, status: Int(status.code), detail: detail,
+            code: code.rawValue, correlation_id: correlationID, action: action,
+            explanation: explanation.map {
+                Explanation(number: $0.number, cause: $0.cause, who: $0.audience.rawValue, remedy: $0.remedy)
+            }, trace_id: traceID, timestamp: timestamp)
     }
 
     /// The problem as `application/problem+json`.
     func response() -> Response {
-        let body = Body(
-            type: "urn:companion:problem:\(code.rawValue)", title: title, status: Int(status.code), detail: detail,
-            code: code.rawValue, correlation_id: correlationID, action: action)
         var response = Response.json(body, status: status)
         response.headerFields[.contentType] = "application/problem+json"
         if let retryAfter { response.headerFields[.retryAfter] = String(retryAfter) }

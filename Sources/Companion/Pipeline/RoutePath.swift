@@ -5,13 +5,19 @@ import HTTPTypes
 enum RoutePath: Equatable {
     case signIn(app: String)
     case callback
+    case adminConsent(app: String)
     case signOut(app: String)
+    case frontChannelLogout
+    case backChannelLogout
     case account(app: String)
+    case accounts(app: String)
+    case removeAccount(app: String, id: String)
     case claims(app: String)
     case token(app: String)
     case me(app: String)
     case photo(app: String)
     case events(app: String)
+    case signInFailure(app: String)
     case applications
     case device
     case health
@@ -34,6 +40,8 @@ enum RoutePath: Equatable {
         case 2:
             switch (segments[0], segments[1]) {
             case ("auth", "callback"): self = .callback
+            case ("auth", "front-channel-logout"): self = .frontChannelLogout
+            case ("auth", "back-channel-logout"): self = .backChannelLogout
             case ("api", "device"): self = .device
             case ("api", "apps"): self = .applications
             default: return nil
@@ -41,16 +49,21 @@ enum RoutePath: Equatable {
         case 3:
             switch (segments[0], segments[2]) {
             case ("auth", "sign-in"): self = .signIn(app: segments[1])
+            case ("auth", "admin-consent"): self = .adminConsent(app: segments[1])
             case ("auth", "sign-out"): self = .signOut(app: segments[1])
             case ("api", "account"): self = .account(app: segments[1])
+            case ("api", "accounts"): self = .accounts(app: segments[1])
             case ("api", "claims"): self = .claims(app: segments[1])
             case ("api", "token"): self = .token(app: segments[1])
             case ("api", "me"): self = .me(app: segments[1])
             case ("api", "events"): self = .events(app: segments[1])
+            case ("api", "sign-in-failure"): self = .signInFailure(app: segments[1])
             default: return nil
             }
         case 4 where segments[0] == "api" && segments[2] == "me" && segments[3] == "photo":
             self = .photo(app: segments[1])
+        case 4 where segments[0] == "api" && segments[2] == "accounts" && !segments[3].isEmpty:
+            self = .removeAccount(app: segments[1], id: segments[3])
         default:
             return nil
         }
@@ -61,9 +74,12 @@ enum RoutePath: Equatable {
     var methods: [HTTPRequest.Method] {
         switch self {
         case .callback: [.get, .post]
-        case .signIn: [.get]
-        case .signOut, .token: [.post]
-        case .account, .claims, .me, .photo, .events, .applications, .device, .health, .readiness: [.get, .head]
+        case .signIn, .adminConsent, .frontChannelLogout: [.get]
+        case .signOut, .token, .backChannelLogout: [.post]
+        case .account: [.get, .head, .put]
+        case .removeAccount: [.delete]
+        case .accounts, .claims, .me, .photo, .events, .signInFailure, .applications, .device, .health, .readiness:
+            [.get, .head]
         }
     }
 
@@ -73,23 +89,32 @@ enum RoutePath: Equatable {
     /// The application that the path names.
     var app: String? {
         switch self {
-        case .signIn(let app), .signOut(let app), .account(let app), .claims(let app), .token(let app), .me(let app),
-            .photo(let app), .events(let app):
+        case .signIn(let app), .adminConsent(let app), .signOut(let app), .account(let app), .accounts(let app),
+            .removeAccount(let app, _), .claims(let app), .token(let app), .me(let app), .photo(let app),
+            .events(let app), .signInFailure(let app):
             app
-        case .callback, .applications, .device, .health, .readiness: nil
+        case .callback, .frontChannelLogout, .backChannelLogout, .applications, .device, .health, .readiness: nil
         }
     }
 
     /// Whether pages' scripts call it, and no other site may.
     var isAPI: Bool {
         switch self {
-        case .signIn, .callback, .health, .readiness: false
-        case .signOut, .account, .claims, .token, .me, .photo, .events, .applications, .device: true
+        case .signIn, .adminConsent, .callback, .frontChannelLogout, .backChannelLogout, .health, .readiness: false
+        case .signOut, .account, .accounts, .removeAccount, .claims, .token, .me, .photo, .events, .signInFailure,
+            .applications, .device:
+            true
         }
     }
 
     /// Whether a sign-in begins here, which must happen under the public URL's own name.
     var isBegin: Bool {
-        if case .signIn = self { true } else { false }
+        switch self {
+        case .signIn, .adminConsent: true
+        default: false
+        }
     }
+
+    /// Whether the request proves by itself who sent it: by its state, or by a signed token.
+    var provesItself: Bool { self == .callback || self == .backChannelLogout }
 }

@@ -28,3 +28,37 @@ actor SingleFlight<Key: Hashable & Sendable, Value: Sendable> {
         running[key] = nil
     }
 }
+
+/// Pieces of work for one key one after the other, in the order in which they came.
+actor OneAtATime<Key: Hashable & Sendable> {
+    private var waiting: [Key: [CheckedContinuation<Void, Never>]] = [:]
+
+    /// Runs the work when all that came before it for the same key has ended.
+    func run<Value: Sendable>(_ key: Key, _ work: @Sendable () async throws -> Value) async throws -> Value {
+        await enter(key)
+        do {
+            let value = try await work()
+            leave(key)
+            return value
+        } catch {
+            leave(key)
+            throw error
+        }
+    }
+
+    private func enter(_ key: Key) async {
+        guard waiting[key] != nil else {
+            waiting[key] = []
+            return
+        }
+        await withCheckedContinuation { waiting[key]?.append($0) }
+    }
+
+    private func leave(_ key: Key) {
+        if waiting[key]?.isEmpty ?? true {
+            waiting[key] = nil
+        } else {
+            waiting[key]?.removeFirst().resume()
+        }
+    }
+}

@@ -15,6 +15,8 @@ final class SignInFlow: Sendable {
         case signedIn(returnPath: String, sessionID: SessionID)
         /// Signed in by something else than this callback, which is over.
         case signedInBefore(returnPath: String)
+        /// On to the provider again, with another user flow.
+        case continues(location: String, sessionID: SessionID)
         /// Not signed in; the page that started it says why.
         case failed(app: String, returnPath: String, problem: Problem)
     }
@@ -31,15 +33,21 @@ final class SignInFlow: Sendable {
     private let transport: ProviderDirectory.Transport
     private let timeline: Timeline
     private let trips: TripLimit
+    private let credentials: ClientCredentials
+    private let failures: SignInFailures
+    private let publicOrigin: String
     private let randomBytes: @Sendable (Int) -> [UInt8]
     private let callbacks = SingleFlight<CallbackKey, Outcome>()
 
     init(
-        applications: [Application], store: SessionStore, directory: ProviderDirectory,
+        configuration: CompanionConfiguration, store: SessionStore, directory: ProviderDirectory,
         transport: @escaping ProviderDirectory.Transport, timeline: Timeline, trips: TripLimit,
-        randomBytes: @escaping @Sendable (Int) -> [UInt8]
+        credentials: ClientCredentials, failures: SignInFailures, randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) {
-        self.applications = Dictionary(uniqueKeysWithValues: applications.map { ($0.id, $0) })
+        self.credentials = credentials
+        self.failures = failures
+        self.applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
+        publicOrigin = configuration.publicURL.origin
         self.store = store
         self.directory = directory
         self.transport = transport
@@ -58,15 +66,15 @@ final class SignInFlow: Sendable {
         _ application: Application, options: SignInOptions, cookie: SessionID?, correlationID: String
     ) async throws -> (location: String, sessionID: SessionID) {
         let start = ContinuousClock.now
-        let metadata = try await directory.metadata(for: application.authority)
-        let secrets = AuthorizationAttempt(randomBytes: randomBytes)
+        let metadata = try await directory.metadata(for: options.authority)
         let scopes = application.registration.scopes + options.extraScopes
-        let attempt = NewSignInAttempt(
-            app: application.id, state: secrets.state, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier,
-            returnTo: options.returnPath.text, prompt: options.prompt?.rawValue, requestedScopes: scopes)
-        let sessionID = try await store.beginSignIn(attempt, cookie: cookie)
+        let subject = try await subject(of: options.userFlow, application, cookie: cookie)
+        let (secrets, sessionID) = try await beginAttempt(
+            AttemptPurpose(options), application, returnPath: options.returnPath, prompt: options.prompt,
+            scopes: scopes,
+            subject: subject, cookie: cookie)
         guard let session = try await store.session(sessionID) else { throw StoreError.noSuchSession }
-        if let seconds = trips.begin(session: session.key.value, app: application.id) {
+        if options.countsAsTrip, let seconds = trips.begin(session: session.key.value, app: application.id) {
             throw Problem(
                 .signInLoop,
                 "This browser went to the identity provider \(TripLimit.maxTrips) times within a minute without getting anywhere, "
@@ -74,14 +82,56 @@ final class SignInFlow: Sendable {
                     + "that signing in does not give. Wait \(seconds) seconds, or tell the operator.",
                 retryAfter: seconds)
         }
-        let location = AuthorizationRequest(
+        var request = AuthorizationRequest(
             prompt: options.prompt, loginHint: options.loginHint, domainHint: options.domainHint, scopes: scopes,
-            claims: options.claims
-        ).url(metadata: metadata, registration: application.registration, attempt: secrets)
+            claims: options.claims)
+        request.extraParameters = options.extraParameters
+        let location = request.url(metadata: metadata, registration: application.registration, attempt: secrets)
         timeline.record(
             session: session.key.value, app: application.id, step: "authorize", since: start,
             correlationID: correlationID)
         return (location, sessionID)
+    }
+
+    /// Stores an attempt and answers where an administrator agrees for a whole tenant.
+    ///
+    /// - Parameter tenant: its ID or a domain; nil leaves it to the administrator's own.
+    func beginAdminConsent(
+        _ application: Application, tenant: String?, returnPath: ReturnPath, cookie: SessionID?
+    ) async throws -> (location: String, sessionID: SessionID) {
+        let request: AdminConsentRequest
+        do throws(AuthorityError) {
+            request = try AdminConsentRequest(authority: application.authority, tenant: tenant)
+        } catch {
+            throw Problem(.badRequest, "“tenant” cannot be used: \(error.reason)")
+        }
+        let (secrets, sessionID) = try await beginAttempt(
+            AttemptPurpose(.adminConsent, at: application.authority), application, returnPath: returnPath, prompt: nil,
+            scopes: application.registration.scopes, subject: nil, cookie: cookie)
+        return (request.url(registration: application.registration, attempt: secrets), sessionID)
+    }
+
+    private func beginAttempt(
+        _ purpose: AttemptPurpose, _ application: Application, returnPath: ReturnPath, prompt: Prompt?,
+        scopes: [String], subject: Account?, cookie: SessionID?
+    ) async throws -> (AuthorizationAttempt, SessionID) {
+        let secrets = AuthorizationAttempt(randomBytes: randomBytes)
+        let attempt = NewSignInAttempt(
+            app: application.id, state: secrets.state, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier,
+            returnTo: returnPath.text, prompt: prompt?.rawValue, requestedScopes: scopes,
+            expectedAccountID: subject?.id, attributes: purpose.attributes)
+        return (secrets, try await store.beginSignIn(attempt, cookie: cookie))
+    }
+
+    /// Whose profile is edited: whoever is signed in.
+    private func subject(
+        of flow: Application.UserFlow, _ application: Application, cookie: SessionID?
+    ) async throws -> Account? {
+        guard flow == .editProfile else { return nil }
+        guard let cookie, let account = try await store.session(cookie)?.currentAccount(for: application.id) else {
+            throw Problem(.interactionRequired, "Nobody is signed in. Sign in first, then edit the profile.")
+        }
+        return account
     }
 
     // MARK: Complete
@@ -120,29 +170,99 @@ final class SignInFlow: Sendable {
             throw Problem(.stateMismatch, "The application of this sign-in is not configured any more.")
         }
         do {
-            let sessionID = try await signIn(
-                application, attempt: attempt, callback: callback, since: start, correlationID: correlationID)
-            return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
+            return try await finish(
+                attempt, application, callback: callback, cookie: cookie, since: start, correlationID: correlationID)
         } catch let error as StoreError where error.isUnavailable {
             // The person did everything right and nothing could be kept: say so rather than blame the sign-in.
             throw error
         } catch {
-            let problem = Problem(any: error)
+            var problem = Problem(any: error)
+            if problem.correlationID == nil { problem.correlationID = correlationID }
+            if problem.code == .adminConsentRequired { problem.action = adminConsent(application) }
             timeline.record(
                 session: attempt.session.value, app: attempt.app, step: "callback", outcome: problem.code.rawValue,
-                since: start, correlationID: problem.correlationID ?? correlationID)
+                since: start, correlationID: problem.correlationID)
             try await store.failSignIn(attempt)
+            // "Forgot your password?" is no failure: the page for it comes at once.
+            if problem.code == .passwordResetRequested,
+                let outcome = try await next(.resetPassword, after: attempt, application, cookie: cookie, correlationID)
+            {
+                return outcome
+            }
+            failures.record(problem, session: attempt.session, app: attempt.app)
             return .failed(app: attempt.app, returnPath: attempt.returnTo, problem: problem)
         }
     }
 
-    private func signIn(
-        _ application: Application, attempt: SignInAttempt, callback: Callback, since start: ContinuousClock.Instant,
-        correlationID: String
-    ) async throws -> SessionID {
-        let metadata = try await directory.metadata(for: application.authority)
+    /// The URL for an administrator, who may sit at another machine.
+    private func adminConsent(_ application: Application) -> Problem.Action? {
+        guard application.kind == .workforce else { return nil }
+        return Problem.Action(kind: "admin_consent", url: "\(publicOrigin)/auth/\(application.id)/admin-consent")
+    }
+
+    private func next(
+        _ flow: Application.UserFlow, after attempt: SignInAttempt, _ application: Application, cookie: SessionID?,
+        _ correlationID: String
+    ) async throws -> Outcome? {
+        guard let authority = application.authority(of: flow), let returnPath = ReturnPath(attempt.returnTo) else {
+            return nil
+        }
+        let (location, sessionID) = try await begin(
+            application, options: SignInOptions(continuing: flow, at: authority, returnPath: returnPath),
+            cookie: cookie, correlationID: correlationID)
+        return .continues(location: location, sessionID: sessionID)
+    }
+
+    private func finish(
+        _ attempt: SignInAttempt, _ application: Application, callback: Callback, cookie: SessionID?,
+        since start: ContinuousClock.Instant, correlationID: String
+    ) async throws -> Outcome {
+        let purpose = try AttemptPurpose(attempt, kind: application.kind)
         let secrets = AuthorizationAttempt(
             state: callback.state, nonce: attempt.nonce, codeVerifier: attempt.codeVerifier)
+        if purpose.kind == .adminConsent {
+            _ = try callback.adminConsentTenant(against: secrets)
+            let sessionID = try await store.completeAttempt(attempt)
+            return .signedIn(
+                returnPath: attempt.returnTo + querySeparator(attempt) + "admin_consent=granted", sessionID: sessionID)
+        }
+        let signedIn = try await redeem(
+            callback, secrets, attempt, application, at: purpose.authority, since: start, correlationID: correlationID)
+        switch purpose.kind {
+        case .signIn, .adminConsent:
+            let sessionID = try await store.completeSignIn(
+                attempt, account: NewAccount(signedIn, at: purpose.authority),
+                tokens: NewTokens(signedIn, requestedScopes: attempt.requestedScopes))
+            return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
+        case .editProfile:
+            // The account of this flow is another one to the provider; the person must be the same.
+            guard attempt.expectedAccountID.map(person) == person(signedIn.homeAccountID) else {
+                throw Problem(.otherAccount, "Another person's profile was edited than the one who is signed in here.")
+            }
+            let sessionID = try await store.completeAttempt(attempt)
+            return .signedIn(
+                returnPath: attempt.returnTo + querySeparator(attempt) + "profile=edited", sessionID: sessionID)
+        case .resetPassword:
+            let sessionID = try await store.completeAttempt(attempt)
+            // The new password has just proved who it is: the sign-in that follows asks for nothing.
+            return try await next(.signIn, after: attempt, application, cookie: sessionID, correlationID)
+                ?? .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
+        }
+    }
+
+    private func querySeparator(_ attempt: SignInAttempt) -> String { attempt.returnTo.contains("?") ? "&" : "?" }
+
+    /// B2C's account id without the user flow that it ends in: `{oid}-{policy}.{tenant}` (facts).
+    private func person(_ accountID: String) -> String {
+        let uid = accountID.split(separator: ".", omittingEmptySubsequences: false).first ?? ""
+        return uid.split(separator: "-", maxSplits: 5).prefix(5).joined(separator: "-").lowercased()
+    }
+
+    private func redeem(
+        _ callback: Callback, _ secrets: AuthorizationAttempt, _ attempt: SignInAttempt, _ application: Application,
+        at authority: Authority, since start: ContinuousClock.Instant, correlationID: String
+    ) async throws -> SignedInTokens {
+        let metadata = try await directory.metadata(for: authority)
         let validated = try callback.validated(against: secrets, metadata: metadata)
         timeline.record(
             session: attempt.session.value, app: application.id, step: "callback", since: start,
@@ -150,16 +270,13 @@ final class SignInFlow: Sendable {
 
         let tokenStart = ContinuousClock.now
         let request = try CodeRequest(
-            redeeming: validated, scopes: attempt.requestedScopes, registration: application.registration)
+            redeeming: validated, scopes: attempt.requestedScopes,
+            registration: credentials.registration(of: application))
         let signedIn = try await request.tokens(
             from: try await transport(request.providerRequest), directory: directory)
-        let sessionID = try await store.completeSignIn(
-            attempt, account: NewAccount(signedIn, environment: application.authority.environment),
-            tokens: NewTokens(signedIn.tokens, claims: signedIn.idTokenClaims, requestedScopes: attempt.requestedScopes)
-        )
         timeline.record(
             session: attempt.session.value, app: application.id, step: "token", since: tokenStart,
             correlationID: correlationID)
-        return sessionID
+        return signedIn
     }
 }

@@ -5,14 +5,34 @@ import OpenIDConnect
 struct SignInOptions: Sendable {
     /// MSAL's "prompt if necessary", which is no `prompt` parameter at the provider.
     static let ifNecessary = "if_necessary"
+    /// The fields of the address that the companion understands by itself.
+    static let ownFields: Set<String> = [
+        "prompt", "login_hint", "domain_hint", "scope", "policy", "tenant", "claims", "return_to",
+    ]
 
-    let prompt: Prompt?
-    let loginHint: String?
-    let domainHint: String?
-    let extraScopes: [String]
+    var prompt: Prompt?
+    var loginHint: String?
+    var domainHint: String?
+    var extraScopes: [String] = []
+    /// The B2C user flow.
+    var userFlow = Application.UserFlow.signIn
+    /// Where the browser goes: the application's authority, a user flow's, or another tenant's.
+    let authority: Authority
     /// A claims request (OpenID Connect Core §5.5), a JSON object.
-    let claims: ClaimsRequest?
+    var claims: ClaimsRequest?
+    /// What the application's configuration lets through to the provider.
+    var extraParameters: [(name: String, value: String)] = []
     let returnPath: ReturnPath
+    /// Whether it counts against ``TripLimit``: a user flow that a person chose, or that follows another, is no loop.
+    let countsAsTrip: Bool
+
+    /// What follows another flow by itself: nothing is asked for but what is necessary.
+    init(continuing flow: Application.UserFlow, at authority: Authority, returnPath: ReturnPath) {
+        userFlow = flow
+        self.authority = authority
+        self.returnPath = returnPath
+        countsAsTrip = false
+    }
 
     /// Reads the query of `/auth/{app}/sign-in`.
     ///
@@ -24,7 +44,7 @@ struct SignInOptions: Sendable {
         } catch {
             throw Problem(.badRequest, "The address has a query that cannot be read. Start again from the page.")
         }
-        let known: Set = ["prompt", "login_hint", "domain_hint", "scope", "claims", "return_to"]
+        let known = SignInOptions.ownFields.union(application.extraQueryParameters)
         for name in known where fields.values(for: name).count > 1 {
             throw Problem(.badRequest, "“\(name)” is given twice. Start again from the page.")
         }
@@ -39,9 +59,13 @@ struct SignInOptions: Sendable {
         loginHint = fields["login_hint"].flatMap { $0.isEmpty ? nil : $0 }
         domainHint = fields["domain_hint"].flatMap { $0.isEmpty ? nil : $0 }
         extraScopes = (fields["scope"] ?? "").split(separator: " ").map(String.init)
+        extraParameters = application.extraQueryParameters.compactMap { name in fields[name].map { (name, $0) } }
+        (userFlow, authority) = try SignInOptions.destination(
+            policy: fields["policy"] ?? "", tenant: fields["tenant"] ?? "", application)
+        countsAsTrip = userFlow == .signIn
         // A hint names the account, so that asking which account it is (the application's own prompt) would be wrong.
         switch fields["prompt"] {
-        case nil, "": prompt = loginHint == nil ? application.prompt : nil
+        case nil, "": prompt = loginHint == nil && userFlow == .signIn ? application.prompt : nil
         case SignInOptions.ifNecessary: prompt = nil
         case .some(let text):
             guard let known = Prompt(rawValue: text) else {
@@ -55,12 +79,33 @@ struct SignInOptions: Sendable {
                 throw Problem(.badRequest, "“claims” must be a JSON object of at most 8192 bytes.")
             }
             claims = request
-        } else {
-            claims = nil
         }
         guard let path = ReturnPath(fields["return_to"] ?? "/\(application.id)") else {
             throw Problem(.badRequest, "“return_to” must be a path of this site.")
         }
         returnPath = path
+    }
+
+    private static func destination(
+        policy: String, tenant: String, _ application: Application
+    ) throws(Problem) -> (Application.UserFlow, Authority) {
+        if !policy.isEmpty {
+            guard application.kind == .b2c, let flow = Application.UserFlow(rawValue: policy) else {
+                throw Problem(
+                    .badRequest,
+                    "“policy” must be sign_in, edit_profile or reset_password, of an application with user flows.")
+            }
+            guard let authority = application.authority(of: flow) else {
+                throw Problem(
+                    .badRequest, "This application has no user flow \(policy): the operator names it in policies.")
+            }
+            return (flow, authority)
+        }
+        guard !tenant.isEmpty else { return (.signIn, application.authority) }
+        do throws(AuthorityError) {
+            return (.signIn, try application.authority.withTenant(tenant))
+        } catch {
+            throw Problem(.badRequest, "“tenant” cannot be used: \(error.reason)")
+        }
     }
 }

@@ -5,35 +5,43 @@ import HTTPWire
 import OpenIDConnect
 import SessionStore
 
-/// Calls the application's API (Graph's `/me`) with the account's access token and passes the answer on.
+/// Calls the application's API (Graph's `/me`, or UserInfo) with the account's access token and passes the answer on.
 struct APIProxy: Sendable {
     let client: HTTPClient
     let tokens: TokenAcquisition
+    let directory: ProviderDirectory
+    let throttle: Throttle
     let timeline: Timeline
     let trips: TripLimit
+    let now: @Sendable () -> Date
 
     /// GET on the API or below it.
     ///
-    /// - Parameter path: what to add to the API's URL, as `/photo/$value`.
+    /// - Parameters:
+    ///   - tenant: another tenant than the one in which the account signed in.
+    ///   - path: what to add to the API's URL, as `/photo/$value`.
     /// - Returns: the upstream's answer, whatever its status.
-    /// - Throws: ``Problem`` when there is no token or no answer.
+    /// - Throws: ``Problem`` when there is no token or no answer, or when the answer asks for something that the
+    ///   person can give.
     func get(
-        _ application: Application, session: Session, account: Account, path: String = "", correlationID: String
+        _ application: Application, session: Session, account: Account, tenant: String? = nil, path: String = "",
+        correlationID: String
     ) async throws -> HTTPClientResponse {
         let start = ContinuousClock.now
         do {
-            let token = try await tokens.acquire(
-                application, session: session.key, account: account, scopes: application.registration.scopes,
+            let url = try await url(of: application) + path
+            let throttleKey = "\(url.prefix { $0 != "?" }) \(account.app) \(account.id)"
+            try throttle.check(throttleKey)
+            let answer = try await call(
+                application, session: session, account: account, tenant: tenant, url: url,
                 correlationID: correlationID)
-            var answer = try await call(application.api + path, token: token.token, correlationID: correlationID)
-            if answer.head.status == .unauthorized {
-                // The API knows better than the clock: once, with a token that it has not yet seen.
-                let other = try await tokens.acquire(
-                    application, session: session.key, account: account, scopes: application.registration.scopes,
-                    demand: .insteadOf(token.token), correlationID: correlationID)
-                answer = try await call(application.api + path, token: other.token, correlationID: correlationID)
+            if [429, 503].contains(answer.head.status.code) {
+                throttle.note(throttleKey, retryAfter: retryAfter(answer.head))
             }
-            if answer.head.status.kind == .successful { trips.reset(session: session.key.value, app: application.id) }
+            if answer.head.status.kind == .successful {
+                try checkSubject(answer, application, account)
+                trips.reset(session: session.key.value, app: application.id)
+            }
             timeline.record(
                 session: session.key.value, app: application.id, step: "api",
                 outcome: answer.head.status.kind == .successful ? "ok" : "http_\(answer.head.status.code)",
@@ -51,7 +59,86 @@ struct APIProxy: Sendable {
         }
     }
 
+    /// The configured API, else where the provider tells about the person.
+    private func url(of application: Application) async throws -> String {
+        if let api = application.api { return api }
+        guard let endpoint = try await directory.metadata(for: application.authority).userInfoEndpoint else {
+            throw Problem(
+                .apiUnavailable, "The identity provider has no UserInfo endpoint. The operator has to name an api.")
+        }
+        return endpoint.description
+    }
+
+    /// The call, and a second one where a newer token may help.
     private func call(
+        _ application: Application, session: Session, account: Account, tenant: String?, url: String,
+        correlationID: String
+    ) async throws -> HTTPClientResponse {
+        let scopes = application.registration.scopes
+        func token(_ demand: TokenAcquisition.Demand) async throws -> StoredAccessToken {
+            try await tokens.acquire(
+                application, session: session.key, account: account, tenant: tenant, scopes: scopes, demand: demand,
+                correlationID: correlationID
+            ).token
+        }
+        let first = try await token(.fresh)
+        var answer = try await send(url, token: first, correlationID: correlationID)
+        var challenges = APIProxy.challenges(answer.head)
+        if answer.head.status == .unauthorized {
+            // The API knows better than the clock: once, with a token that it has not yet seen, and with the claims
+            // that it asks for (continuous access evaluation, facts).
+            let other = try await token(.insteadOf(first, claims: ClaimsRequest(challenges: challenges)))
+            answer = try await send(url, token: other, correlationID: correlationID)
+            challenges = APIProxy.challenges(answer.head)
+            if answer.head.status == .unauthorized, let claims = ClaimsRequest(challenges: challenges) {
+                throw interaction(
+                    .interactionRequired, "The API asks for more than a silent renewal can give. Sign in again.",
+                    application, session, account, tenant, scopes: scopes, claims: claims)
+            }
+        }
+        if let missing = AuthenticationChallenge.insufficientScopes(in: challenges), !missing.isEmpty {
+            throw interaction(
+                .consentRequired, "The API asks for further permissions: \(missing.joined(separator: ", ")).",
+                application, session, account, tenant, scopes: scopes + missing, claims: nil)
+        }
+        return answer
+    }
+
+    private func interaction(
+        _ code: Problem.Code, _ detail: String, _ application: Application, _ session: Session, _ account: Account,
+        _ tenant: String?, scopes: [String], claims: ClaimsRequest?
+    ) -> Problem {
+        let target = TokenTarget(
+            session: session.key, app: application.id, accountID: account.id, tenant: tenant,
+            scopes: ScopeSet(scopes))
+        return Problem(code, detail, action: tokens.signIn(application, account, target, claims: claims))
+    }
+
+    /// OpenID Connect Core section 5.3.2: claims about somebody else must not be used.
+    private func checkSubject(
+        _ answer: HTTPClientResponse, _ application: Application, _ account: Account
+    ) throws(Problem) {
+        guard application.api == nil, !UserInfoRequest.isAbout(subject: account.subject, body: answer.body) else {
+            return
+        }
+        throw Problem(.apiUnavailable, "The identity provider told about another person than the one who is signed in.")
+    }
+
+    private static func challenges(_ head: HTTPResponse) -> [AuthenticationChallenge] {
+        AuthenticationChallenge.parse(head.headerFields[values: .wwwAuthenticate])
+    }
+
+    /// Seconds or a date (RFC 9110 §10.2.3), at most an hour.
+    private func retryAfter(_ head: HTTPResponse) -> Duration? {
+        guard let text = head.headerFields[.retryAfter] else { return nil }
+        let now = Int64(now().timeIntervalSince1970)
+        let seconds =
+            Int64(text)
+            ?? HTTPDate(parsing: text, now: HTTPDate(secondsSince1970: now)).map { $0.secondsSince1970 - now }
+        return seconds.map { .seconds(min(max($0, 0), 3600)) }
+    }
+
+    private func send(
         _ url: String, token: StoredAccessToken, correlationID: String
     ) async throws(HTTPClientError) -> HTTPClientResponse {
         guard let url = URL(string: url), let host = url.host else {

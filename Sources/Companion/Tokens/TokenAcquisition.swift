@@ -10,30 +10,52 @@ struct AcquiredToken: Sendable {
     var token: StoredAccessToken
 }
 
+/// What a token is for.
+struct TokenTarget: Sendable, Hashable {
+    let session: SessionKey
+    let app: String
+    let accountID: String
+    /// In lower case, when it is another than the one in which the account signed in.
+    let tenant: String?
+    let scopes: ScopeSet
+
+    struct Account: Hashable {
+        let session: SessionKey
+        let app: String
+        let id: String
+    }
+
+    var account: Account { Account(session: session, app: app, id: accountID) }
+}
+
 /// MSAL's silent acquisition: the stored token while it is good, else a refresh, of which there is one at a time for a
-/// session, account and scope set; everyone else waits for its result.
+/// session, account, tenant and scope set; everyone else waits for its result.
 final class TokenAcquisition: Sendable {
     /// A token counts as expired so long before it does, as in MSAL (facts: lifetimes).
     static let expiryMargin: TimeInterval = 300
 
     private struct Key: Hashable {
-        var session: SessionKey
-        var app: String
-        var account: String
-        var scopes: ScopeSet
+        var target: TokenTarget
+        /// One that must be new does not join one that may be answered from the store.
+        var isForced: Bool
     }
 
     private let store: SessionStore
     private let directory: ProviderDirectory
     private let transport: ProviderDirectory.Transport
     private let timeline: Timeline
+    private let credentials: ClientCredentials
+    private let throttle: Throttle
     private let now: @Sendable () -> Date
     private let refreshes = SingleFlight<Key, AcquiredToken>()
+    private let accounts = OneAtATime<TokenTarget.Account>()
 
     init(
         store: SessionStore, directory: ProviderDirectory, transport: @escaping ProviderDirectory.Transport,
-        timeline: Timeline, now: @escaping @Sendable () -> Date
+        timeline: Timeline, credentials: ClientCredentials, throttle: Throttle, now: @escaping @Sendable () -> Date
     ) {
+        self.credentials = credentials
+        self.throttle = throttle
         self.store = store
         self.directory = directory
         self.transport = transport
@@ -42,39 +64,55 @@ final class TokenAcquisition: Sendable {
     }
 
     /// What makes a stored token not good enough.
-    enum Demand: Sendable, Equatable {
+    enum Demand: Sendable {
         /// Nothing but its age.
         case fresh
         /// Any stored token: the caller wants a new one.
         case refreshed
-        /// This very token, because the API refused it. A newer one will do.
-        case insteadOf(StoredAccessToken)
+        /// This very token, because the API refused it. A newer one will do; with claims, one that satisfies them.
+        case insteadOf(StoredAccessToken, claims: ClaimsRequest? = nil)
 
-        static func == (left: Demand, right: Demand) -> Bool {
-            switch (left, right) {
-            case (.fresh, .fresh), (.refreshed, .refreshed): true
-            case (.insteadOf(let left), .insteadOf(let right)): left.secret == right.secret
-            default: false
-            }
+        var isForced: Bool {
+            if case .fresh = self { false } else { true }
+        }
+
+        var claims: ClaimsRequest? {
+            if case .insteadOf(_, let claims) = self { claims } else { nil }
         }
     }
 
     /// An access token for scopes, without the person.
     ///
+    /// - Parameter tenant: another tenant than the one in which the account signed in, where it is a guest.
     /// - Throws: ``Problem``: `interaction_required` (or `consent_required` …) with the sign-in's URL only when the
     ///   provider said so; `provider_unavailable`, `throttled` and `provider_rejected_client` change nothing.
     func acquire(
-        _ application: Application, session: SessionKey, account: Account, scopes: [String], demand: Demand = .fresh,
-        correlationID: String
+        _ application: Application, session: SessionKey, account: Account, tenant: String? = nil, scopes: [String],
+        demand: Demand = .fresh, correlationID: String
     ) async throws -> AcquiredToken {
-        let set = ScopeSet(scopes)
-        let cached = store.cachedAccessToken(session, app: application.id, accountID: account.id, scopes: set)
+        let authority = try authority(of: application, tenant: tenant)
+        let target = TokenTarget(
+            session: session, app: application.id, accountID: account.id,
+            tenant: authority == application.authority ? nil : tenant?.lowercased(), scopes: ScopeSet(scopes))
+        let cached = store.cachedAccessToken(
+            session, app: application.id, accountID: account.id, tenant: target.tenant, scopes: target.scopes)
         if let cached, isGood(cached, for: demand) { return AcquiredToken(source: .cache, token: cached) }
-        let key = Key(session: session, app: application.id, account: account.id, scopes: set)
-        return try await refreshes.run(key) {
-            try await self.refresh(
-                application, session: session, account: account, scopes: scopes, demand: demand,
-                correlationID: correlationID)
+        return try await refreshes.run(Key(target: target, isForced: demand.isForced)) {
+            // A refresh token may be good for one use: two scope sets must not use it at once.
+            try await self.accounts.run(target.account) {
+                try await self.refresh(
+                    application, at: authority, account: account, target: target, scopes: scopes, demand: demand,
+                    correlationID: correlationID)
+            }
+        }
+    }
+
+    private func authority(of application: Application, tenant: String?) throws(Problem) -> Authority {
+        guard let tenant else { return application.authority }
+        do throws(AuthorityError) {
+            return try application.authority.withTenant(tenant)
+        } catch {
+            throw Problem(.badRequest, "“tenant” cannot be used: \(error.reason)")
         }
     }
 
@@ -84,75 +122,107 @@ final class TokenAcquisition: Sendable {
         switch demand {
         case .fresh: return token.refreshOn.map { $0 > now } ?? true
         case .refreshed: return false
-        case .insteadOf(let refused): return token.secret != refused.secret
+        case .insteadOf(let refused, _): return token.secret != refused.secret
         }
     }
 
     /// One refresh. Looks at the store again first: another may have ended between the caller's look and now.
     private func refresh(
-        _ application: Application, session: SessionKey, account: Account, scopes: [String], demand: Demand,
-        correlationID: String
+        _ application: Application, at authority: Authority, account: Account, target: TokenTarget, scopes: [String],
+        demand: Demand, correlationID: String
     ) async throws -> AcquiredToken {
         let start = ContinuousClock.now
-        let set = ScopeSet(scopes)
-        let stored = try await store.accessToken(session, app: application.id, accountID: account.id, scopes: set)
+        let stored = try await storedToken(target)
         if let stored, isGood(stored, for: demand) { return AcquiredToken(source: .cache, token: stored) }
-        let refreshToken = try await store.refreshToken(session, app: application.id, accountID: account.id)
+        let refreshToken = try await store.refreshToken(target.session, app: target.app, accountID: target.accountID)
         do {
             guard let refreshToken else {
                 throw Problem(
                     .interactionRequired, "There is no refresh token for this account. Sign in again.",
-                    action: signIn(application, account, claims: nil))
+                    action: signIn(application, account, target, claims: demand.claims))
             }
-            let metadata = try await directory.metadata(for: application.authority)
-            let request = try RefreshRequest(
-                refreshToken: refreshToken,
-                account: KnownIdentity(issuer: account.issuer, subject: account.subject, tenantID: account.tenantID),
-                scopes: scopes, metadata: metadata, registration: application.registration)
-            let refreshed = try await request.tokens(
-                from: try await transport(request.providerRequest), directory: directory)
+            let tokens = try await redeem(
+                refreshToken, application, at: authority, account: account, target: target, scopes: scopes,
+                claims: demand.claims)
             try await store.storeRefreshed(
-                session, app: application.id, accountID: account.id,
-                tokens: NewTokens(refreshed.tokens, claims: refreshed.idTokenClaims, requestedScopes: scopes))
-            guard
-                let token = try await store.accessToken(
-                    session, app: application.id, accountID: account.id, scopes: set)
-            else { throw StoreError.noSuchSession }
+                target.session, app: target.app, accountID: target.accountID, tokens: tokens)
+            guard let token = try await storedToken(target) else { throw StoreError.noSuchSession }
             timeline.record(
-                session: session.value, app: application.id, step: "token", outcome: "refreshed", since: start,
+                session: target.session.value, app: target.app, step: "token", outcome: "refreshed", since: start,
                 correlationID: correlationID)
             return AcquiredToken(source: .refreshed, token: token)
         } catch {
-            let problem = try await failure(error, application, session, account, refreshToken)
+            let problem = try await failure(
+                error, application, account, target, refreshToken, demanded: demand.claims)
             timeline.record(
-                session: session.value, app: application.id, step: "token", outcome: problem.code.rawValue,
-                since: start,
-                correlationID: problem.correlationID ?? correlationID)
+                session: target.session.value, app: target.app, step: "token", outcome: problem.code.rawValue,
+                since: start, correlationID: problem.correlationID ?? correlationID)
             // Nothing is known about the account: what is still valid is served.
-            if demand == .fresh, problem.action == nil, let stored, stored.expiresOn.timeIntervalSince(now()) > 5 {
+            if !demand.isForced, problem.action == nil, let stored, stored.expiresOn.timeIntervalSince(now()) > 5 {
                 return AcquiredToken(source: .cache, token: stored)
             }
             throw problem
         }
     }
 
+    private func storedToken(_ target: TokenTarget) async throws(StoreError) -> StoredAccessToken? {
+        try await store.accessToken(
+            target.session, app: target.app, accountID: target.accountID, tenant: target.tenant, scopes: target.scopes)
+    }
+
+    /// The exchange with the token endpoint.
+    private func redeem(
+        _ refreshToken: String, _ application: Application, at authority: Authority, account: Account,
+        target: TokenTarget, scopes: [String], claims: ClaimsRequest?
+    ) async throws -> NewTokens {
+        let metadata = try await directory.metadata(for: authority)
+        let registration = try credentials.registration(of: application)
+        let throttleKey = "\(metadata.tokenEndpoint) \(registration.clientID)"
+        try throttle.check(throttleKey)
+        let request = try RefreshRequest(
+            refreshToken: refreshToken,
+            account: KnownIdentity(issuer: account.issuer, subject: account.subject, tenantID: account.tenantID),
+            scopes: scopes, claims: claims, metadata: metadata, registration: registration,
+            guestAccountID: target.tenant == nil ? nil : account.id)
+        do throws(OpenIDError) {
+            let response: ProviderResponse
+            do {
+                response = try await transport(request.providerRequest)
+            } catch {
+                throw error as? OpenIDError ?? OpenIDError(unreachable: "The identity provider cannot be reached.")
+            }
+            let refreshed = try await request.tokens(from: response, directory: directory)
+            return NewTokens(refreshed, requestedScopes: scopes, tenant: target.tenant)
+        } catch {
+            throttle.note(throttleKey, retryAfter: error.retryAfter)
+            throw error
+        }
+    }
+
     /// What a failed refresh means. Only the provider's word makes an account need its person.
     private func failure(
-        _ error: any Error, _ application: Application, _ session: SessionKey, _ account: Account,
-        _ refreshToken: String?
+        _ error: any Error, _ application: Application, _ account: Account, _ target: TokenTarget,
+        _ refreshToken: String?, demanded: ClaimsRequest?
     ) async throws -> Problem {
         guard let error = error as? OpenIDError else { return Problem(any: error) }
         guard error.isInteractionNeeded else { return Problem(error) }
-        try await store.markNeedsInteraction(
-            session, app: application.id, accountID: account.id, reason: error.code.rawValue,
-            claims: error.claims?.json,
-            refreshToken: refreshToken)
-        return Problem(error, action: signIn(application, account, claims: error.claims))
+        // What another tenant, or more scopes, ask for says nothing about the account itself.
+        if target.tenant == nil, target.scopes == ScopeSet(application.registration.scopes) {
+            try await store.markNeedsInteraction(
+                target.session, app: target.app, accountID: target.accountID, reason: error.code.rawValue,
+                claims: error.claims?.json, refreshToken: refreshToken)
+        }
+        return Problem(error, action: signIn(application, account, target, claims: error.claims ?? demanded))
     }
 
     /// Where the same account signs in again: with its hint, so that nobody has to choose.
-    private func signIn(_ application: Application, _ account: Account, claims: ClaimsRequest?) -> Problem.Action {
+    func signIn(
+        _ application: Application, _ account: Account, _ target: TokenTarget, claims: ClaimsRequest?
+    ) -> Problem.Action {
         var fields = [("login_hint", account.username), ("return_to", "/\(application.id)")]
+        let more = target.scopes.scopes.filter { !ScopeSet(application.registration.scopes).scopes.contains($0) }
+        if !more.isEmpty { fields.append(("scope", more.joined(separator: " "))) }
+        if let tenant = target.tenant { fields.append(("tenant", tenant)) }
         if let claims { fields.append(("claims", claims.json)) }
         return .signIn("/auth/\(application.id)/sign-in?" + QueryEncoding.encode(fields))
     }

@@ -1,0 +1,72 @@
+import OpenIDConnect
+
+/// One application that the companion signs people in to.
+public struct Application: Sendable {
+    /// The name in paths: lower-case letters, digits and `-`.
+    public var id: String
+    /// The page that `/{id}` shows.
+    public var page: Page
+    /// What the home page calls it.
+    public var title: String
+    /// Where people sign in; with B2C, the user flow for signing up or in.
+    public var authority: Authority
+    /// B2C's other user flows.
+    public var userFlows: [UserFlow: Authority]
+    /// The relying party's registration at the authority. What proves who it is, is read from `credential` when it is
+    /// needed.
+    public var registration: ClientRegistration
+    /// How the application proves who it is.
+    public var credential: ClientCredential
+    /// The API that `/api/{app}/me` calls; nil asks the provider's UserInfo endpoint.
+    public var api: String?
+    /// The prompt when a sign-in names none; nil is MSAL's "if necessary".
+    public var prompt: Prompt?
+    /// Parameters that a sign-in may hand on to the provider.
+    public var extraQueryParameters: [String]
+
+    /// The tutorial apps' screens.
+    public enum Page: String, Sendable, CaseIterable {
+        case ios, macos, external, b2c
+    }
+
+    /// The kinds of identity platform.
+    public typealias Kind = Authority.Kind
+
+    /// What a B2C user flow is for.
+    public enum UserFlow: String, Sendable, CaseIterable {
+        /// Signing up or in: the flow to which accounts belong.
+        case signIn = "sign_in"
+        /// Changing one's profile.
+        case editProfile = "edit_profile"
+        /// Setting a new password.
+        case resetPassword = "reset_password"
+    }
+
+    /// The identity platform's kind.
+    public var kind: Kind { authority.kind }
+
+    /// An application as configured.
+    ///
+    /// - Parameter credential: nil takes what the registration holds.
+    public init(
+        id: String, page: Page, title: String, authority: Authority, userFlows: [UserFlow: Authority] = [:],
+        registration: ClientRegistration, credential: ClientCredential? = nil, api: String?,
+        prompt: Prompt? = .selectAccount, extraQueryParameters: [String] = []
+    ) {
+        self.id = id
+        self.page = page
+        self.title = title
+        self.authority = authority
+        self.userFlows = userFlows
+        self.registration = registration
+        self.credential = credential ?? .fixed(registration.authentication)
+        self.api = api
+        self.prompt = prompt
+        self.extraQueryParameters = extraQueryParameters
+    }
+
+    /// The authority of a user flow; nil when it is not configured.
+    func authority(of flow: UserFlow) -> Authority? {
+        flow == .signIn ? authority : userFlows[flow]
+    }
+}

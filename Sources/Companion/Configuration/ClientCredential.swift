@@ -1,0 +1,123 @@
+import Foundation
+import Glibc
+import OpenIDConnect
+import Synchronization
+
+/// Where an application's proof of who it is comes from. Files are read again when they have changed, so that a secret
+/// can be renewed while the server runs.
+public enum ClientCredential: Sendable {
+    /// Known from the start: a secret of the environment, or none.
+    case fixed(ClientAuthentication)
+    /// A file that holds the secret.
+    case secretFile(String, method: ClientAuthentication.SecretMethod?)
+    /// A certificate and its private key, both PEM.
+    case certificateFiles(certificate: String, privateKey: String)
+    /// A file that holds a token of another identity system, which renews it by itself.
+    case federatedTokenFile(String)
+}
+
+/// The credentials of all applications as they are now.
+final class ClientCredentials: Sendable {
+    /// Why a credential cannot be read.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private struct Known {
+        var stamps: [FileStamp]
+        var authentication: ClientAuthentication
+    }
+
+    /// What tells that a file is another than before.
+    private struct FileStamp: Equatable {
+        var inode, size, seconds, nanoseconds: Int
+
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            inode = Int(truncatingIfNeeded: status.st_ino)
+            size = status.st_size
+            seconds = status.st_mtim.tv_sec
+            nanoseconds = status.st_mtim.tv_nsec
+        }
+    }
+
+    private let now: @Sendable () -> Date
+    private let randomBytes: @Sendable (Int) -> [UInt8]
+    private let known = Mutex<[String: Known]>([:])
+
+    init(now: @escaping @Sendable () -> Date, randomBytes: @escaping @Sendable (Int) -> [UInt8]) {
+        self.now = now
+        self.randomBytes = randomBytes
+    }
+
+    /// The application's registration with its credential as it is now.
+    ///
+    /// - Throws: ``Problem`` `provider_rejected_client` when the credential cannot be read: the operator's fault, which
+    ///   signs nobody out.
+    func registration(of application: Application) throws(Problem) -> ClientRegistration {
+        var registration = application.registration
+        do {
+            registration.authentication = try authentication(application.id, application.credential)
+        } catch {
+            throw Problem(
+                .providerRejectedClient,
+                "The companion cannot prove to the identity provider who it is. Tell the operator.",
+                reason: "\(application.id): \(error)")
+        }
+        return registration
+    }
+
+    private func authentication(
+        _ id: String, _ credential: ClientCredential
+    ) throws(Failure) -> ClientAuthentication {
+        let paths: [String]
+        switch credential {
+        case .fixed(let authentication): return authentication
+        case .secretFile(let path, _), .federatedTokenFile(let path): paths = [path]
+        case .certificateFiles(let certificate, let privateKey): paths = [certificate, privateKey]
+        }
+        let stamps = paths.compactMap(FileStamp.init)
+        let before = known.withLock { $0[id] }
+        if let before, before.stamps == stamps { return before.authentication }
+        do {
+            let authentication = try ClientCredentials.read(credential, now: now, randomBytes: randomBytes)
+            known.withLock { $0[id] = Known(stamps: stamps, authentication: authentication) }
+            return authentication
+        } catch {
+            // Half of a pair that is being replaced, or a file that is away for a moment: the old one may still do.
+            if let before { return before.authentication }
+            throw error
+        }
+    }
+
+    /// Reads a credential; each failure says which file and what to do.
+    static func read(
+        _ credential: ClientCredential, now: @escaping @Sendable () -> Date = { Date() },
+        randomBytes: @escaping @Sendable (Int) -> [UInt8] = { _ in [] }
+    ) throws(Failure) -> ClientAuthentication {
+        switch credential {
+        case .fixed(let authentication): return authentication
+        case .secretFile(let path, let method): return .secret(try text(path), method: method)
+        case .federatedTokenFile(let path): return .assertion(try text(path))
+        case .certificateFiles(let certificate, let privateKey):
+            let (certificatePEM, privateKeyPEM) = (try text(certificate), try text(privateKey))
+            do throws(ClientCertificate.Failure) {
+                return .certificate(
+                    try ClientCertificate(
+                        certificatePEM: certificatePEM, privateKeyPEM: privateKeyPEM, now: now, randomBytes: randomBytes
+                    ))
+            } catch {
+                throw Failure(description: "\(certificate): \(error.reason)")
+            }
+        }
+    }
+
+    private static func text(_ path: String) throws(Failure) -> String {
+        guard let data = FileManager.default.contents(atPath: path),
+            let text = String(bytes: data, encoding: .utf8)?.trimmingCharacters(in: .whitespacesAndNewlines),
+            !text.isEmpty
+        else { throw Failure(description: "\(path) cannot be read or is empty") }
+        return text
+    }
+}

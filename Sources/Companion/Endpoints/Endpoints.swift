@@ -1,0 +1,114 @@
+import Foundation
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import OpenIDConnect
+import SessionStore
+
+/// What each route does, in the route table's order; the groups of routes are in this folder's other files.
+struct Endpoints: Sendable {
+    let configuration: CompanionConfiguration
+    let store: SessionStore
+    let cookie: SessionCookie
+    let signInFlow: SignInFlow
+    let failures: SignInFailures
+    let signOutFlow: SignOutFlow
+    let channelLogout: ChannelLogout
+    let tokens: TokenAcquisition
+    let api: APIProxy
+    let timeline: Timeline
+    let formPosts: FormPostCallbacks
+
+    // MARK: At once
+
+    /// What memory alone can answer; nil when the request has to wait for something.
+    func immediate(_ exchange: Exchange) -> Response? {
+        switch exchange.route {
+        case .device: return device
+        case .health: return .json(Health(status: "ok"))
+        case .applications where exchange.cookie == nil: return applications(nil)
+        case .account where exchange.isRead && exchange.query == nil:
+            guard let application = exchange.application else { return nil }
+            guard let id = exchange.cookie else { return account(application, session: nil) }
+            return store.cachedSession(id).map { account(application, session: $0) }
+        default: return nil
+        }
+    }
+
+    // MARK: Later
+
+    /// Everything else.
+    func answer(_ exchange: Exchange, request: Request) async throws -> Response {
+        switch exchange.route {
+        case .signIn: return try await signIn(exchange)
+        case .adminConsent: return try await adminConsent(exchange)
+        case .callback: return try await callback(exchange, request: request)
+        case .signOut: return try await signOut(exchange, request: request)
+        case .frontChannelLogout: return try await frontChannelLogout(exchange)
+        case .backChannelLogout: return try await backChannelLogout(request)
+        case .account:
+            return exchange.isRead ? try await account(exchange) : try await switchAccount(exchange, request: request)
+        case .accounts: return try await accounts(exchange)
+        case .removeAccount(_, let id): return try await removeAccount(exchange, id: id)
+        case .claims: return try await claims(exchange)
+        case .token: return try await token(exchange, request: request)
+        case .me: return try await me(exchange)
+        case .photo: return try await photo(exchange)
+        case .events: return try await events(exchange)
+        case .signInFailure: return try await signInFailure(exchange)
+        case .applications: return applications(try await session(exchange))
+        case .device: return device
+        case .health: return .json(Health(status: "ok"))
+        case .readiness:
+            guard await store.probeWritable() else {
+                throw Problem(.storageUnavailable, "The database cannot be written.")
+            }
+            return .json(Health(status: "ok"))
+        }
+    }
+
+    // MARK: What endpoints need
+
+    func application(_ exchange: Exchange) throws(Problem) -> Application {
+        guard let application = exchange.application else { throw Problem(.notFound, "No such application.") }
+        return application
+    }
+
+    func session(_ exchange: Exchange) async throws(StoreError) -> Session? {
+        guard let id = exchange.cookie else { return nil }
+        if let session = store.cachedSession(id) { return session }
+        return try await store.session(id)
+    }
+
+    /// The account that a call is for: the one it names, else the current one; or the sign-in to offer.
+    func signedIn(_ exchange: Exchange, named id: String? = nil) async throws -> (Application, Session, Account) {
+        let application = try application(exchange)
+        let action = Problem.Action.signIn(
+            "/auth/\(application.id)/sign-in?" + QueryEncoding.encode([("return_to", "/\(application.id)")]))
+        guard let session = try await session(exchange) else {
+            guard exchange.cookie == nil else {
+                throw Problem(.sessionExpired, "Your session has ended. Sign in again.", action: action)
+            }
+            throw Problem(.interactionRequired, "Nobody is signed in. Sign in first.", action: action)
+        }
+        if let id = id ?? exchange.field("account") {
+            guard let account = session.account(for: application.id, id: id) else {
+                throw Problem(.notFound, "This account is not signed in here.")
+            }
+            return (application, session, account)
+        }
+        guard let account = session.currentAccount(for: application.id) else {
+            throw Problem(.interactionRequired, "Nobody is signed in. Sign in first.", action: action)
+        }
+        return (application, session, account)
+    }
+
+    /// A JSON body; an empty one is an empty object.
+    func decode<Body: Decodable>(_ bytes: [UInt8]) throws(Problem) -> Body {
+        do {
+            return try JSONDecoder().decode(Body.self, from: bytes.isEmpty ? Data("{}".utf8) : Data(bytes))
+        } catch {
+            throw Problem(.badRequest, "The body is not the JSON object that this address takes.")
+        }
+    }
+}

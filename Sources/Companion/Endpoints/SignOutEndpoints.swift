@@ -1,0 +1,75 @@
+import Foundation
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import OpenIDConnect
+import SessionStore
+
+/// The end of a session: by the person here, or by the provider.
+extension Endpoints {
+    private struct SignOutBody: Decodable {
+        var browser: Bool?
+        var account: String?
+    }
+
+    private struct SignOutAnswer: Encodable {
+        var redirect: String?
+
+        /// `null` is part of the contract, so it is written.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(redirect, forKey: .redirect)
+        }
+
+        enum CodingKeys: String, CodingKey { case redirect }
+    }
+
+    func signOut(_ exchange: Exchange, request: Request) async throws -> Response {
+        let application = try application(exchange)
+        let body: SignOutBody = try decode(request.body)
+        guard let session = try await session(exchange) else { return .json(SignOutAnswer(redirect: nil)) }
+        let account =
+            body.account.map { session.account(for: application.id, id: $0) }
+            ?? session.currentAccount(for: application.id)
+        guard let account else { return .json(SignOutAnswer(redirect: nil)) }
+        let result = try await signOutFlow.signOut(
+            application, session: session, account: account, ofBrowser: body.browser ?? false)
+        return cookie.setting(result.sessionID, on: .json(SignOutAnswer(redirect: result.redirect)))
+    }
+
+    /// OpenID Connect Front-Channel Logout 1.0: the provider's page fetches this in a hidden frame. No cookie comes with
+    /// it, and none is needed.
+    func frontChannelLogout(_ exchange: Exchange) async throws -> Response {
+        try await channelLogout.front(issuer: exchange.field("iss"), sid: exchange.field("sid"))
+        return Response(
+            status: .ok,
+            headerFields: [
+                .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
+                // Framable here alone, and with nothing in it to click on.
+                .contentSecurityPolicy: "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors *",
+                .crossOriginResourcePolicy: "cross-origin",
+            ], body: Array("<!doctype html><title>Signed out</title>".utf8))
+    }
+
+    private struct LogoutError: Encodable {
+        var error: String
+        var error_description: String
+    }
+
+    /// OpenID Connect Back-Channel Logout 1.0 section 2.8: 200, or 400 with an OAuth error.
+    func backChannelLogout(_ request: Request) async throws -> Response {
+        let token = try? FormFields(body: request.body)["logout_token"]
+        do throws(Problem) {
+            try await channelLogout.back(token: token)
+            return Response(status: .ok, headerFields: [.cacheControl: "no-store"], body: [])
+        } catch {
+            guard error.status == .badRequest else { throw error }
+            return .json(
+                LogoutError(error: "invalid_request", error_description: error.detail), status: .badRequest)
+        }
+    }
+}
+
+extension HTTPField.Name {
+    static let crossOriginResourcePolicy = literal("cross-origin-resource-policy")
+}

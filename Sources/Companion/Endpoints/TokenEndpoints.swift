@@ -1,0 +1,98 @@
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import SessionStore
+
+/// Tokens, as far as pages may see them, and the API that is called with them.
+extension Endpoints {
+    private static let tokenPreviewCharacters = 8
+
+    private struct TokenBody: Decodable {
+        var scopes: [String]?
+        var force_refresh: Bool?
+        var account: String?
+        var tenant: String?
+    }
+
+    private struct TokenAnswer: Encodable {
+        var source: AcquiredToken.Source
+        var expires_on: Int
+        var scopes: [String]
+        var declined_scopes: [String]
+        var token: String?
+
+        /// `null` is part of the contract, so it is written.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(source, forKey: .source)
+            try container.encode(expires_on, forKey: .expires_on)
+            try container.encode(scopes, forKey: .scopes)
+            try container.encode(declined_scopes, forKey: .declined_scopes)
+            try container.encode(token, forKey: .token)
+        }
+
+        enum CodingKeys: String, CodingKey { case source, expires_on, scopes, declined_scopes, token }
+    }
+
+    func token(_ exchange: Exchange, request: Request) async throws -> Response {
+        let body: TokenBody = try decode(request.body)
+        let (application, session, account) = try await signedIn(exchange, named: body.account)
+        let acquired = try await tokens.acquire(
+            application, session: session.key, account: account, tenant: body.tenant,
+            scopes: body.scopes ?? application.registration.scopes,
+            demand: body.force_refresh == true ? .refreshed : .fresh, correlationID: exchange.correlationID)
+        return .json(
+            TokenAnswer(
+                source: acquired.source, expires_on: Int(acquired.token.expiresOn.timeIntervalSince1970),
+                scopes: acquired.token.grantedScopes.scopes, declined_scopes: acquired.token.declinedScopes,
+                token: shown(acquired.token.secret)))
+    }
+
+    /// A token as the operator lets pages show it. The first characters of a JWT are the same for all.
+    private func shown(_ token: String) -> String? {
+        switch configuration.tokenDisplay {
+        case .hidden: nil
+        case .masked: "\(token.prefix(Endpoints.tokenPreviewCharacters))… (\(token.utf8.count) characters)"
+        case .full: token
+        }
+    }
+
+    func me(_ exchange: Exchange) async throws -> Response {
+        let (application, session, account) = try await signedIn(exchange)
+        let answer = try await api.get(
+            application, session: session, account: account, tenant: exchange.field("tenant"),
+            correlationID: exchange.correlationID)
+        return try passedOn(answer.head, body: answer.body, types: ["application/json", "application/problem+json"])
+    }
+
+    func photo(_ exchange: Exchange) async throws -> Response {
+        let (application, session, account) = try await signedIn(exchange)
+        // Graph alone has a photo below its answer about the person.
+        guard application.kind == .workforce else { throw Problem(.notFound, "This account has no photo.") }
+        let answer = try await api.get(
+            application, session: session, account: account, tenant: exchange.field("tenant"), path: "/photo/$value",
+            correlationID: exchange.correlationID)
+        guard answer.head.status.kind == .successful else {
+            if answer.head.status == .notFound { throw Problem(.notFound, "This account has no photo.") }
+            return try passedOn(answer.head, body: answer.body, types: ["application/json"])
+        }
+        return try passedOn(
+            answer.head, body: answer.body, types: ["image/jpeg", "image/png", "image/gif", "image/webp"])
+    }
+
+    /// The upstream's status, body and the fields that a client needs; nothing else of its head, least of all cookies.
+    private func passedOn(_ head: HTTPResponse, body: [UInt8], types: Set<String>) throws -> Response {
+        let type = (head.headerFields[.contentType] ?? "").split(separator: ";").first.map { $0.lowercased() } ?? ""
+        guard body.isEmpty || types.contains(type) else {
+            throw Problem(
+                .apiUnavailable, "The API answered \(head.status.code) with content that is not of the expected kind.",
+                correlationID: head.headerFields[.requestID])
+        }
+        var fields: HTTPFields = [.cacheControl: "no-store"]
+        if !body.isEmpty { fields[.contentType] = head.headerFields[.contentType] }
+        fields[.requestID] = head.headerFields[.requestID]
+        fields[.clientRequestID] = head.headerFields[.clientRequestID]
+        fields[.retryAfter] = head.headerFields[.retryAfter]
+        return Response(status: head.status, headerFields: fields, body: body)
+    }
+}

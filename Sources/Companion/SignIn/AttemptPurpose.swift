@@ -1,0 +1,42 @@
+import OpenIDConnect
+import SessionStore
+
+/// What an attempt is for, as it is kept, sealed, until its callback: the second half of the flow trusts nothing else.
+struct AttemptPurpose: Sendable {
+    enum Kind: String, Sendable {
+        case signIn = "sign_in"
+        case editProfile = "edit_profile"
+        case resetPassword = "reset_password"
+        case adminConsent = "admin_consent"
+    }
+
+    let kind: Kind
+    let authority: Authority
+
+    init(_ kind: Kind, at authority: Authority) {
+        self.kind = kind
+        self.authority = authority
+    }
+
+    init(_ options: SignInOptions) {
+        let kind: Kind =
+            switch options.userFlow {
+            case .signIn: .signIn
+            case .editProfile: .editProfile
+            case .resetPassword: .resetPassword
+            }
+        self.init(kind, at: options.authority)
+    }
+
+    /// - Throws: when the application was configured otherwise since.
+    init(_ attempt: SignInAttempt, kind authorityKind: Authority.Kind) throws(Problem) {
+        guard let kind = attempt.attributes["purpose"].flatMap(Kind.init(rawValue:)),
+            let authority = attempt.attributes["authority"].flatMap({ try? Authority($0, kind: authorityKind) })
+        else {
+            throw Problem(.stateMismatch, "The application was configured anew since this sign-in began. Start again.")
+        }
+        self.init(kind, at: authority)
+    }
+
+    var attributes: [String: String] { ["purpose": kind.rawValue, "authority": authority.description] }
+}

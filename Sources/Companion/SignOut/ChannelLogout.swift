@@ -1,0 +1,90 @@
+import Foundation
+import Logging
+import OpenIDConnect
+import SessionStore
+import Synchronization
+
+/// Sign-out that the provider begins: by the front channel (through the browser, which proves nothing but can only end
+/// the sessions that it names) and by the back channel (a signed token).
+final class ChannelLogout: Sendable {
+    private let applications: [Application]
+    private let store: SessionStore
+    private let directory: ProviderDirectory
+    private let logger: Logger
+    private let now: @Sendable () -> Date
+    /// Logout tokens that were used, until they end by themselves.
+    private let used = Mutex<[String: Date]>([:])
+    private static let maxUsed = 10_000
+
+    init(
+        applications: [Application], store: SessionStore, directory: ProviderDirectory, logger: Logger,
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.applications = applications
+        self.store = store
+        self.directory = directory
+        self.logger = logger
+        self.now = now
+    }
+
+    /// Front-Channel Logout 1.0 section 2: ends what has this issuer and session id.
+    ///
+    /// - Throws: ``Problem`` `bad_request` when one is missing or the issuer is none that people sign in with here.
+    func front(issuer: String?, sid: String?) async throws {
+        guard let issuer, let sid, !sid.isEmpty, sid.utf8.count <= 512 else {
+            throw Problem(.badRequest, "The provider has to name iss and sid.")
+        }
+        let ended = try await store.removeSessions(issuer: issuer, sid: sid)
+        logger.info("front-channel logout", metadata: ["accounts": "\(ended)"])
+    }
+
+    /// Back-Channel Logout 1.0 section 2.6: checks the token, then ends what it names.
+    func back(token: String?) async throws(Problem) {
+        guard let token, let issuer = LogoutToken.unverifiedIssuer(of: token) else {
+            throw Problem(.badRequest, "There is no logout_token that can be read.")
+        }
+        let claims = try await claims(of: token, issuer: issuer)
+        guard isFirst(claims) else { throw Problem(.badRequest, "This logout token was used before.") }
+        do {
+            let ended = try await store.removeSessions(
+                issuer: claims.issuer, sid: claims.sessionID, subject: claims.subject)
+            logger.info("back-channel logout", metadata: ["accounts": "\(ended)"])
+        } catch {
+            _ = used.withLock { $0.removeValue(forKey: ChannelLogout.key(claims)) }
+            throw Problem(error)
+        }
+    }
+
+    /// The claims, as one of the applications of this issuer sees them: several may share a provider, and the token is
+    /// for one.
+    private func claims(of token: String, issuer: String) async throws(Problem) -> LogoutTokenClaims {
+        var refusal = Problem(.badRequest, "No application here has this issuer.")
+        for application in applications {
+            do throws(OpenIDError) {
+                let metadata = try await directory.metadata(for: application.authority)
+                return try await LogoutToken.claims(
+                    of: token, metadata: metadata, registration: application.registration, directory: directory)
+            } catch {
+                if error.idTokenFault == .issuer || error.code == .invalidMetadata { continue }
+                guard error.code == .invalidIDToken || error.code == .nonceMismatch else {
+                    refusal = Problem(error)
+                    continue
+                }
+                refusal = Problem(
+                    .badRequest, "The logout token is refused: \(error.idTokenFault?.rawValue ?? "malformed").")
+                if error.idTokenFault != .audience { throw refusal }
+            }
+        }
+        throw refusal
+    }
+
+    private func isFirst(_ claims: LogoutTokenClaims) -> Bool {
+        let now = now()
+        return used.withLock { used in
+            if used.count >= ChannelLogout.maxUsed { used = used.filter { $0.value > now } }
+            return used.updateValue(claims.expiresOn, forKey: ChannelLogout.key(claims)) == nil
+        }
+    }
+
+    private static func key(_ claims: LogoutTokenClaims) -> String { "\(claims.issuer) \(claims.tokenID)" }
+}

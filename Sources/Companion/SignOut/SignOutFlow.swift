@@ -1,0 +1,84 @@
+import EventLoop
+import Foundation
+import Logging
+import OpenIDConnect
+import SessionStore
+
+/// Sign-out: here first, then at the provider.
+struct SignOutFlow: Sendable {
+    let configuration: CompanionConfiguration
+    let store: SessionStore
+    let directory: ProviderDirectory
+    let transport: ProviderDirectory.Transport
+    let credentials: ClientCredentials
+    let timeline: Timeline
+    let trips: TripLimit
+    let logger: Logger
+    let randomBytes: @Sendable (Int) -> [UInt8]
+
+    /// Removes the account's tokens, then says where the browser ends the provider's session.
+    ///
+    /// - Parameters:
+    ///   - ofBrowser: whether the provider's session ends too; always so on a shared device, unless the account is
+    ///     only taken off the list.
+    ///   - isForgotten: whether the account leaves the list without a trace.
+    /// - Returns: the rotated session id, and the provider's URL; nil when it is not wanted or not known.
+    func signOut(
+        _ application: Application, session: Session, account: Account, ofBrowser: Bool, isForgotten: Bool = false
+    ) async throws -> (sessionID: SessionID, redirect: String?) {
+        let start = ContinuousClock.now
+        let isShared = configuration.deviceMode == .shared
+        let refreshToken = try await store.refreshToken(session.key, app: application.id, accountID: account.id)
+        let idToken = try await store.idToken(session.key, app: application.id, accountID: account.id)
+        // The next person at a shared device does not learn who was there.
+        let sessionID = try await store.removeAccount(
+            session.key, app: application.id, accountID: account.id, keepAsPrevious: !isShared && !isForgotten)
+        trips.reset(session: session.key.value, app: application.id)
+        timeline.record(session: session.key.value, app: application.id, step: "sign_out", since: start)
+        if let refreshToken { revoke(refreshToken, application) }
+        guard ofBrowser || isShared && !isForgotten else { return (sessionID, nil) }
+        do {
+            let metadata = try await directory.metadata(for: application.authority)
+            return (sessionID, logoutURL(application, account, idToken: idToken, metadata: metadata))
+        } catch {
+            // The person is signed out here all the same; the provider's session cannot be ended by us now.
+            logger.warning("sign-out at the provider is not possible", metadata: ["reason": "\(error)"])
+            return (sessionID, nil)
+        }
+    }
+
+    /// Entra ID knows the session by its own hint, which names nobody; B2C and other providers want the ID token (facts).
+    private func logoutURL(
+        _ application: Application, _ account: Account, idToken: String?, metadata: ProviderMetadata
+    ) -> String? {
+        let hint = account.claims["login_hint"] as? String
+        let wantsIDToken = application.kind == .b2c || application.kind == .oidc
+        let state = randomBytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return LogoutRequest(
+            postLogoutRedirectURI: configuration.publicURL.origin + "/auth/signed-out",
+            logoutHint: wantsIDToken ? nil : hint, idTokenHint: wantsIDToken ? idToken : nil, state: state
+        ).url(metadata: metadata, registration: application.registration)
+    }
+
+    /// Ends the refresh token where the provider has an endpoint for it. Nobody waits for it: here it is gone already.
+    private func revoke(_ refreshToken: String, _ application: Application) {
+        Task.detached(executorPreference: Worker.current) {
+            do {
+                let metadata = try await directory.metadata(for: application.authority)
+                let registration = try credentials.registration(of: application)
+                guard
+                    let request = try RevocationRequest(
+                        refreshToken: refreshToken, metadata: metadata, registration: registration)
+                else { return }
+                let status = try await transport(request.providerRequest).head.status
+                if status.kind != .successful {
+                    logger.warning(
+                        "the provider did not revoke a refresh token", metadata: ["status": "\(status.code)"])
+                }
+            } catch {
+                let reason = (error as? OpenIDError)?.description ?? "\(type(of: error))"
+                logger.warning("a refresh token was not revoked at the provider", metadata: ["reason": "\(reason)"])
+            }
+        }
+    }
+}
