@@ -8,8 +8,10 @@ export const signInURL = `/auth/${app}/sign-in?${new URLSearchParams({ prompt: "
 
 /** Anything that kept a call from giving its result. `message` is a sentence for the person. */
 export class Failure extends Error {
-  constructor(message, { code = null, action = null } = {}) {
+  constructor(message, { code = null, action = null, ...details } = {}) {
     super(message);
+    Object.assign(this, { title: details.title, explanation: details.explanation, correlation_id: details.correlation_id });
+    Object.assign(this, { trace_id: details.trace_id, timestamp: details.timestamp, retryAfter: details.retryAfter });
     this.code = code;
     this.action = action;
   }
@@ -25,12 +27,12 @@ export class Failure extends Error {
 
 const answerWithin = 60_000;
 
-/** Sends a request to our own server. A `body` makes it a POST. Throws Failure when there is no answer. */
-async function send(path, body) {
-  const request = { cache: "no-store", redirect: "error", signal: AbortSignal.timeout(answerWithin) };
+/** Sends a request to our own server; what changes something carries our header. Throws Failure when there is no answer. */
+async function fetchOwn(path, { method = "GET", body } = {}) {
+  const request = { method, cache: "no-store", redirect: "error", signal: AbortSignal.timeout(answerWithin) };
+  if (method !== "GET") request.headers = { "X-Companion": "1" };
   if (body !== undefined) {
-    request.method = "POST";
-    request.headers = { "Content-Type": "application/json", "X-Companion": "1" };
+    request.headers["Content-Type"] = "application/json";
     request.body = JSON.stringify(body);
   }
   try {
@@ -42,10 +44,11 @@ async function send(path, body) {
   }
 }
 
-/** The JSON of a 2xx answer of ours; every other answer is a Failure. */
-export async function get(path, body) {
-  const response = await send(path, body);
+/** The JSON of a 2xx answer of ours, null where there is none; every other answer is a Failure. */
+export async function send(path, request) {
+  const response = await fetchOwn(path, request);
   if (!response.ok) throw await failure(response);
+  if (response.status === 204) return null;
   try {
     return await response.json();
   } catch {
@@ -53,14 +56,32 @@ export async function get(path, body) {
   }
 }
 
-export const post = (path, body = {}) => get(path, body);
+export const get = (path) => send(path);
+export const post = (path, body = {}) => send(path, { method: "POST", body });
 
-/** What Microsoft Graph (or the application's own API) says of the signed-in account. */
-export async function getMe() {
-  const response = await send(`/api/${app}/me`);
+/** The application's API as it answers, whatever its status; our own problems are Failures. */
+async function fetchAPI() {
+  const response = await fetchOwn(`/api/${app}/me`);
   const ours = response.headers.get("content-type")?.startsWith("application/problem+json");
   if (ours) throw await failure(response);
-  const text = await response.text();
+  return { response, text: await response.text() };
+}
+
+/** Status, text and JSON (undefined when it is none) of the application's own API. */
+export async function callAPI() {
+  const { response, text } = await fetchAPI();
+  let json;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    // The page says so.
+  }
+  return { status: response.status, text, json };
+}
+
+/** What Microsoft Graph says of the signed-in account. */
+export async function getMe() {
+  const { response, text } = await fetchAPI();
   if (response.ok) {
     try {
       return JSON.parse(text);
@@ -94,17 +115,22 @@ async function failure(response) {
   }
   const ids = [problem.code, problem.correlation_id && `correlation id ${problem.correlation_id}`].filter(Boolean);
   const parts = [sentence(problem.detail || problem.title || `Status ${response.status}`), wait(response), ids.length && `(${ids.join(", ")})`];
-  return new Failure(parts.filter(Boolean).join(" "), problem);
+  return new Failure(parts.filter(Boolean).join(" "), { ...problem, retryAfter: retrySeconds(response) });
 }
 
 const sentence = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-/** How long a Retry-After header (RFC 9110, section 10.2.3) asks to wait. */
-function wait(response) {
+/** How long a Retry-After header (RFC 9110, section 10.2.3) asks to wait, in seconds; null when it does not. */
+function retrySeconds(response) {
   const value = response.headers.get("retry-after");
   if (!value) return null;
   const seconds = /^\d+$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - Date.now()) / 1000);
-  if (!(seconds > 0)) return null;
+  return seconds > 0 ? seconds : null;
+}
+
+function wait(response) {
+  const seconds = retrySeconds(response);
+  if (!seconds) return null;
   if (seconds < 120) return `Try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`;
   return `Try again in ${Math.ceil(seconds / 60)} minutes.`;
 }
@@ -114,6 +140,8 @@ const misconfigured = "The identity provider does not accept this application as
 
 const signInErrors = {
   cancelled: "The sign-in was cancelled.",
+  password_reset_requested: "The password was forgotten, and this application has no page to reset it.",
+  other_account: "Another account was used than the one that is signed in here.",
   consent_required: "The permissions that this application asks for were not granted.",
   admin_consent_required: "Only an administrator of this organization can grant the permissions. Ask yours to approve this application.",
   interaction_required: "The identity provider needs you to sign in again.",

@@ -15,7 +15,7 @@ const modes = {
   shared: "A machine that several people use. Signing out also signs the browser out of the identity provider, and sessions are short.",
 };
 
-const pictures = { ios: "phone", kiosk: "phone", macos: "window" };
+const pictures = { ios: "phone", external: "phone", b2c: "phone", kiosk: "phone", macos: "window" };
 
 const state = document.getElementById("state");
 
@@ -52,7 +52,7 @@ async function load() {
   document.getElementById("mode").textContent = mode === "shared" ? "Shared" : "Private";
   document.getElementById("mode-text").textContent = modes[mode] ?? "";
   document.getElementById("facts").hidden = false;
-  if (demo && document.getElementById("demo").hidden) showDemoNote(controlURL);
+  if (demo && document.getElementById("demo").hidden) showDemoNote({ controlURL });
   state.hidden = apps.length > 0;
   if (apps.length === 0) state.textContent = "No application is configured. Name one under apps: in companion.yaml and start the server again.";
 }

@@ -1,44 +1,41 @@
 // What the server did in this session: its steps, their outcome, and the correlation id to find them by.
 
 import { app, get } from "./api.js";
+import { addPanel, addTable, element } from "./panel.js";
 
-const panel = document.getElementById("timeline");
-const box = document.getElementById("timeline-box");
+const { panel, box } = addPanel("timeline", "What the server did");
+const empty = element("p", "empty", "Nothing yet in this session.");
+box.append(empty);
+const { table, body } = addTable(box, "Time", "Step", "Outcome", "Took", "Correlation id");
 
 const fine = new Set(["ok", "cache", "refreshed"]);
 
-const cell = (text, className) => Object.assign(document.createElement("td"), { textContent: text, className });
-
 function row({ time, step, outcome, duration_ms: duration, correlation_id: id }) {
-  const line = document.createElement("tr");
-  line.append(
-    cell(new Date(time).toLocaleTimeString([], { hour12: false }), ""),
-    cell(step.replaceAll("_", " "), ""),
-    cell(outcome, fine.has(outcome) ? "good" : "bad"),
-    cell(duration == null ? "" : `${Math.round(duration)} ms`, "number"),
-    cell(id ?? "", "mono"),
+  return element("tr", "",
+    element("td", "", new Date(time).toLocaleTimeString([], { hour12: false })),
+    element("td", "", step.replaceAll("_", " ")),
+    element("td", fine.has(outcome) ? "good" : "bad", outcome),
+    element("td", "number", duration == null ? "" : `${Math.round(duration)} ms`),
+    element("td", "mono", id ?? ""),
   );
-  return line;
 }
 
 /** Loads the timeline again, when it is open. */
 export async function updateTimeline() {
   if (!panel.open) return;
+  let rows = [];
   try {
     const { events } = await get(`/api/${app}/events`);
-    const rows = events.map(row).reverse();
-    document.getElementById("timeline-rows").replaceChildren(...rows);
-    document.getElementById("timeline-empty").hidden = rows.length > 0;
-    document.getElementById("timeline-table").hidden = rows.length === 0;
+    rows = events.map(row).reverse();
+    empty.textContent = "Nothing yet in this session.";
   } catch (failure) {
-    const empty = document.getElementById("timeline-empty");
     empty.textContent = failure.message;
-    empty.hidden = false;
   }
+  body.replaceChildren(...rows);
+  empty.hidden = rows.length > 0;
+  table.hidden = rows.length === 0;
   box.scrollTop = 0;
 }
 
-panel.addEventListener("toggle", async () => {
-  await updateTimeline();
-  if (panel.open) panel.scrollIntoView({ block: "nearest" });
-});
+table.hidden = true;
+panel.addEventListener("toggle", updateTimeline);

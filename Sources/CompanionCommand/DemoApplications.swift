@@ -2,20 +2,38 @@ import Companion
 import DemoTenant
 import OpenIDConnect
 
-/// What the demo configures: the tutorial's two apps, registered at the demo tenant.
+/// What the demo configures: the tutorials' apps, registered at the demo tenant.
 enum DemoApplications {
     /// The registration's client id.
     static let clientID = "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10"
 
     static func all(tenant: DemoTenant, secret: String, redirectURI: String) throws -> [Application] {
-        let authority = try Authority(tenant.authority)
-        let registration = ClientRegistration(
-            clientID: clientID, redirectURI: redirectURI, authentication: .secret(secret), scopes: ["user.read"])
-        return [("ios", Application.Page.ios, "iOS tutorial"), ("macos", .macos, "macOS tutorial")].map {
-            id, page, title in
-            Application(
-                id: id, page: page, title: title, authority: authority, registration: registration, api: tenant.graphURL
-            )
+        func registration(scopes: [String], capabilities: [String] = []) -> ClientRegistration {
+            ClientRegistration(
+                clientID: clientID, redirectURI: redirectURI, authentication: .secret(secret), scopes: scopes,
+                clientCapabilities: capabilities)
         }
+        let workforce = try Authority(tenant.authority)
+        let graph = registration(scopes: ["user.read"], capabilities: ["cp1"])
+        let b2c = try Authority(tenant.b2cAuthority, kind: .b2c)
+        return [
+            Application(
+                id: "ios", page: .ios, title: "iOS tutorial", authority: workforce, registration: graph,
+                api: tenant.graphURL),
+            Application(
+                id: "macos", page: .macos, title: "macOS tutorial", authority: workforce, registration: graph,
+                api: tenant.graphURL),
+            Application(
+                id: "external", page: .external, title: "External tenant tutorial",
+                authority: try Authority(tenant.externalAuthority, kind: .external),
+                registration: registration(scopes: tenant.externalScopes), api: tenant.externalAPI),
+            Application(
+                id: "b2c", page: .b2c, title: "Azure AD B2C tutorial", authority: b2c,
+                userFlows: [
+                    .editProfile: try b2c.withPolicy(tenant.b2cEditProfilePolicy),
+                    .resetPassword: try b2c.withPolicy(tenant.b2cResetPasswordPolicy),
+                ],
+                registration: registration(scopes: tenant.b2cScopes), api: tenant.b2cAPI),
+        ]
     }
 }

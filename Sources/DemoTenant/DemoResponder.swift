@@ -24,7 +24,14 @@ struct DemoResponder: Responder {
         case ("v1.0", "me"): return graph(.me)
         case ("v1.0", "me/photo/$value"): return graph(.photo)
         case ("v1.0", let rest): return graph(.unknown(rest))
-        case (let tenant, let endpoint): return identity(head, tenant, endpoint)
+        case ("oidc", "userinfo"): return graph(.userInfo)
+        case ("api", let name): return OwnAPI(rawValue: name).map(ownAPI) ?? notFound()
+        case (let tenant, let endpoint):
+            // A user flow of B2C has two or three names where the others have one.
+            let names = tenant == "tfp" ? 3 : TenantSegment.isUserFlowTenant(tenant) ? 2 : 1
+            guard names > 1 else { return identity(head, tenant, endpoint) }
+            return identity(
+                head, parts.prefix(names).joined(separator: "/"), parts.dropFirst(names).joined(separator: "/"))
         }
     }
 
@@ -88,6 +95,11 @@ struct DemoResponder: Responder {
     }
 
     // MARK: The rest
+
+    private func ownAPI(_ api: OwnAPI) -> Reply {
+        if platform.controls.takeClose(.graph) { return .close }
+        return handler { await platform.ownAPI($0, api) }
+    }
 
     private func graph(_ resource: Platform.GraphResource) -> Reply {
         if platform.controls.takeClose(.graph) {

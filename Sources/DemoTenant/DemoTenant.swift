@@ -53,6 +53,32 @@ public final class DemoTenant: Sendable {
     /// The authority that admits work, school and personal accounts: `http://localhost:PORT/common`.
     public var authority: String { "\(baseURL)/common" }
 
+    /// The external tenant's: `http://localhost:PORT/fabrikam.example`.
+    public var externalAuthority: String { "\(baseURL)/\(Tenant.fabrikamDomain)" }
+
+    /// The API of the external tenant's owner, and the scopes that it wants.
+    public var externalAPI: String { "\(baseURL)/api/\(OwnAPI.external.rawValue)" }
+    /// See ``externalAPI``.
+    public let externalScopes = ["\(OwnAPI.external.audience)/\(OwnAPI.external.scope)"]
+
+    /// The B2C tenant's user flow for signing up or in; its others are `b2c_1_edit_profile` and `b2c_1_reset`.
+    public var b2cAuthority: String { "\(baseURL)/tfp/\(Tenant.fabrikamB2CDomain)/\(UserFlow.signIn.rawValue)" }
+    /// The user flow in which people change their profile.
+    public let b2cEditProfilePolicy = UserFlow.editProfile.rawValue
+    /// The user flow in which people set a new password.
+    public let b2cResetPasswordPolicy = UserFlow.resetPassword.rawValue
+
+    /// The API of the B2C tenant's owner, and the scopes that it wants.
+    public var b2cAPI: String { "\(baseURL)/api/\(OwnAPI.b2c.rawValue)" }
+    /// See ``b2cAPI``.
+    public let b2cScopes = ["\(OwnAPI.b2c.audience)/\(OwnAPI.b2c.scope)"]
+
+    /// One organization's issuer, which a generic OpenID Connect client discovers: `http://localhost:PORT/{GUID}/v2.0`.
+    public var organizationIssuer: String { platform.issuer(ofTenant: Tenant.contoso) }
+
+    /// The name of an organization of which adele@contoso.example is a guest.
+    public let guestTenant = Tenant.tailspinDomain
+
     /// Graph's answer about the signed-in user: `http://localhost:PORT/v1.0/me`.
     public var graphURL: String { "\(baseURL)/v1.0/me" }
 

@@ -42,6 +42,11 @@ final class Platform: Sendable {
     /// away, so only on a new one is "no answer" seen for what it is.
     func closeIdleConnections() async { await listening.withLock { $0.server }?.closeIdleConnections() }
 
+    /// What the person is called now: B2C's profile page changes it.
+    func displayName(of account: DemoAccount) -> String {
+        state.read { $0.displayNames?[account.username] } ?? account.displayName
+    }
+
     /// Never taken from a request's `Host`.
     var baseURL: String { "http://\(host):\(listening.withLock { $0.port })" }
 
@@ -99,7 +104,7 @@ struct Diagnostics {
 
     /// `AADSTS…: … Trace ID: … Correlation ID: … Timestamp: …`
     func describe(_ error: PlatformError) -> String {
-        "AADSTS\(error.number): \(error.message) Trace ID: \(traceID) Correlation ID: \(correlationID) "
+        "\(error.prefix)\(error.number): \(error.message) Trace ID: \(traceID) Correlation ID: \(correlationID) "
             + "Timestamp: \(timestamp)"
     }
 }

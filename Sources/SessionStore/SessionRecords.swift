@@ -202,6 +202,9 @@ struct SessionRecords: Sendable {
         // In another tenant a guest is somebody else to the ID token: the account's own claims stay.
         if let claims = tokens.idTokenClaims, tokens.tenant == nil {
             try storeSecrets(db, key, session, app, id, claims: claims, tokens)
+            try db.run(
+                "UPDATE account SET username = COALESCE(?, username), name = COALESCE(?, name) WHERE key = ?",
+                [tokens.username, tokens.name, key])
         } else if let refreshToken = tokens.refreshToken {
             try db.run(
                 "UPDATE account_secret SET refresh_token = ? WHERE account = ?",

@@ -66,6 +66,10 @@ public struct NewTokens: Sendable, Redacted {
     public var refreshToken: String?
     /// The claims of a renewed ID token as JSON text; nil leaves the stored ones.
     public var idTokenClaims: String?
+    /// What people read of the renewed claims: `preferred_username` and the display name.
+    public var username: String?
+    /// See ``username``.
+    public var name: String?
     /// The ID token itself, for the provider's sign-out; nil leaves the stored one.
     public var idToken: String?
 

@@ -41,6 +41,8 @@ extension NewTokens {
             grantedScopes: ScopeSet(granted.scopes), declinedScopes: granted.declinedScopes, tenant: tenant,
             expiresOn: granted.expiresOn, refreshOn: granted.refreshOn, refreshToken: granted.refreshToken,
             idTokenClaims: claims?.json, idToken: idToken)
+        username = claims?.username
+        name = claims?.name
     }
 }
 

@@ -13,6 +13,10 @@ enum ControlChange: Sendable {
     case claimsChallenge(Bool)
     case rotateKey
     case idTokenFault(IDTokenFault?)
+    case platformError(Controls.PlatformErrorEndpoint, Int?)
+    case missingScope(String?)
+    case declinedScope(String?)
+    case issuerWithoutPolicy(Bool)
     case reset
 
     /// What a caller got wrong, in words for the caller.
@@ -22,7 +26,8 @@ enum ControlChange: Sendable {
     static let keys = [
         "reset", "rotate_key", "access_token_seconds", "refresh_token_seconds", "token_error", "graph_error",
         "token_delay_ms", "graph_delay_ms", "close_connection", "revoke", "require_consent", "require_mfa",
-        "claims_challenge", "bad_id_token",
+        "claims_challenge", "bad_id_token", "token_platform_error", "authorize_platform_error", "missing_scope",
+        "declined_scope", "b2c_issuer_without_policy",
     ]
 
     /// The changes of a JSON object, or all that is wrong with it: nothing is applied in part.
@@ -61,6 +66,11 @@ enum ControlChange: Sendable {
         case "require_consent": .requireConsent(try account(value))
         case "require_mfa": .requireSecondFactor(try account(value))
         case "claims_challenge": .claimsChallenge(try flag(value))
+        case "token_platform_error": .platformError(.token, try platformError(value))
+        case "authorize_platform_error": .platformError(.authorize, try platformError(value))
+        case "missing_scope": .missingScope(try scope(value))
+        case "declined_scope": .declinedScope(try scope(value))
+        case "b2c_issuer_without_policy": .issuerWithoutPolicy(try flag(value))
         case "rotate_key": try flag(value) ? .rotateKey : nil
         default: try flag(value) ? .reset : nil
         }
@@ -71,6 +81,22 @@ enum ControlChange: Sendable {
             throw Problem(message: "give a whole number from 0 to \(limit).")
         }
         return number
+    }
+
+    private static func platformError(_ value: JSONValue) throws(Problem) -> Int? {
+        if value == .null { return nil }
+        guard let number = value.intValue, PlatformError.numbered(number) != nil else {
+            let numbers = PlatformError.numbers.map(String.init).joined(separator: ", ")
+            throw Problem(message: "give null or one of: \(numbers).")
+        }
+        return number
+    }
+
+    private static func scope(_ value: JSONValue) throws(Problem) -> String? {
+        if value == .null { return nil }
+        guard let scope = value.stringValue, !scope.isEmpty, !scope.contains(where: { $0 == "\"" || $0.isWhitespace })
+        else { throw Problem(message: "give null or one scope.") }
+        return scope
     }
 
     private static func flag(_ value: JSONValue) throws(Problem) -> Bool {

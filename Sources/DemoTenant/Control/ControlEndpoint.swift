@@ -51,6 +51,10 @@ extension Platform {
             controls.change { $0.closeConnection = endpoint }
             if endpoint != nil { await closeIdleConnections() }
         case .idTokenFault(let fault): controls.change { $0.idTokenFault = fault }
+        case .platformError(let endpoint, let number): controls.change { $0.platformErrors[endpoint] = number }
+        case .missingScope(let scope): controls.change { $0.missingScope = scope }
+        case .declinedScope(let scope): controls.change { $0.declinedScope = scope }
+        case .issuerWithoutPolicy(let isOn): controls.change { $0.hasIssuerWithoutPolicy = isOn }
         case .claimsChallenge(let isOn): controls.setClaimsChallenge(isOn, now: now())
         case .revoke(let account): state.change { $0.revocations[account.username, default: 0] += 1 }
         case .requireConsent(let account): forgetConsents(of: account)
@@ -64,7 +68,11 @@ extension Platform {
             }
         case .reset:
             controls.reset()
-            state.change { $0.secondFactorDemands = [:] }
+            state.change { record in
+                record.secondFactorDemands = [:]
+                record.adminConsents = [:]
+                record.displayNames = nil
+            }
         }
     }
 
@@ -84,6 +92,11 @@ extension Platform {
             "require_mfa": .array(demands.map(JSONValue.string)),
             "claims_challenge": .bool(settings.claimsChallenge != nil),
             "bad_id_token": JSONValue(settings.idTokenFault?.rawValue),
+            "token_platform_error": settings.platformErrors[.token].map(JSONValue.int) ?? .null,
+            "authorize_platform_error": settings.platformErrors[.authorize].map(JSONValue.int) ?? .null,
+            "missing_scope": JSONValue(settings.missingScope),
+            "declined_scope": JSONValue(settings.declinedScope),
+            "b2c_issuer_without_policy": .bool(settings.hasIssuerWithoutPolicy),
             "counts": .object(
                 Dictionary(uniqueKeysWithValues: Controls.Counter.allCases.map { ($0.rawValue, .int(counts[$0] ?? 0)) })
             ),

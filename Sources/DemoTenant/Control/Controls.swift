@@ -16,6 +16,9 @@ final class Controls: Sendable {
     /// What can fail.
     enum Endpoint: String, Sendable, CaseIterable { case token, graph }
 
+    /// Where an error by number is given.
+    enum PlatformErrorEndpoint: String, Sendable, CaseIterable { case authorize, token }
+
     struct Settings: Sendable {
         var accessTokenSeconds = 3600
         var refreshTokenSeconds = 90 * 24 * 3600
@@ -29,6 +32,14 @@ final class Controls: Sendable {
         var challengeMet: Set<String> = []
         /// For the next code.
         var idTokenFault: IDTokenFault?
+        /// The number of the error that the next request gets, by endpoint.
+        var platformErrors: [PlatformErrorEndpoint: Int] = [:]
+        /// A scope that the APIs miss in every token that does not have it.
+        var missingScope: String?
+        /// A scope that is not granted, whoever asks.
+        var declinedScope: String?
+        /// B2C: the older form of issuer and user-flow claim.
+        var hasIssuerWithoutPolicy = false
     }
 
     enum Counter: String, Sendable, CaseIterable {
@@ -75,6 +86,10 @@ final class Controls: Sendable {
             memory.settings.closeConnection = nil
             return true
         }
+    }
+
+    func takePlatformError(_ endpoint: PlatformErrorEndpoint) -> Int? {
+        memory.withLock { $0.settings.platformErrors.removeValue(forKey: endpoint) }
     }
 
     func takeIDTokenFault() -> IDTokenFault? {

@@ -7,6 +7,13 @@ struct DemoAccount: Sendable, Hashable {
         case work
         /// A consumer: lives in the consumers' tenant.
         case personal
+        /// A customer in the external tenant.
+        case external
+        /// A consumer of the Azure AD B2C tenant.
+        case b2c
+
+        /// Whether applications need these people's consent; for customers, the tenant's owner gave it.
+        var asksForConsent: Bool { self == .work || self == .personal }
     }
 
     /// What makes signing in as this account special.
@@ -30,18 +37,33 @@ struct DemoAccount: Sendable, Hashable {
     var mobilePhone: String?
     var officeLocation: String?
     var traits: Set<Trait> = []
+    /// The object ids under which the account is a guest of other organizations, by their tenants' ids.
+    var guestObjectIDs: [String: String] = [:]
     var hasPhoto = false
     /// One line for the account picker: what trying this account shows.
     var hint: String
 
-    var tenantID: String { kind == .work ? Tenant.contoso : Tenant.consumers }
+    /// The home tenant.
+    var tenantID: String {
+        switch kind {
+        case .work: Tenant.contoso
+        case .personal: Tenant.consumers
+        case .external: Tenant.fabrikam
+        case .b2c: Tenant.fabrikamB2C
+        }
+    }
+
+    /// The account's object in a tenant: the one at home, or a guest's; nil where it is neither.
+    func objectID(in tenantID: String) -> String? {
+        tenantID == self.tenantID ? objectID : guestObjectIDs[tenantID]
+    }
 
     /// The value of the optional claim `login_hint`: opaque, stable, accepted as `login_hint` and `logout_hint`.
     var loginHint: String { "O." + Base64URL.encode(Array("\(objectID)|\(tenantID)".utf8)) }
 
     /// Graph's `id`: the object id, or for consumers its last 16 hexadecimal digits.
     var graphID: String {
-        kind == .work ? objectID : String(objectID.filter { $0 != "-" }.suffix(16))
+        kind != .personal ? objectID : String(objectID.filter { $0 != "-" }.suffix(16))
     }
 }
 
@@ -51,6 +73,15 @@ enum Tenant {
     static let contoso = "5c7d0b28-bdf8-410c-aa93-4df372b16203"
     static let contosoDomain = "contoso.example"
     static let contosoName = "Contoso"
+    /// A second organization, of which Adele is a guest.
+    static let tailspin = "3e7a9b5c-1d24-4f68-9a0b-c5d2e8f16b47"
+    static let tailspinDomain = "tailspin.example"
+    /// The external tenant.
+    static let fabrikam = "d4b1c8a0-7e4f-4f0e-8d24-3a6b1f7c9e52"
+    static let fabrikamDomain = "fabrikam.example"
+    /// The Azure AD B2C tenant.
+    static let fabrikamB2C = "9c2f6d1e-0b7a-4c53-b1f8-6e4d8a27c3f0"
+    static let fabrikamB2CDomain = "fabrikamb2c.example"
     /// The tenant of all personal accounts (the real platform's id: clients compare with it).
     static let consumers = "9188040d-6c67-4c5b-b112-36a304b66dad"
 }
@@ -61,8 +92,9 @@ enum Directory {
         DemoAccount(
             username: "adele@contoso.example", kind: .work, objectID: "87d349ed-44d7-43e1-9a83-5f2406dee5bd",
             givenName: "Adele", surname: "Vance", displayName: "Adele Vance", jobTitle: "Retail Manager",
-            mobilePhone: "+1 425 555 0109", officeLocation: "18/2111", traits: [.administrator], hasPhoto: true,
-            hint: "Work account, administrator"),
+            mobilePhone: "+1 425 555 0109", officeLocation: "18/2111", traits: [.administrator],
+            guestObjectIDs: [Tenant.tailspin: "b0a6c1d4-5f1e-4d0b-8b57-2a9f6c3e7d18"], hasPhoto: true,
+            hint: "Work account, administrator, guest of \(Tenant.tailspinDomain)"),
         DemoAccount(
             username: "megan@contoso.example", kind: .work, objectID: "48d31887-5fad-4d73-a9f5-3c356e68a038",
             givenName: "Megan", surname: "Bowen", displayName: "Megan Bowen", jobTitle: "Marketing Manager",
@@ -84,6 +116,12 @@ enum Directory {
             username: "blocked@contoso.example", kind: .work, objectID: "4782e723-f4f4-4af3-a76e-25e3bab0d896",
             givenName: "Bruno", surname: "Locke", displayName: "Bruno Locke", jobTitle: "Contractor",
             traits: [.blockedByPolicy], hint: "Blocked by policy"),
+        DemoAccount(
+            username: "customer@fabrikam.example", kind: .external, objectID: "6f0b2a7d-93c4-4e18-a5d6-0c8e7b41f295",
+            givenName: "Casey", surname: "Jensen", displayName: "Casey Jensen", hint: "Customer, external tenant"),
+        DemoAccount(
+            username: "b2cuser@fabrikamb2c.example", kind: .b2c, objectID: "2d8e5c19-7a60-4b3f-9e71-d4f0a6b83c52",
+            givenName: "Bianca", surname: "Pisani", displayName: "Bianca Pisani", hint: "Consumer, Azure AD B2C"),
     ]
 
     private static let byName = Dictionary(accounts.map { ($0.username, $0) }) { first, _ in first }

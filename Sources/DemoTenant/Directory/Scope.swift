@@ -28,8 +28,25 @@ enum Scope {
         Permission(name: "Directory.Read.All", title: "Read directory data", adminOnly: true),
     ]
 
+    /// The permissions of the tenants' own APIs, by their audience.
+    static let own: [(audience: String, permissions: [Permission])] = [
+        (
+            OwnAPI.external.audience,
+            [
+                Permission(name: "\(OwnAPI.external.audience)/tasks.read", title: "Read your tasks"),
+                Permission(name: "\(OwnAPI.external.audience)/tasks.write", title: "Change your tasks"),
+            ]
+        ),
+        (
+            OwnAPI.b2c.audience,
+            [Permission(name: "\(OwnAPI.b2c.audience)/demo.read", title: "Call the demo API")]
+        ),
+    ]
+
     private static let graphPrefixes = ["https://graph.microsoft.com/", "00000003-0000-0000-c000-000000000000/"]
-    private static let byName = Dictionary(graph.map { ($0.name.lowercased(), $0) }) { first, _ in first }
+    private static let byName = Dictionary(
+        (graph + own.flatMap(\.permissions)).map { ($0.name.lowercased(), $0) }
+    ) { first, _ in first }
 
     /// The scopes of a request, in order and once each, OpenID Connect's in lower case and Graph's in Graph's
     /// spelling. Throws AADSTS70011 naming the first that does not exist.
@@ -47,10 +64,26 @@ enum Scope {
         if openID.contains(name) { return name }
         for prefix in graphPrefixes where name.hasPrefix(prefix) { name.removeFirst(prefix.count) }
         if name == ".default" { return "User.Read" }
+        // B2C gives an application a token for itself when it names its own id.
+        if isClientID(name) { return name }
         return byName[name]?.name
     }
 
     static func permission(_ scope: String) -> Permission? { byName[scope.lowercased()] }
+
+    private static func isClientID(_ name: String) -> Bool {
+        name.split(separator: "-", omittingEmptySubsequences: false).map(\.count) == [8, 4, 4, 4, 12]
+            && name.allSatisfy { $0.isHexDigit || $0 == "-" }
+    }
+
+    /// What the access token is for: one resource, that of the first scope which names one.
+    static func audience(_ scopes: [String]) -> String {
+        for scope in scopes {
+            if isClientID(scope) { return scope }
+            if let api = own.first(where: { scope.hasPrefix($0.audience + "/") }) { return api.audience }
+        }
+        return AccessToken.graphAudience
+    }
 
     /// Those that stand in an access token and need consent by name.
     static func graphScopes(_ scopes: [String]) -> [String] { scopes.filter { !openID.contains($0) } }

@@ -1,19 +1,36 @@
-/// The first segment of every endpoint's path: who may sign in there.
+/// The first part of every endpoint's path: who may sign in there.
 enum TenantSegment: Sendable, Hashable, Codable {
     case common, organizations, consumers
     /// One tenant, by its id (its domain is the same tenant).
     case tenant(id: String)
+    /// A user flow of the B2C tenant; whether the path began with `tfp`.
+    case userFlow(UserFlow, hasPrefix: Bool)
 
     /// nil for a tenant that does not exist (AADSTS90002).
     init?(_ text: String) {
+        let parts = text.lowercased().split(separator: "/").map(String.init)
+        if parts.count > 1 {
+            let names = parts.first == "tfp" ? Array(parts.dropFirst()) : parts
+            guard names.count == 2, TenantSegment.isUserFlowTenant(names[0]), let flow = UserFlow(rawValue: names[1])
+            else { return nil }
+            self = .userFlow(flow, hasPrefix: parts.count == 3)
+            return
+        }
         switch text.lowercased() {
         case "common": self = .common
         case "organizations": self = .organizations
         case "consumers": self = .consumers
         case Tenant.contoso, Tenant.contosoDomain: self = .tenant(id: Tenant.contoso)
+        case Tenant.tailspin, Tenant.tailspinDomain: self = .tenant(id: Tenant.tailspin)
+        case Tenant.fabrikam, Tenant.fabrikamDomain: self = .tenant(id: Tenant.fabrikam)
         case Tenant.consumers: self = .tenant(id: Tenant.consumers)
         default: return nil
         }
+    }
+
+    /// Whether the path's first name is the B2C tenant's, behind which a user flow follows.
+    static func isUserFlowTenant(_ name: String) -> Bool {
+        [Tenant.fabrikamB2C, Tenant.fabrikamB2CDomain].contains(name.lowercased())
     }
 
     /// As it stands in the endpoints that discovery names.
@@ -23,24 +40,49 @@ enum TenantSegment: Sendable, Hashable, Codable {
         case .organizations: "organizations"
         case .consumers: "consumers"
         case .tenant(let id): id
+        case .userFlow(let flow, let hasPrefix):
+            "\(hasPrefix ? "tfp/" : "")\(Tenant.fabrikamB2CDomain)/\(flow.rawValue)"
         }
     }
 
-    /// The tenant in the issuer; `common` and `organizations` have a template there, literally.
-    var issuerTenant: String {
-        switch self {
-        case .common, .organizations: "{tenantid}"
-        case .consumers: Tenant.consumers
-        case .tenant(let id): id
-        }
+    /// The user flow, in the B2C tenant.
+    var userFlow: UserFlow? {
+        if case .userFlow(let flow, _) = self { flow } else { nil }
     }
 
     func admits(_ account: DemoAccount) -> Bool {
         switch self {
-        case .common: true
+        case .common: account.kind == .work || account.kind == .personal
         case .organizations: account.kind == .work
         case .consumers: account.kind == .personal
-        case .tenant(let id): account.tenantID == id
+        case .tenant(let id): account.objectID(in: id) != nil
+        case .userFlow: account.kind == .b2c
         }
+    }
+
+    /// The tenant that tokens for this account are of: the one that was asked, else its home.
+    func tenantID(for account: DemoAccount) -> String {
+        if case .tenant(let id) = self { id } else { account.tenantID }
+    }
+}
+
+extension Platform {
+    /// The issuer that discovery names; `common` and `organizations` have a template there, literally. The external
+    /// tenant's is on another host than its authority, as on the platform (facts): it is a name and never fetched.
+    func issuer(of segment: TenantSegment) -> String {
+        switch segment {
+        case .common, .organizations: "\(baseURL)/{tenantid}/v2.0"
+        case .consumers: issuer(ofTenant: Tenant.consumers)
+        case .tenant(let id): issuer(ofTenant: id)
+        case .userFlow(let flow, _):
+            controls.settings.hasIssuerWithoutPolicy
+                ? "\(baseURL)/\(Tenant.fabrikamB2C)/v2.0/"
+                : "\(baseURL)/tfp/\(Tenant.fabrikamB2C)/\(flow.rawValue)/v2.0/"
+        }
+    }
+
+    func issuer(ofTenant id: String) -> String {
+        guard id == Tenant.fabrikam else { return "\(baseURL)/\(id)/v2.0" }
+        return "\(baseURL.replacing("://", with: "://\(id)."))/\(id)/v2.0"
     }
 }

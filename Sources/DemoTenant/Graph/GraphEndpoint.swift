@@ -13,17 +13,21 @@ struct GraphError: Error {
 }
 
 extension Platform {
-    enum GraphResource: Sendable { case me, photo, unknown(String) }
+    enum GraphResource: Sendable { case me, photo, userInfo, unknown(String) }
 
-    /// `GET /v1.0/me` and `/v1.0/me/photo/$value`
+    /// `GET /v1.0/me`, `/v1.0/me/photo/$value` and `/oidc/userinfo`
     func graph(_ request: Request, _ resource: GraphResource) async -> Response {
-        if case .me = resource { controls.count(.graphMe) }
+        switch resource {
+        case .me, .userInfo: controls.count(.graphMe)
+        case .photo, .unknown: break
+        }
         let settings = controls.settings
         if let delay = settings.delayMilliseconds[.graph] { try? await Task.sleep(for: .milliseconds(delay)) }
         let ids = GraphIDs(request, platform: self)
         if let injected = controls.takeInjected(.graph) { return ids.put(on: injected.response) }
         do throws(GraphError) {
-            let account = try authorizedAccount(request.head, settings)
+            let account = try authorizedAccount(
+                request.head, settings, audiences: [AccessToken.graphAudience], scope: { $0.hasPrefix("User.Read") })
             guard [.get, .head].contains(request.head.method) else {
                 throw GraphError(
                     status: .methodNotAllowed, code: "BadRequest",
@@ -32,6 +36,8 @@ extension Platform {
             switch resource {
             case .me:
                 return ids.put(on: .json(.ok, profile(account)))
+            case .userInfo:
+                return ids.put(on: .json(.ok, userInfo(account, request.head)))
             case .photo where account.hasPhoto:
                 return ids.put(on: .noStore(.ok, "image/png", Photo.png))
             case .photo:
@@ -53,7 +59,7 @@ extension Platform {
             "@odata.context": .string("\(baseURL)/v1.0/$metadata#users/$entity"),
             "businessPhones": account.kind == .work && account.mobilePhone != nil
                 ? [JSONValue(account.mobilePhone)] : [],
-            "displayName": .string(account.displayName), "givenName": .string(account.givenName),
+            "displayName": .string(displayName(of: account)), "givenName": .string(account.givenName),
             "id": .string(account.graphID), "jobTitle": JSONValue(account.jobTitle),
             "mail": .string(account.username), "mobilePhone": nil,
             "officeLocation": JSONValue(account.officeLocation),
@@ -62,19 +68,36 @@ extension Platform {
         ]
     }
 
+    /// OpenID Connect Core section 5.3.2: the same `sub` as in the ID token of the application that asks.
+    private func userInfo(_ account: DemoAccount, _ head: RequestHead) -> JSONValue {
+        let claims = bearerToken(head).flatMap(verifiedClaims)
+        let (application, tenant) = (claims?["appid"]?.stringValue ?? "", claims?["tid"]?.stringValue ?? "")
+        return [
+            "sub": .string(account.subject(in: tenant, audience: application)),
+            "name": .string(displayName(of: account)), "given_name": .string(account.givenName),
+            "family_name": .string(account.surname), "email": .string(account.username),
+        ]
+    }
+
     // MARK: The access token
 
-    private func authorizedAccount(
-        _ head: RequestHead, _ settings: Controls.Settings
-    ) throws(GraphError) -> DemoAccount {
+    private func bearerToken(_ head: RequestHead) -> String? {
         let parts = (head[.authorization] ?? "").split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else {
-            throw unauthenticated("Access token is empty.")
-        }
-        guard let claims = verifiedClaims(parts[1].trimmingCharacters(in: .whitespaces)) else {
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return parts[1].trimmingCharacters(in: .whitespaces)
+    }
+
+    /// Whose token this is, when an API of one of these audiences may take it.
+    ///
+    /// - Parameter scope: whether a scope of the token is enough.
+    func authorizedAccount(
+        _ head: RequestHead, _ settings: Controls.Settings, audiences: [String], scope: (String) -> Bool
+    ) throws(GraphError) -> DemoAccount {
+        guard let token = bearerToken(head) else { throw unauthenticated("Access token is empty.") }
+        guard let claims = verifiedClaims(token) else {
             throw unauthenticated("Access token validation failure. It is not a token of this demo tenant.")
         }
-        guard claims["aud"]?.stringValue == AccessToken.graphAudience else {
+        guard claims["aud"]?.stringValue.map(audiences.contains) ?? false else {
             throw unauthenticated("Access token validation failure. Invalid audience.")
         }
         guard let expiry = claims["exp"]?.intValue, now().timeIntervalSince1970 < Double(expiry) else {
@@ -86,11 +109,18 @@ extension Platform {
         if let challenge = settings.claimsChallenge, (claims[AccessToken.challengeClaim]?.intValue ?? 0) < challenge {
             throw insufficientClaims(challenge)
         }
-        let scopes = claims["scp"]?.stringValue?.split(separator: " ") ?? []
-        guard scopes.contains(where: { $0.hasPrefix("User.Read") }) else {
+        let scopes = (claims["scp"]?.stringValue ?? "").split(separator: " ", omittingEmptySubsequences: false)
+            .map(String.init)
+        guard scopes.contains(where: scope) else {
             throw GraphError(
                 status: .forbidden, code: "Authorization_RequestDenied",
-                message: "Insufficient privileges to complete the operation. The token has no scope User.Read.")
+                message: "Insufficient privileges to complete the operation. The token has no scope for this.")
+        }
+        if let missing = settings.missingScope, !scopes.contains(where: { $0.lowercased() == missing.lowercased() }) {
+            throw GraphError(
+                status: .forbidden, code: "Authorization_RequestDenied",
+                message: "Insufficient privileges to complete the operation. The scope \(missing) is missing.",
+                challenge: bearer("error=\"insufficient_scope\", scope=\"\(missing)\""))
         }
         return account
     }

@@ -5,6 +5,7 @@ struct AccountPickerPage: Page {
     let accounts: [DemoAccount]
     let signedIn: Set<String>
     let notice: SignIn.Notice?
+    var isUserFlow = false
 
     var title: String { "Pick an account" }
 
@@ -28,6 +29,7 @@ struct AccountPickerPage: Page {
             \(notice?.html ?? "")
             \(form(list))
             \(form(field, style: "other"))
+            \(isUserFlow ? form(.cancel) : "")
             """
     }
 
@@ -42,6 +44,7 @@ struct PasswordPage: Page {
     let client: DemoClient
     let account: DemoAccount
     let notice: SignIn.Notice?
+    var isUserFlow = false
 
     var title: String { "Enter password" }
 
@@ -65,7 +68,7 @@ struct PasswordPage: Page {
             \(notice?.html ?? "")
             \(form(field))
             \(form(shortcut))
-            \(form(.otherAccount))
+            \(isUserFlow ? form(.forgotOrCancel) : form(.otherAccount))
             """
     }
 }
@@ -106,6 +109,7 @@ extension SignIn.Notice {
                 account.kind == .personal
                     ? "You can\u{2019}t sign in here with a personal account. Use a work or school account instead."
                     : "You can\u{2019}t sign in here with a work or school account. Use a personal account instead."
+            case .noDisplayName: "Give a name of 1 to 64 characters."
             case .wrongPassword:
                 "Your account or password is incorrect. The password of every demo account is <code>demo</code>."
             }
@@ -114,6 +118,16 @@ extension SignIn.Notice {
 }
 
 extension HTML {
+    /// The way out of a B2C page.
+    static let cancel: HTML =
+        "<p class=\"aside\"><button class=\"link\" name=\"cancel\" value=\"1\">Cancel</button></p>"
+
+    /// The ways out of a B2C password page.
+    static let forgotOrCancel: HTML = """
+        <p class="aside"><button class="link" name="forgot" value="1">Forgot your password?</button></p>
+        <p class="aside"><button class="link" name="cancel" value="1">Cancel</button></p>
+        """
+
     /// Back to the choice of the account.
     static let otherAccount: HTML =
         "<p class=\"aside\"><button class=\"link\" name=\"username\" value=\"\">Sign in with another account</button></p>"

@@ -10,10 +10,11 @@ extension Platform {
         return .json(
             .ok,
             [
-                "issuer": .string("\(baseURL)/\(segment.issuerTenant)/v2.0"),
+                "issuer": .string(issuer(of: segment)),
                 "authorization_endpoint": .string("\(authority)/oauth2/v2.0/authorize"),
                 "token_endpoint": .string("\(authority)/oauth2/v2.0/token"),
                 "end_session_endpoint": .string("\(authority)/oauth2/v2.0/logout"),
+                "userinfo_endpoint": .string("\(baseURL)/oidc/userinfo"),
                 "jwks_uri": .string("\(authority)/discovery/v2.0/keys"),
                 "token_endpoint_auth_methods_supported": ["client_secret_post", "client_secret_basic"],
                 "response_types_supported": ["code"],
@@ -37,8 +38,8 @@ extension Platform {
     /// `GET /{tenant}/discovery/v2.0/keys`
     func keys(_ segment: TenantSegment) -> Response {
         controls.count(.keys)
-        let template = "\(baseURL)/\(segment.issuerTenant)/v2.0"
-        let consumers = "\(baseURL)/\(Tenant.consumers)/v2.0"
+        let template = issuer(of: segment)
+        let consumers = issuer(ofTenant: Tenant.consumers)
         var keys = state.keys.filter { $0.forConsumers ? segment.admitsPersonal : segment.admitsWork }
             .map { $0.jwk(issuer: $0.forConsumers ? consumers : template) }
         keys.append(Self.keyOfTheFuture)
@@ -56,7 +57,7 @@ extension TenantSegment {
     fileprivate var admitsPersonal: Bool {
         switch self {
         case .common, .consumers: true
-        case .organizations: false
+        case .organizations, .userFlow: false
         case .tenant(let id): id == Tenant.consumers
         }
     }

@@ -3,6 +3,9 @@ import HTTPTypes
 /// An error as the platform reports it: by an OAuth name and an AADSTS number. Shown as a page, sent to the redirect
 /// URI, or answered as JSON.
 struct PlatformError: Error, Sendable, Hashable {
+    static let workforcePrefix = "AADSTS"
+    static let userFlowPrefix = "AADB2C"
+
     /// The OAuth error that clients branch on.
     var error: String
     /// The AADSTS number.
@@ -12,6 +15,8 @@ struct PlatformError: Error, Sendable, Hashable {
     var suberror: String?
     /// Claims that the client has to ask for next, as JSON text.
     var claims: String?
+    /// What stands before the number.
+    var prefix = workforcePrefix
 }
 
 // What can be wrong with a request at any endpoint.

@@ -16,6 +16,9 @@ extension Platform {
         do {
             let exchange = try Exchange(request, platform: self)
             do {
+                if let number = controls.takePlatformError(.token), let error = PlatformError.numbered(number) {
+                    throw error
+                }
                 return identified(try token(exchange, segment, settings), exchange.diagnostics)
             } catch let error as PlatformError {
                 return tokenError(error, exchange.diagnostics)
@@ -116,7 +119,7 @@ extension Platform {
         }
         guard isFirst else { throw PlatformError.codeRedeemed }
         _ = controls.challengeMet(by: account.objectID, asking: code.claims)
-        return try issuer(client, account, code.authentication, exchange, settings).answer(
+        return try issuer(client, segment, account, code.authentication, exchange, settings).answer(
             scopes: scopes, granted: merged(code.scopes, scopes), nonce: code.nonce,
             challenge: controls.challengeMet(by: account.objectID, asking: claims),
             fault: controls.takeIDTokenFault(), wantsClientInfo: fields["client_info"] == "1")
@@ -143,7 +146,7 @@ extension Platform {
         guard !needsAdministrator(account, for: client, scopes: scopes),
             hasConsented(account, to: client, scopes: scopes)
         else { throw PlatformError.notConsented(client) }
-        return try issuer(client, account, token.authentication, exchange, settings).answer(
+        return try issuer(client, segment, account, token.authentication, exchange, settings).answer(
             scopes: scopes, granted: merged(token.scopes, scopes), nonce: nil,
             challenge: controls.challengeMet(by: account.objectID, asking: claims), fault: nil,
             wantsClientInfo: fields["client_info"] == "1")
@@ -156,11 +159,11 @@ extension Platform {
     }
 
     private func issuer(
-        _ client: DemoClient, _ account: DemoAccount, _ authentication: Authentication, _ exchange: Exchange,
-        _ settings: Controls.Settings
+        _ client: DemoClient, _ segment: TenantSegment, _ account: DemoAccount, _ authentication: Authentication,
+        _ exchange: Exchange, _ settings: Controls.Settings
     ) -> TokenIssuer {
         TokenIssuer(
-            platform: self, client: client, account: account, authentication: authentication,
+            platform: self, client: client, segment: segment, account: account, authentication: authentication,
             now: exchange.diagnostics.time, settings: settings)
     }
 
@@ -191,9 +194,10 @@ extension Diagnostics {
     func json(_ error: PlatformError) -> JSONValue {
         var body: [String: JSONValue] = [
             "error": .string(error.error), "error_description": .string(describe(error)),
-            "error_codes": [.int(error.number)], "timestamp": .string(timestamp), "trace_id": .string(traceID),
+            "timestamp": .string(timestamp), "trace_id": .string(traceID),
             "correlation_id": .string(correlationID),
         ]
+        if error.prefix == PlatformError.workforcePrefix { body["error_codes"] = [.int(error.number)] }
         if let suberror = error.suberror { body["suberror"] = .string(suberror) }
         if let claims = error.claims { body["claims"] = .string(claims) }
         return .object(body)

@@ -18,13 +18,19 @@ struct TokenIssuer {
 
     let platform: Platform
     let client: DemoClient
+    let segment: TenantSegment
     let account: DemoAccount
     let authentication: Authentication
     let now: Date
     let settings: Controls.Settings
 
     private var seconds: Int { Int(now.timeIntervalSince1970) }
-    private var issuer: String { "\(platform.baseURL)/\(account.tenantID)/v2.0" }
+    /// Where the person is somebody: at home, or as a guest of the tenant that was asked.
+    private var tenantID: String { segment.tenantID(for: account) }
+    private var objectID: String { account.objectID(in: tenantID) ?? account.objectID }
+    private var issuer: String {
+        segment.userFlow == nil ? platform.issuer(ofTenant: tenantID) : platform.issuer(of: segment)
+    }
 
     /// The members of a success answer (facts: token answers).
     /// - Parameters:
@@ -37,11 +43,14 @@ struct TokenIssuer {
         wantsClientInfo: Bool
     ) throws -> JSONValue {
         let lifetime = settings.accessTokenSeconds
+        let scopes = scopes.filter { $0.lowercased() != settings.declinedScope?.lowercased() }
+        // B2C writes the number as a text (facts).
+        let expiresIn = segment.userFlow == nil ? JSONValue.int(lifetime) : .string(String(lifetime))
         var answer: [String: JSONValue] = [
             "token_type": "Bearer",
             "scope": .string(scopes.filter { $0 != "offline_access" }.joined(separator: " ")),
-            "expires_in": .int(lifetime),
-            "ext_expires_in": .int(lifetime),
+            "expires_in": expiresIn,
+            "ext_expires_in": expiresIn,
             "access_token": .string(try accessToken(scopes: scopes, challenge: challenge)),
         ]
         // Long-lived tokens are to be refreshed half-way.
@@ -52,7 +61,7 @@ struct TokenIssuer {
         if granted.contains("openid") {
             answer["id_token"] = .string(try idToken(nonce: nonce, fault: fault))
         }
-        if wantsClientInfo { answer["client_info"] = .string(account.clientInfo) }
+        if wantsClientInfo { answer["client_info"] = .string(account.clientInfo(segment.userFlow)) }
         return .object(answer)
     }
 
@@ -65,15 +74,19 @@ struct TokenIssuer {
     }
 
     private func accessToken(scopes: [String], challenge: Int?) throws -> String {
+        let audience = Scope.audience(scopes)
+        // In the token a scope of an API goes by its own name, without the audience.
+        let permissions = Scope.graphScopes(scopes).filter { $0 != audience }
+            .map { $0.hasPrefix(audience + "/") ? String($0.dropFirst(audience.count + 1)) : $0 }
         var claims: [String: JSONValue] = [
-            "aud": .string(AccessToken.graphAudience), "iss": .string(issuer), "ver": "1.0",
+            "aud": .string(audience), "iss": .string(issuer), "ver": "1.0",
             "iat": .int(seconds - Self.backdating), "nbf": .int(seconds - Self.backdating),
             "exp": .int(seconds + settings.accessTokenSeconds),
             "app_displayname": .string(client.name), "appid": .string(client.id), "idtyp": "user",
             "amr": authentication.secondFactor > 0 ? ["pwd", "mfa"] : ["pwd"],
-            "name": .string(account.displayName), "oid": .string(account.objectID), "tid": .string(account.tenantID),
-            "scp": .string(Scope.graphScopes(scopes).joined(separator: " ")), "sid": .string(authentication.sessionID),
-            "sub": .string(subject(audience: AccessToken.graphAudience)), "upn": .string(account.username),
+            "name": .string(platform.displayName(of: account)), "oid": .string(objectID), "tid": .string(tenantID),
+            "scp": .string(permissions.joined(separator: " ")), "sid": .string(authentication.sessionID),
+            "sub": .string(account.subject(in: tenantID, audience: audience)), "upn": .string(account.username),
             "uti": .string(uniqueID()),
         ]
         if let challenge { claims[AccessToken.challengeClaim] = .int(challenge) }
@@ -85,13 +98,17 @@ struct TokenIssuer {
             "ver": "2.0", "iss": .string(issuer), "aud": .string(client.id),
             "iat": .int(seconds - Self.backdating), "nbf": .int(seconds - Self.backdating),
             "exp": .int(seconds + Self.idTokenSeconds),
-            "sub": .string(subject(audience: client.id)), "oid": .string(account.objectID),
-            "tid": .string(account.tenantID), "name": .string(account.displayName),
+            "sub": .string(account.subject(in: tenantID, audience: client.id)), "oid": .string(objectID),
+            "tid": .string(tenantID), "name": .string(platform.displayName(of: account)),
             "preferred_username": .string(account.username), "login_hint": .string(account.loginHint),
             "sid": .string(authentication.sessionID), "uti": .string(uniqueID()),
             "rh": .string("1.\(Base64URL.encode(platform.randomBytes(24))).."),
         ]
         if let nonce { claims["nonce"] = .string(nonce) }
+        if let flow = segment.userFlow {
+            claims[settings.hasIssuerWithoutPolicy ? "acr" : "tfp"] = .string(flow.rawValue)
+            claims["login_hint"] = nil
+        }
         return try fault.map { try $0.token(claims, key: try key()) } ?? key().sign(claims)
     }
 
@@ -100,18 +117,20 @@ struct TokenIssuer {
         return key
     }
 
-    /// Pairwise: the same for one user at one application, and nothing to recognise the user by at another.
-    private func subject(audience: String) -> String {
-        Base64URL.encode(SHA256.hash(data: Data("\(account.tenantID)|\(account.objectID)|\(audience)".utf8)))
-    }
-
     private func uniqueID() -> String { Base64URL.encode(platform.randomBytes(16)) }
 }
 
 extension DemoAccount {
-    /// base64url JSON; the home account id is `uid.utid`.
-    var clientInfo: String {
-        let info: JSONValue = ["uid": .string(objectID), "utid": .string(tenantID)]
+    /// base64url JSON; the home account id is `uid.utid`. In B2C it ends in the user flow (facts).
+    func clientInfo(_ flow: UserFlow?) -> String {
+        let uid = objectID + (flow.map { "-\($0.rawValue)" } ?? "")
+        let info: JSONValue = ["uid": .string(uid), "utid": .string(tenantID)]
         return Base64URL.encode(info.bytes)
+    }
+
+    /// Pairwise: the same for one user at one application, and nothing to recognise the user by at another.
+    func subject(in tenantID: String, audience: String) -> String {
+        let object = objectID(in: tenantID) ?? objectID
+        return Base64URL.encode(SHA256.hash(data: Data("\(tenantID)|\(object)|\(audience)".utf8)))
     }
 }

@@ -34,6 +34,9 @@ extension Platform {
 
     private func begin(_ request: AuthorizationRequest, _ exchange: Exchange) throws(AuthorizationFailure) -> Response {
         do {
+            if let number = controls.takePlatformError(.authorize), let error = PlatformError.numbered(number) {
+                throw error
+            }
             var signIn = try signIn(
                 SignInFlow(request: request, expires: now().addingTimeInterval(SignInFlow.lifetime)), exchange)
             return try signIn.begin()

@@ -5,6 +5,7 @@ extension Platform {
     /// Whether the user, or an administrator for everyone, has consented to these scopes. Those of OpenID Connect are
     /// covered by any consent to the application.
     func hasConsented(_ account: DemoAccount, to client: DemoClient, scopes: [String]) -> Bool {
+        guard account.kind.asksForConsent else { return true }
         let key = key(client, account)
         return state.read { record in
             let own = record.consents[key]
@@ -17,6 +18,7 @@ extension Platform {
 
     /// Whether an administrator has to consent first.
     func needsAdministrator(_ account: DemoAccount, for client: DemoClient, scopes: [String]) -> Bool {
+        guard account.kind.asksForConsent else { return false }
         let adminOnly = scopes.contains { Scope.permission($0)?.adminOnly == true }
         guard account.traits.contains(.needsAdminConsent) || adminOnly else { return false }
         let granted = state.read { $0.adminConsents[client.id] }

@@ -45,7 +45,7 @@ struct SignIn {
     private mutating func silently(_ present: [DemoAccount]) throws -> Response {
         let hinted = request.loginHint.map { Directory.account(hint: $0) }
         let candidates = present.filter { hinted == nil || hinted == $0 }
-        guard let account = candidates.first else { return try fail(.notSignedIn) }
+        guard let account = candidates.first else { return try fail(notSignedIn) }
         guard candidates.count == 1 else { return try fail(.ambiguousAccount) }
         take(account)
         if let authentication = flow.authentication,
@@ -54,12 +54,17 @@ struct SignIn {
             return try fail(.secondFactorNeeded)
         }
         switch platform.step(flow, client) {
-        case .pickAccount, .password: return try fail(.notSignedIn)
+        case .pickAccount, .password: return try fail(notSignedIn)
         case .secondFactor: return try fail(.secondFactorNeeded)
+        case .profile, .newPassword: return try fail(.userFlowNeedsPage)
         case .blocked: return try fail(.blockedByPolicy.asInteraction)
         case .administrator, .consent: return try fail(.notConsented(client).asInteraction)
         case .done(let account, let authentication): return try finish(account, authentication)
         }
+    }
+
+    private var notSignedIn: PlatformError {
+        request.segment.userFlow == nil ? .notSignedIn : .notSignedInAtUserFlow
     }
 
     /// Whether `domain_hint` is for this kind of account.
@@ -76,6 +81,10 @@ struct SignIn {
 
     /// Takes the field that belongs to the page's step; any page may go back to the choice of the account.
     mutating func take(_ fields: FormFields) throws -> Response {
+        if request.segment.userFlow != nil {
+            if fields["cancel"] != nil { return try fail(.userFlowCancelled) }
+            if fields["forgot"] != nil { return try fail(.passwordForgotten) }
+        }
         if let username = fields["username"] {
             flow.username = nil
             flow.authentication = nil
@@ -91,6 +100,17 @@ struct SignIn {
             break
         case .password(let account):
             guard fields["password"] == DemoAccount.password else { return try next(notice: .wrongPassword) }
+            authenticate(account, secondFactor: 0)
+        case .profile(let account):
+            let name = (fields["display_name"] ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
+            guard (1...64).contains(name.count) else { return try next(notice: .noDisplayName) }
+            platform.state.change {
+                $0.displayNames = ($0.displayNames ?? [:]).merging([account.username: name]) { $1 }
+            }
+            flow.userFlowDone = true
+        case .newPassword(let account):
+            guard let password = fields["new_password"], !password.isEmpty else { return try next() }
+            flow.userFlowDone = true
             authenticate(account, secondFactor: 0)
         case .secondFactor(let account):
             if fields["second_factor"] == "cancel" { return try fail(.secondFactorDeclined) }
@@ -108,6 +128,10 @@ struct SignIn {
     }
 
     private mutating func choose(_ account: DemoAccount) throws -> Response {
+        // A tenant's customers are unknown everywhere else.
+        if !account.kind.asksForConsent, !request.segment.admits(account) {
+            return try next(notice: .unknownAccount(account.username))
+        }
         guard request.segment.admits(account) else {
             guard case .tenant = request.segment else { return try next(notice: .wrongKind(account)) }
             return platform.page(ErrorPage(.notInTenant(account), exchange.diagnostics, client: client))
@@ -151,6 +175,7 @@ struct SignIn {
         case unknownAccount(String)
         case wrongKind(DemoAccount)
         case wrongPassword
+        case noDisplayName
     }
 
     private func next(notice: Notice? = nil) throws -> Response {
@@ -163,15 +188,23 @@ struct SignIn {
         case .pickAccount, .done:
             page = AccountPickerPage(
                 form: form, client: client, accounts: Directory.accounts.filter(isWelcome),
-                signedIn: Set(session.entries.map(\.username)), notice: notice)
+                signedIn: Set(session.entries.map(\.username)), notice: notice,
+                isUserFlow: request.segment.userFlow != nil)
         case .password(let account):
-            page = PasswordPage(form: form, client: client, account: account, notice: notice)
+            page = PasswordPage(
+                form: form, client: client, account: account, notice: notice,
+                isUserFlow: request.segment.userFlow != nil)
         case .blocked(let account):
             page = BlockedPage(form: form, client: client, account: account, diagnostics: exchange.diagnostics)
         case .secondFactor(let account):
             page = SecondFactorPage(form: form, client: client, account: account)
         case .administrator(let account):
             page = AdministratorPage(form: form, client: client, account: account, request: request)
+        case .profile(let account):
+            page = ProfilePage(
+                form: form, client: client, account: account, name: platform.displayName(of: account), notice: notice)
+        case .newPassword(let account):
+            page = NewPasswordPage(form: form, client: client, account: account)
         case .consent(let account):
             page = ConsentPage(form: form, client: client, account: account, request: request)
         }
@@ -189,7 +222,7 @@ struct SignIn {
                 claims: request.claims,
                 expires: exchange.diagnostics.time.addingTimeInterval(AuthorizationCode.lifetime))
             answer = [("code", try platform.state.sealer.seal(code, for: .code))]
-            if request.wantsClientInfo { answer.append(("client_info", account.clientInfo)) }
+            if request.wantsClientInfo { answer.append(("client_info", account.clientInfo(request.segment.userFlow))) }
             answer.append(("session_state", authentication.sessionID))
         case .adminConsent:
             answer = [

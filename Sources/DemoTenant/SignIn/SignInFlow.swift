@@ -13,6 +13,8 @@ struct SignInFlow: Sendable, Codable {
     var authentication: Authentication?
     /// The consent page was answered with yes.
     var consented = false
+    /// The page that the user flow is there for was filled in.
+    var userFlowDone = false
 
     var account: DemoAccount? { username.flatMap(Directory.account(username:)) }
 }
@@ -26,6 +28,10 @@ enum SignInStep: Sendable {
     /// The account cannot consent for itself.
     case administrator(DemoAccount)
     case consent(DemoAccount)
+    /// B2C: change the display name.
+    case profile(DemoAccount)
+    /// B2C: set a new password, which proves who it is.
+    case newPassword(DemoAccount)
     case done(DemoAccount, Authentication)
 }
 
@@ -34,7 +40,9 @@ extension Platform {
     func step(_ flow: SignInFlow, _ client: DemoClient) -> SignInStep {
         let request = flow.request
         guard let account = flow.account else { return .pickAccount }
+        if request.segment.userFlow == .resetPassword, !flow.userFlowDone { return .newPassword(account) }
         guard let authentication = flow.authentication else { return .password(account) }
+        if request.segment.userFlow == .editProfile, !flow.userFlowDone { return .profile(account) }
         if account.traits.contains(.blockedByPolicy) { return .blocked(account) }
         let demand = max(secondFactorDemand(on: account), request.claims.secondFactor ? 1 : 0)
         if authentication.secondFactor < demand { return .secondFactor(account) }

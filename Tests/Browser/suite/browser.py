@@ -163,6 +163,14 @@ class Browser:
                     return element
         self.wait(f"a button {text!r}", find).click()
 
+    def press_in(self, selector, text):
+        """Clicks the first button within the element of this kind that has the text."""
+        def find():
+            for element in self.all(selector):
+                if element.is_displayed() and text in element.text:
+                    return element.find_element(By.CSS_SELECTOR, "button")
+        self.wait(f"{selector} with {text!r}", find).click()
+
     def expect_text(self, selector, text):
         self.wait(f"{selector} shows {text!r}", lambda: self.one(selector).text == text)
 
@@ -230,6 +238,10 @@ class Browser:
         raise AssertionError(f"Tab does not reach {selector}")
 
     # Accessibility
+
+    def expect_at_tenant_accessible(self, name):
+        assert self.at_tenant(), self.driver.current_url
+        self.expect_accessible(name)
 
     def expect_accessible(self, name):
         """axe finds nothing on this page, light and dark; nothing is wider than a window of 320 pixels."""

@@ -84,15 +84,22 @@ def graph_error(browser):
     browser.wait("a second result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
 
 
-@test("a throttled Graph: the page says how long to wait")
+@test("a throttled Graph: the page says how long to wait, nobody asks it before, and then it answers")
 def throttled(browser):
     browser.sign_in()
     body = {"error": {"code": "TooManyRequests", "message": "Too many requests"}}
-    browser.server.control(graph_error={"status": 429, "body": body, "headers": {"Retry-After": "17"}, "times": 1})
+    browser.server.control(graph_error={"status": 429, "body": body, "headers": {"Retry-After": "4"}, "times": 1})
     browser.allow("/api/ios/me")
     browser.press("Call Microsoft Graph API")
     said = browser.expect_log("Couldn't get graph result: ")
-    assert "Try again in 17 seconds." in said, said
+    assert "Try again in 4 seconds." in said, said
+    asked = browser.server.counts()["graph_me"]
+    browser.press("Call Microsoft Graph API")
+    browser.wait("the countdown", lambda: "You can try again in" in browser.one("#problem").text)
+    assert browser.server.counts()["graph_me"] == asked, "Graph was asked although it wants to be left alone"
+    browser.wait("its end", lambda: "You can try again now." in browser.one("#problem").text)
+    browser.press("Call Microsoft Graph API")
+    browser.wait("a result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
 
 
 @test("the provider is down: the page says so, nobody is signed out, and it recovers")
@@ -163,7 +170,7 @@ def too_many_trips(browser):
         browser.open("/ios")
         browser.press("Call Microsoft Graph API")
         browser.one("button[name=username]")
-    browser.allow("/auth/ios/sign-in?prompt=select_account&return_to=%2Fios")
+    browser.allow("/auth/ios/sign-in?return_to=%2Fios&prompt=select_account")
     browser.open("/ios")
     browser.press("Call Microsoft Graph API")
     browser.wait("the reason", lambda: "sign_in_loop" in browser.one("body").text)

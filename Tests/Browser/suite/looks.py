@@ -23,6 +23,8 @@ def rectangles(browser, origin, *selectors):
 @test("the iOS screen at 375 by 667 has the app's geometry")
 def ios_geometry(browser):
     browser.size(375, 667)
+    # A phone's scroll bars take no room.
+    browser.cdp("Emulation.setScrollbarsHidden", hidden=True)
     browser.open("/ios")
     browser.expect_username("Signed out")
     found = rectangles(browser, "body", "#username", "#call-graph", "#sign-out", "#device-info", ".log")
@@ -35,6 +37,7 @@ def ios_geometry(browser):
     }
     assert found == expected, found
     browser.shoot("ios 375 by 667")
+    browser.cdp("Emulation.setScrollbarsHidden", hidden=False)
 
 
 @test("the iOS screen in a desktop window is the same, in a device frame in the middle")
@@ -84,7 +87,7 @@ def accessible_states(browser):
         browser.press("Call Microsoft Graph API")
         browser.expect_log("Couldn't get graph result: ")
         browser.press("What the server did")
-        browser.wait("the timeline", lambda: browser.one("#timeline-rows").text)
+        browser.wait("the timeline", lambda: browser.one("#timeline-box tbody").text)
         browser.expect_accessible(f"{app} signed in")
     browser.open("/")
     browser.wait("the card says who is signed in", lambda: ADELE in browser.one("#cards").text)

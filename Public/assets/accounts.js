@@ -1,0 +1,59 @@
+// The account menu: who is signed in to this application in this browser; switch, add, take off the list.
+
+import { app, get, send } from "./api.js";
+import { element } from "./panel.js";
+
+const menu = document.getElementById("accounts");
+const list = element("ul");
+const note = element("p", "empty");
+note.setAttribute("role", "status");
+const add = Object.assign(element("button", "add", "Add an account"), { type: "button" });
+menu.append(element("div", "menu-box", list, note, add));
+
+let actions = {};
+
+async function change(path, method, body) {
+  note.textContent = "";
+  try {
+    await send(path, { method, body });
+    await actions.onSwitch();
+    await load();
+  } catch (failure) {
+    note.textContent = failure.message;
+  }
+}
+
+function entry({ id, username, name, current, needs_sign_in: needsSignIn }) {
+  const pick = Object.assign(element("button", "pick", element("span", "name", name ?? username), element("span", "username", username)), { type: "button" });
+  if (current) pick.setAttribute("aria-current", "true");
+  if (needsSignIn) pick.append(element("span", "needs", "has to sign in again"));
+  pick.addEventListener("click", () => change(`/api/${app}/account`, "PUT", { id }));
+  const remove = Object.assign(element("button", "remove", "Remove"), { type: "button" });
+  remove.setAttribute("aria-label", `Remove ${username} from this browser`);
+  remove.addEventListener("click", () => change(`/api/${app}/accounts/${encodeURIComponent(id)}`, "DELETE"));
+  return element("li", current ? "current" : "", pick, remove);
+}
+
+async function load() {
+  const { accounts } = await get(`/api/${app}/accounts`);
+  list.replaceChildren(...accounts.map(entry));
+  menu.querySelector("summary").textContent = accounts.length > 1 ? `Accounts (${accounts.length})` : "Accounts";
+  note.textContent = accounts.length === 0 ? "Nobody is signed in." : "";
+}
+
+/** Shows the accounts as they are now; `does` is what the menu's choices do. */
+export async function showAccounts(does = actions) {
+  actions = does;
+  await load().catch((failure) => (note.textContent = failure.message));
+}
+
+add.addEventListener("click", () => actions.onAdd?.());
+
+document.addEventListener("click", (event) => {
+  if (menu.open && !menu.contains(event.target)) menu.open = false;
+});
+menu.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !menu.open) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
+});

@@ -1,0 +1,93 @@
+// The Azure AD B2C app: user flows for signing in and editing the profile, the API of the reader's own, logout.
+
+import { app, callAPI, post } from "./api.js";
+import { enable, loadAccount, run, say, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
+import { log, logError } from "./log.js";
+
+const bar = document.getElementById("username");
+const authorizeButton = document.getElementById("authorize");
+const editButton = document.getElementById("edit-profile");
+const refreshButton = document.getElementById("refresh-token");
+const apiButton = document.getElementById("call-api");
+const logoutButton = document.getElementById("logout");
+
+let canEdit = true;
+
+function show(account) {
+  bar.textContent = account ? account.name ?? account.username : "";
+  for (const button of [editButton, refreshButton, apiButton, logoutButton]) {
+    enable(button, account !== null && (button !== editButton || canEdit), authorizeButton);
+  }
+}
+
+const authorize = () => signIn(signInPath({ policy: "sign_in" }), "authorize");
+
+const editProfile = () => signIn(signInPath({ policy: "edit_profile" }), "edit-profile");
+
+async function refreshToken({ force = true } = {}) {
+  const current = await loadAccount({ onlyChanges: true });
+  if (!current) return logError("There is no account available!");
+  log("Refreshing token silently");
+  try {
+    sayToken("Refreshed access token is", await post(`/api/${app}/token`, { force_refresh: force }));
+    // A new ID token may have brought another name.
+    await loadAccount({ onlyChanges: true });
+  } catch (failure) {
+    if (failure.signInURL) return signIn(failure.signInURL, "authorize");
+    say("Could not acquire new token: ", failure);
+  }
+}
+
+async function callTheAPI() {
+  if (!state.account) return logError("Operation failed because could not find an access token!");
+  log("Calling the API....");
+  try {
+    const { status, text, json } = await callAPI();
+    if (status < 200 || status > 299) return logError(`Could not call API: HTTP ${status} ${text}`);
+    if (json === undefined) return logError("Nothing returned from API");
+    log("API response: ", { json });
+  } catch (failure) {
+    if (failure.signInURL) return signIn(failure.signInURL, "authorize");
+    say("Could not call API: ", failure);
+  }
+}
+
+async function finishSignIn({ began, current, failure, answer }) {
+  const edited = began === "edit-profile" || answer.get("profile") === "edited";
+  if (failure) {
+    // Pressing cancel is an outcome, not an error.
+    const tell = failure.code === "cancelled" ? log : logError;
+    return tell(`${edited ? "Could not edit profile" : "Could not acquire token"}: ${failure.message}`);
+  }
+  if (answer.get("profile") === "edited") {
+    log("Successfully edited profile");
+    return refreshToken();
+  }
+  if (!began) return;
+  if (!current) return logError("Could not acquire token: No result returned");
+  try {
+    sayToken("Access token is", await post(`/api/${app}/token`));
+  } catch (failure) {
+    say("Could not acquire token: ", failure);
+  }
+}
+
+authorizeButton.addEventListener("click", () => run(authorizeButton, authorize));
+editButton.addEventListener("click", () => run(editButton, editProfile));
+refreshButton.addEventListener("click", () => run(refreshButton, refreshToken));
+apiButton.addEventListener("click", () => run(apiButton, callTheAPI));
+logoutButton.addEventListener("click", () => run(logoutButton, async () => {
+  if (!(await loadAccount({ onlyChanges: true }))) return logError("There is no account to signing out!");
+  await signOut({
+    done: () => log("Signed out"),
+    failed: (failure) => say("Received error signing out: ", failure),
+  });
+}));
+
+start({
+  buttons: [authorizeButton, editButton, refreshButton, apiButton, logoutButton], show, finishSignIn,
+  configured: ({ policies }) => {
+    canEdit = policies?.includes("edit_profile") ?? false;
+    if (state.account !== undefined) show(state.account);
+  },
+});

@@ -1,0 +1,193 @@
+// What all application pages have in common: whose account is shown, interactive sign-in and what it brought, one flow
+// at a time with its button busy, sign-out.
+
+import { showAccounts } from "./accounts.js";
+import { Failure, app, explainSignIn, get, post, signInURL } from "./api.js";
+import { updateClaims } from "./claims.js";
+import { showDemoNote } from "./demo.js";
+import { clearLog, log, logError } from "./log.js";
+import { signInOptions } from "./options.js";
+import { clearProblem, showProblem, showSignInFailure } from "./problem.js";
+import { updateTimeline } from "./timeline.js";
+
+/** What the page knows. `account` is undefined until the server said, null when signed out. */
+export const state = { account: undefined, device: null, application: null };
+
+let running = false;
+let page = { buttons: [], show() {}, finishSignIn: async () => {}, describeSignedOut: "Account signed out. Updating UX" };
+
+// MARK: Account
+
+/** Shows an account, or with null that nobody is signed in. */
+export function show(account) {
+  state.account = account;
+  page.show(account);
+}
+
+/** Loads the account and says so; with `onlyChanges` it is silent when it is still the one shown. */
+export async function loadAccount({ onlyChanges = false } = {}) {
+  let answer;
+  try {
+    if (!navigator.cookieEnabled) throw new Failure("This browser keeps no cookies for this site. Allow them and reload the page.");
+    answer = await get(`/api/${app}/account`);
+  } catch (failure) {
+    logError(`Couldn't query current account with error: ${failure.message}`);
+    throw failure;
+  }
+  // A flow that was started meanwhile knows better.
+  if (onlyChanges && running) return state.account;
+  const { account: current, previous_account: previous } = answer;
+  const before = state.account;
+  const changed = before === undefined || before?.id !== current?.id;
+  // On a shared device nobody reads what the person before them left on the screen.
+  if (changed && before && state.device?.mode === "shared") clearLog();
+  if (changed || !onlyChanges) {
+    if (current) log(`Found a signed in account ${current.username}. Updating data for that account...`);
+    else if (previous) log(`The account with username ${previous} has been signed out.`);
+    else log("Account signed out. Updating UX");
+  }
+  show(current);
+  await showAccounts({ onSwitch: () => run(null, () => loadAccount()), onAdd: () => signIn(signInPath({ prompt: "select_account" })) });
+  await updateClaims(current);
+  return current;
+}
+
+/** The tab came to the foreground: another tab may have signed in or out. */
+async function enterForeground() {
+  if (document.visibilityState !== "visible") return;
+  await ready;
+  if (!running) await loadAccount({ onlyChanges: true }).catch(() => {});
+}
+
+// MARK: Interactive sign-in
+
+/** Remembers over the trip to the provider what this tab began; holds nothing about the person. */
+const signInBegun = `sign-in:${app}`;
+
+/** Where a sign-in starts, with what the person chose in the options. */
+export function signInPath(fields = {}) {
+  return `/auth/${app}/sign-in?${new URLSearchParams({ return_to: `/${app}`, ...fields, ...signInOptions() })}`;
+}
+
+/** Leaves the page for an interactive sign-in; `what` is given back to the page when it comes back. */
+export function signIn(url = signInURL, what = "sign-in") {
+  sessionStorage.setItem(signInBegun, what);
+  return go(url);
+}
+
+/** Leaves the page; the button stays busy until it is gone. */
+export function go(url) {
+  location.assign(url);
+  return new Promise(() => {});
+}
+
+/** What an interactive sign-in brought. The server puts an error into the page's address, from which it is taken out again. */
+async function finishSignIn() {
+  const answer = new URLSearchParams(location.search);
+  if (location.search) history.replaceState(null, "", location.pathname);
+  const began = sessionStorage.getItem(signInBegun);
+  sessionStorage.removeItem(signInBegun);
+  const current = await loadAccount();
+  if (answer.get("admin_consent") === "granted") log("An administrator has approved this application for the organization.");
+  let failure = null;
+  if (answer.has("sign_in_error")) {
+    const code = answer.get("sign_in_error");
+    failure = { code, message: explainSignIn(code, answer.get("correlation_id")) };
+    await showSignInFailure();
+  }
+  await page.finishSignIn({ began, current, failure, answer });
+}
+
+/** The line of the tutorial with the token as the server lets it be shown, and what was not granted. */
+export function sayToken(text, { token, declined_scopes: declined = [] }) {
+  log(`${text} ${token ?? "(hidden)"}`);
+  if (declined.length > 0) log(`Not granted: ${declined.join(", ")}`);
+}
+
+/** A failed call: its text goes into the log, its explanation into the panel. */
+export function say(text, failure) {
+  logError(`${text}${failure.message}`);
+  showProblem(failure);
+}
+
+// MARK: Sign-out
+
+/** Signs out; answers false when it failed. A provider's own sign-out page, if there is one, is gone to. */
+export async function signOut({ browser = state.device?.mode === "shared", done, failed }) {
+  try {
+    const { redirect } = await post(`/auth/${app}/sign-out`, { browser });
+    done();
+    show(null);
+    await Promise.all([updateClaims(null), showAccounts()]);
+    if (!redirect) return;
+    // The provider brings it back when it has done its part.
+    const expected = new URL(redirect).searchParams.get("state");
+    if (expected) sessionStorage.setItem("sign-out", expected);
+    return go(redirect);
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+    failed(failure);
+  }
+}
+
+// MARK: Buttons
+
+/** Runs a flow with its button busy, after the page has loaded its account. Failures that a flow has told end here. */
+export async function run(button, flow) {
+  if (running) return;
+  running = true;
+  clearProblem();
+  button?.setAttribute("aria-busy", "true");
+  try {
+    await ready;
+    await flow();
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+  } finally {
+    settle(button);
+  }
+  await updateTimeline();
+}
+
+function settle(button) {
+  running = false;
+  button?.removeAttribute("aria-busy");
+}
+
+/** A disabled button would drop the keyboard's focus. */
+export function enable(button, isEnabled, refuge) {
+  if (!isEnabled && document.activeElement === button) refuge.focus();
+  button.disabled = !isEnabled;
+}
+
+// MARK: Start
+
+let begin;
+/** The page's start; a press of a button waits for it. */
+const ready = new Promise((resolve) => (begin = resolve));
+
+/** Starts the page: its title, the mode, whose account, and what a sign-in brought. */
+export function start(own) {
+  page = { ...page, ...own };
+  document.addEventListener("visibilitychange", enterForeground);
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    // Back from the sign-in page by the browser's Back button: the page is as it was left, busy.
+    sessionStorage.removeItem(signInBegun);
+    for (const button of page.buttons) settle(button);
+    enterForeground();
+  });
+  begin((async () => {
+    const known = get("/api/apps").then(({ apps, mode, demo }) => {
+      state.device = { mode };
+      state.application = apps.find(({ id }) => id === app) ?? null;
+      if (demo) showDemoNote({ kind: state.application?.kind });
+      if (!state.application) return;
+      document.title = `${state.application.title} · Companion`;
+      document.querySelector("h1").textContent = state.application.title;
+      page.configured?.(state.application);
+    }).catch(() => {});
+    await finishSignIn().catch(() => {});
+    await known;
+  })());
+}

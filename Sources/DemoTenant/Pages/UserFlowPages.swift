@@ -1,0 +1,54 @@
+/// B2C's edit-profile page.
+struct ProfilePage: Page {
+    let form: SignInForm
+    let client: DemoClient
+    let account: DemoAccount
+    let name: String
+    let notice: SignIn.Notice?
+
+    var title: String { "Edit your profile" }
+
+    var content: HTML {
+        let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
+        let field: HTML = """
+            <label for="display_name">Display name</label>
+            <input id="display_name" name="display_name" type="text" autocomplete="name" maxlength="64" required \
+            value="\(name)"\(wrong)>
+            <button class="primary wide">Continue</button>
+            """
+        return """
+            \(account.chip)
+            <h1>Edit your profile</h1>
+            <p class="lead">for <strong>\(client.name)</strong></p>
+            \(notice?.html ?? "")
+            \(form(field))
+            \(form(.cancel))
+            """
+    }
+}
+
+/// B2C's page for a forgotten password. The real one sends a code by e-mail first.
+struct NewPasswordPage: Page {
+    let form: SignInForm
+    let client: DemoClient
+    let account: DemoAccount
+
+    var title: String { "Set a new password" }
+
+    var content: HTML {
+        let field: HTML = """
+            <input hidden value="\(account.username)" autocomplete="username">
+            <label for="new_password">New password</label>
+            <input id="new_password" name="new_password" type="password" autocomplete="new-password" required autofocus>
+            <button class="primary wide">Continue</button>
+            """
+        return """
+            \(account.chip)
+            <h1>Set a new password</h1>
+            <p>A real tenant would now check your e-mail address. Here any new password is taken, and forgotten at once: \
+            the password of every demo account stays <code>demo</code>.</p>
+            \(form(field))
+            \(form(.cancel))
+            """
+    }
+}

@@ -1,0 +1,280 @@
+"""The external tenant's and the B2C tenant's pages, every button; and several accounts in one session."""
+
+import json
+
+from .browser import ADELE
+from .registry import registry
+
+tests, test = registry()
+
+CUSTOMER = "customer@fabrikam.example"
+CONSUMER = "b2cuser@fabrikamb2c.example"
+MEGAN = "megan@contoso.example"
+
+
+def disabled(browser, *ids):
+    return [name for name in ids if not browser.one(f"#{name}").is_enabled()]
+
+
+def sign_in_external(browser):
+    browser.open("/external")
+    browser.press("Acquire Token Interactively")
+    browser.choose_account(CUSTOMER)
+    browser.enter_password()
+    browser.expect_log("Access token is ")
+    browser.expect_username(CUSTOMER)
+
+
+def sign_in_b2c(browser):
+    browser.open("/b2c")
+    browser.press("Authorize")
+    browser.choose_account(CONSUMER)
+    browser.enter_password()
+    browser.expect_log("Access token is ")
+
+
+@test("external: signed out, two buttons work and two do not; the silent call says what to do first")
+def external_signed_out(browser):
+    browser.open("/external")
+    browser.expect_username("Signed out")
+    assert disabled(browser, "acquire-interactively", "acquire-silently", "call-api", "sign-out") == ["call-api", "sign-out"]
+    browser.press("Acquire Token Silently")
+    browser.expect_log("No token found, try to acquire a token interactively first")
+    browser.expect_accessible("external signed out")
+
+
+@test("external: interactive, silent, the API's three lines, sign-out")
+def external_journey(browser):
+    sign_in_external(browser)
+    assert disabled(browser, "call-api", "sign-out") == []
+    browser.press("Acquire Token Silently")
+    browser.expect_log("Acquiring token silently...")
+    browser.expect_log("Refreshed Access token is ")
+    browser.press("API - Perform GET")
+    browser.expect_log("Performing request...")
+    lines = browser.expect_log("Accessed API successfully using access token.").split("\n")
+    assert lines[1] == "HTTP response code: 200" and lines[2].startswith("HTTP response body: {"), lines
+    assert json.loads(lines[2].removeprefix("HTTP response body: "))["owner"] == CUSTOMER
+    browser.expect_accessible("external signed in")
+    browser.driver.refresh()
+    browser.expect_log("Refreshed Access token is ")
+    browser.press("Sign out")
+    browser.expect_log("Signing out...")
+    browser.expect_log("Sign out completed successfully")
+    browser.expect_username("Signed out")
+    assert disabled(browser, "call-api", "sign-out") == ["call-api", "sign-out"]
+
+
+@test("external: an API that refuses is shown with its code and body")
+def external_api_refuses(browser):
+    sign_in_external(browser)
+    browser.server.control(graph_error={"status": 418, "body": {"error": "teapot"}, "times": 1})
+    browser.allow("/api/external/me")
+    browser.press("API - Perform GET")
+    lines = browser.expect_log("The API refused the request.").split("\n")
+    assert lines[1:] == ["HTTP response code: 418", 'HTTP response body: {"error":"teapot"}'], lines
+
+
+@test("external: somebody of another tenant is not known there")
+def external_stranger(browser):
+    browser.open("/external")
+    browser.press("Acquire Token Interactively")
+    browser.one("input[name=username]").send_keys(ADELE)
+    browser.press("Next")
+    browser.wait("the refusal", lambda: "AADSTS50020" in browser.one("main").text)
+    browser.allowed.append(browser.driver.current_url)
+
+
+@test("B2C: signed out, only Authorize works")
+def b2c_signed_out(browser):
+    browser.open("/b2c")
+    browser.expect_log("Account signed out. Updating UX")
+    assert disabled(browser, "authorize", "edit-profile", "refresh-token", "call-api", "logout") == ["edit-profile", "refresh-token", "call-api", "logout"]
+    text = browser.one(".screen").text
+    for label in ("Microsoft Authentication Library", "B2C Sample", "Logging"):
+        assert label in text, f"{label} is missing"
+    browser.expect_accessible("b2c signed out")
+
+
+@test("B2C: authorize, refresh, call the API, log out; the display name is in the bar")
+def b2c_journey(browser):
+    sign_in_b2c(browser)
+    browser.expect_username("Bianca Pisani")
+    browser.press("Refresh Token")
+    browser.expect_log("Refreshing token silently")
+    browser.expect_log("Refreshed access token is ")
+    browser.press("Call API")
+    browser.expect_log("Calling the API....")
+    answer = json.loads(browser.expect_log("API response: ").removeprefix("API response: "))
+    assert answer["message"] == "Hello Bianca Pisani", answer
+    browser.expect_accessible("b2c signed in")
+    browser.press("Logout")
+    browser.expect_log("Signed out")
+    assert disabled(browser, "edit-profile", "refresh-token", "call-api", "logout") == ["edit-profile", "refresh-token", "call-api", "logout"]
+
+
+@test("B2C: edit profile changes the name and does not disturb the sign-in account")
+def b2c_edit_profile(browser):
+    sign_in_b2c(browser)
+    browser.press("Edit Profile")
+    field = browser.one("input[name=display_name]")
+    field.clear()
+    field.send_keys("Bianca P.")
+    browser.press("Continue")
+    browser.expect_log("Successfully edited profile")
+    browser.expect_log("Refreshed access token is ")
+    browser.expect_username("Bianca P.")
+    browser.press("Call API")
+    browser.expect_log("API response: ")
+    browser.press("Edit Profile")
+    field = browser.one("input[name=display_name]")
+    field.clear()
+    field.send_keys("Bianca Pisani")
+    browser.press("Continue")
+    browser.expect_username("Bianca Pisani")
+
+
+@test("B2C: a cancelled page is told as cancelled, at edit profile and at sign-in")
+def b2c_cancel(browser):
+    browser.open("/b2c")
+    browser.press("Authorize")
+    browser.press("Cancel")
+    browser.expect_log("Could not acquire token: The sign-in was cancelled.")
+    assert "AADB2C90091" in browser.one("#problem").text
+    browser.expect_accessible("b2c cancelled")
+    sign_in_b2c(browser)
+    browser.press("Edit Profile")
+    browser.press("Cancel")
+    browser.expect_log("Could not edit profile: The sign-in was cancelled.")
+    browser.expect_username("Bianca Pisani")
+
+
+@test("B2C: a forgotten password leads to the reset page at once, and then on to being signed in")
+def b2c_forgot(browser):
+    browser.open("/b2c")
+    browser.press("Authorize")
+    browser.choose_account(CONSUMER)
+    browser.press("Forgot your password?")
+    browser.choose_account(CONSUMER)
+    browser.one("input[name=new_password]").send_keys("something new")
+    browser.expect_at_tenant_accessible("b2c new password")
+    browser.press("Continue")
+    browser.expect_log("Access token is ")
+    browser.expect_username("Bianca Pisani")
+
+
+@test("two accounts in one session: added, switched, and signed out one by one")
+def two_accounts(browser):
+    browser.sign_in()
+    browser.press("Accounts")
+    browser.press("Add an account")
+    browser.choose_account(MEGAN)
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph(MEGAN)
+    browser.press("Accounts (2)")
+    browser.expect_accessible("account menu")
+    browser.press_in("#accounts li", ADELE)
+    browser.expect_username(ADELE)
+    browser.press("Call Microsoft Graph API")
+    browser.wait("Graph answers for Adele", lambda: any(ADELE in text for text in browser.log() if text.startswith("Result from Graph: ")))
+    browser.press("Sign Out")
+    browser.expect_log("Sign out completed successfully")
+    browser.expect_username("Signed out")
+    browser.press("Accounts")
+    browser.press_in("#accounts li", MEGAN)
+    browser.expect_username(MEGAN)
+    browser.press("Call Microsoft Graph API")
+    browser.wait("Graph answers for Megan", lambda: MEGAN in browser.expect_log("Result from Graph: "))
+    browser.press("Accounts")
+    browser.press("Remove")
+    browser.expect_username("Signed out")
+
+
+@test("the claims are told with their meaning, and the sign-in options reach the provider")
+def claims_and_options(browser):
+    browser.sign_in()
+    browser.press("Claims of the ID token")
+    text = browser.wait("the claims", lambda: (found := browser.one("#claims-box").text) and "preferred_username" in found and found)
+    assert "It can change: never a key." in text and "nonce" not in text, text
+    browser.expect_accessible("claims")
+    browser.press("Sign-in options")
+    browser.one("#option-prompt option[value=none]").click()
+    browser.expect_accessible("options")
+    browser.press("Accounts")
+    browser.press("Add an account")
+    browser.expect_log("Access token is ")
+
+
+@test("single sign-on is probed without a page, and nobody signed in there is told as such")
+def probe(browser):
+    browser.open("/external")
+    browser.press("Sign-in options")
+    browser.one("#option-prompt option[value=none]").click()
+    browser.press("Acquire Token Interactively")
+    browser.expect_log("Could not acquire token: The identity provider needs you to sign in again.")
+    panel = browser.one("#problem").text
+    assert "AADSTS50058" in panel and "Correlation id" in panel, panel
+
+
+@test("an administrator's consent is offered, with the address to open, and given there")
+def admin_consent(browser):
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account("nevena@contoso.example")
+    browser.enter_password()
+    browser.one("button[name=consent][value=cancel]").click()
+    browser.expect_log("Could not acquire token: Only an administrator")
+    link = browser.one("#problem a")
+    assert link.text == browser.server.origin + "/auth/ios/admin-consent", link.text
+    browser.expect_accessible("admin consent needed")
+    browser.open("/auth/ios/admin-consent")
+    browser.press("Sign in with another account")
+    browser.choose_account(ADELE)
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_log("An administrator has approved this application for the organization.")
+
+
+@test("what was not granted is said beside the token")
+def declined(browser):
+    browser.server.control(declined_scope="Mail.Read")
+    browser.open("/ios")
+    browser.press("Sign-in options")
+    browser.one("#option-scope").send_keys("Mail.Read")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_log("Not granted: Mail.Read")
+
+
+@test("a claims challenge of the API is met without a page")
+def continuous_access(browser):
+    browser.sign_in()
+    before = browser.server.counts()["authorize"]
+    browser.server.control(claims_challenge=True)
+    browser.press("Call Microsoft Graph API")
+    browser.wait("a second result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
+    assert browser.server.counts()["authorize"] == before, "somebody had to sign in again"
+
+
+@test("a missing permission of the API is asked for, and then there")
+def incremental_consent(browser):
+    browser.sign_in()
+    browser.server.control(missing_scope="Mail.Read")
+    browser.allow("/api/ios/me")
+    browser.press("Call Microsoft Graph API")
+    browser.wait("the consent page", lambda: "Read your mail" in browser.one("main").text)
+
+
+@test("signing out of a shared device's browser comes back and says that the provider confirmed")
+def confirmed_sign_out(browser):
+    with browser.visiting(browser.server.sibling("confirmed", COMPANION_DEVICE_MODE="shared")):
+        browser.sign_in()
+        browser.press("Sign Out")
+        browser.wait("the signed-out page", lambda: "/auth/signed-out" in browser.driver.current_url)
+        browser.expect_text("#provider", "The identity provider has confirmed that this browser is signed out there too.")
+        browser.open("/auth/signed-out")
+        browser.expect_text("#provider", "Whether this browser is signed out of the identity provider too, nobody has said.")
+        browser.expect_accessible("signed out")
