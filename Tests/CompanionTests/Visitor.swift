@@ -96,9 +96,18 @@ final class Visitor: Sendable {
     /// Goes through the tenant's pages up to the redirect to the companion's callback, or to the first page that asks
     /// for something else.
     func walkToCallback(
-        app: String = "ios", query: String = "", username: String = "adele@contoso.example", consent: String = "accept"
+        app: String = "ios", query: String = "", username: String = "adele@contoso.example", consent: String = "accept",
+        password: String = "password=demo", profile: String = "display_name=Somebody"
     ) async throws -> Answer {
-        var answer = try await get("/auth/\(app)/sign-in" + (query.isEmpty ? "" : "?" + query))
+        try await walk(
+            from: try await get("/auth/\(app)/sign-in" + (query.isEmpty ? "" : "?" + query)), username: username,
+            consent: consent, password: password, profile: profile)
+    }
+
+    private func walk(
+        from first: Answer, username: String, consent: String, password: String, profile: String
+    ) async throws -> Answer {
+        var answer = first
         for _ in 0..<12 {
             if let location = answer.location {
                 if location.hasPrefix(origin + "/")
@@ -121,7 +130,11 @@ final class Visitor: Sendable {
                 "\($0.output.1)=\(Visitor.encoded(String($0.output.2)))"
             }
             if page.contains("name=\"password\"") {
-                fields.append("password=demo")
+                fields.append(password)
+            } else if page.contains("name=\"display_name\"") {
+                fields.append(profile)
+            } else if page.contains("name=\"new_password\"") {
+                fields.append("new_password=new")
             } else if page.contains("name=\"consent\"") {
                 fields.append("consent=\(consent)")
             } else if page.contains("name=\"second_factor\"") {
@@ -143,11 +156,24 @@ final class Visitor: Sendable {
     /// The whole sign-in; answers the callback's own answer.
     @discardableResult
     func signIn(
-        app: String = "ios", query: String = "", username: String = "adele@contoso.example", consent: String = "accept"
+        app: String = "ios", query: String = "", username: String = "adele@contoso.example", consent: String = "accept",
+        password: String = "password=demo", profile: String = "display_name=Somebody"
     ) async throws -> Answer {
-        let answer = try await walkToCallback(app: app, query: query, username: username, consent: consent)
+        let answer = try await walkToCallback(
+            app: app, query: query, username: username, consent: consent, password: password, profile: profile)
         guard let location = answer.location, location.hasPrefix(origin + "/auth/callback") else { return answer }
         return try await get(location)
+    }
+
+    /// On from an address of the tenant, through its pages and every callback, to the page of ours.
+    func follow(_ location: String, username: String) async throws -> Answer {
+        var answer = try await walk(
+            from: try await get(location), username: username, consent: "accept", password: "password=demo",
+            profile: "display_name=Somebody")
+        while let next = answer.location, next.contains("/auth/callback") || !next.hasPrefix("/") {
+            answer = try await get(next)
+        }
+        return answer
     }
 
     private static func encoded(_ text: String) -> String {

@@ -33,7 +33,7 @@ struct AuthorizeTests {
             PageCase(
                 testDescription: "another client's redirect URI",
                 changes: ["redirect_uri": "http://localhost:8080/native"], number: 50011),
-            PageCase(testDescription: "an unknown tenant", changes: [:], segment: "tailspin.example", number: 90002),
+            PageCase(testDescription: "an unknown tenant", changes: [:], segment: "woodgrove.example", number: 90002),
         ])
     func pages(_ row: PageCase) async throws {
         try await TestTenant.run { (tenant) async throws in

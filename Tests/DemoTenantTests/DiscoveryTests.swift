@@ -28,7 +28,7 @@ struct DiscoveryTests {
     @Test("An unknown tenant is AADSTS90002, in JSON")
     func unknownTenant() async throws {
         try await TestTenant.run { (tenant) async throws in
-            let answer = try await tenant.browser().get("/tailspin.example/v2.0/.well-known/openid-configuration")
+            let answer = try await tenant.browser().get("/woodgrove.example/v2.0/.well-known/openid-configuration")
             #expect(answer.status == 400)
             #expect(answer.member("error") == "invalid_tenant")
             #expect(answer.number == 90002)

@@ -13,7 +13,14 @@ struct GraphError: Error {
 }
 
 extension Platform {
-    enum GraphResource: Sendable { case me, photo, userInfo, unknown(String) }
+    enum GraphResource: Sendable {
+        case me, photo, userInfo, unknown(String)
+
+        /// Whether a scope is enough. UserInfo takes any token of somebody who signed in.
+        func isServed(to scope: String) -> Bool {
+            if case .userInfo = self { true } else { scope.hasPrefix("User.Read") }
+        }
+    }
 
     /// `GET /v1.0/me`, `/v1.0/me/photo/$value` and `/oidc/userinfo`
     func graph(_ request: Request, _ resource: GraphResource) async -> Response {
@@ -27,7 +34,7 @@ extension Platform {
         if let injected = controls.takeInjected(.graph) { return ids.put(on: injected.response) }
         do throws(GraphError) {
             let account = try authorizedAccount(
-                request.head, settings, audiences: [AccessToken.graphAudience], scope: { $0.hasPrefix("User.Read") })
+                request.head, settings, audiences: [AccessToken.graphAudience], scope: resource.isServed(to:))
             guard [.get, .head].contains(request.head.method) else {
                 throw GraphError(
                     status: .methodNotAllowed, code: "BadRequest",
