@@ -21,6 +21,7 @@ struct DemoResponder: Responder {
         case ("", ""): return .response(.redirect(to: "/control"))
         case ("assets", let name): return assets[name].map(Reply.asset) ?? notFound()
         case ("control", ""): return control(head)
+        case ("control", "logout-token"): return handler { platform.logoutToken($0) }
         case ("v1.0", "me"): return graph(.me)
         case ("v1.0", "me/photo/$value"): return graph(.photo)
         case ("v1.0", let rest): return graph(.unknown(rest))

@@ -21,6 +21,9 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
     /// The space-separated form.
     public var description: String { scopes.joined(separator: " ") }
 
+    /// True when none of the scopes, which are normalised, is among these.
+    func isDisjoint(with others: [String]) -> Bool { Set(scopes).isDisjoint(with: others) }
+
     /// True when every scope asked for is among these.
     public func contains(_ asked: ScopeSet) -> Bool {
         Set(scopes).isSuperset(of: asked.scopes)

@@ -222,6 +222,15 @@ struct SessionRecords: Sendable {
         let requested = tokens.requestedScopes.description
         let tenant = tokens.tenant ?? ""
         try db.run("DELETE FROM access_token WHERE account = ? AND expires_at <= ?", [key, now])
+        // As MSAL does: a token that was asked for with some of the same scopes is older news, and must not be found
+        // in place of this one.
+        for row in try db.rows(
+            "SELECT key, requested_scopes FROM access_token WHERE account = ? AND tenant = ?", [key, tenant])
+        {
+            let others = ScopeSet(text: try row.decode(atIndex: 1)).scopes
+            guard !tokens.requestedScopes.isDisjoint(with: others) else { continue }
+            try db.run("DELETE FROM access_token WHERE key = ?", [try row.decode(Int64.self, atIndex: 0)])
+        }
         // REPLACE gives the row a new number: numbers tell the newest.
         try db.run(
             """

@@ -87,7 +87,9 @@ import Testing
             try await visitor.signIn(app: "macos", username: "megan@contoso.example")
             let apps = try await visitor.api(.get, "/api/apps").json["apps"] as? [[String: Any]]
             #expect(
-                apps?.map { $0["signed_in_as"] as? String } == ["adele@contoso.example", "megan@contoso.example"])
+                apps?.prefix(2).map { $0["signed_in_as"] as? String } == [
+                    "adele@contoso.example", "megan@contoso.example",
+                ])
         }
     }
 

@@ -84,6 +84,22 @@ import Testing
         await store.close()
     }
 
+    @Test func aTokenForMoreTakesThePlaceOfOneThatWasAskedForWithLess() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        let key = try #require(try await store.session(id)?.key)
+        let more = NewTokens.sample("more", at: fixture.clock, scopes: ["User.Read", "Mail.Read"])
+        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: more)
+        let found = try await store.accessToken(key, app: "ios", accountID: "adele.tenant", scopes: ["user.read"])
+        #expect(found?.secret == "access-more")
+        let other = NewTokens.sample("other", at: fixture.clock, scopes: ["Files.Read"])
+        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: other)
+        let still = try await store.accessToken(key, app: "ios", accountID: "adele.tenant", scopes: ["user.read"])
+        #expect(still?.secret == "access-more")
+        await store.close()
+    }
+
     @Test func theIDTokenIsSealedRenewedAndResealed() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()

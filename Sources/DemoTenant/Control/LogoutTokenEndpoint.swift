@@ -1,0 +1,28 @@
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+
+extension Platform {
+    /// `GET /control/logout-token?username&client_id&sid`: a logout token (OpenID Connect Back-Channel Logout 1.0
+    /// section 2.4) to post to an application, as a provider with a back channel would. Without `sid` it is about all
+    /// sessions of the person.
+    func logoutToken(_ request: Request) -> Response {
+        guard let fields = try? FormFields(query: request.head.query ?? ""),
+            let account = fields.text("username").flatMap(Directory.account(username:)),
+            let client = fields.text("client_id").flatMap({ clients[$0.lowercased()] }),
+            let key = state.signingKey(for: account.kind)
+        else { return .json(.badRequest, ["error": "Name username and client_id of the demo."]) }
+        let seconds = Int(now().timeIntervalSince1970)
+        var claims: [String: JSONValue] = [
+            "iss": .string(issuer(ofTenant: account.tenantID)), "aud": .string(client.id), "iat": .int(seconds),
+            "exp": .int(seconds + 120), "jti": .string(newID()),
+            "sub": .string(account.subject(in: account.tenantID, audience: client.id)),
+            "events": ["http://schemas.openid.net/event/backchannel-logout": .object([:])],
+        ]
+        if let sid = fields.text("sid") { claims["sid"] = .string(sid) }
+        guard let token = try? key.sign(claims) else {
+            return .json(.internalServerError, ["error": "The key cannot sign."])
+        }
+        return .plain(.ok, token)
+    }
+}

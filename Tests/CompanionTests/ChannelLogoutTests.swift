@@ -1,0 +1,125 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Companion
+
+/// Sign-out that the provider begins.
+@Suite struct ChannelLogoutTests {
+    private static let client = "11111111-2222-4333-8444-555555555555"
+
+    private static func signedIn(_ test: (Site, Visitor, [String: Any]) async throws -> Void) async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn(app: "provider")
+            try await test(site, visitor, try await visitor.api(.get, "/api/provider/claims").json)
+        }
+    }
+
+    private func isSignedIn(_ visitor: Visitor) async throws -> Bool {
+        try await visitor.api(.get, "/api/provider/account").json["account"] is [String: Any]
+    }
+
+    // MARK: The front channel
+
+    @Test func `the front channel ends the session that it names, without a cookie, in a frame`() async throws {
+        try await Self.signedIn { site, visitor, claims in
+            let (issuer, sid) = (claims["iss"] as? String ?? "", claims["sid"] as? String ?? "")
+            let stranger = Visitor(site)
+            let answer = try await stranger.get(
+                "/auth/front-channel-logout?" + QueryEncoding.encode([("iss", issuer), ("sid", sid)]))
+            #expect(answer.status == 200)
+            #expect(answer.fields[.setCookie] == nil)
+            #expect(answer.fields[.cacheControl] == "no-store")
+            #expect(answer.fields[.contentSecurityPolicy]?.contains("frame-ancestors *") == true)
+            #expect(try await isSignedIn(visitor) == false)
+        }
+    }
+
+    @Test(arguments: [("", "", 400), ("iss", "", 400), ("iss", "another", 200), ("https://evil.example", "sid", 200)])
+    func `what names no session of ours ends none`(issuer: String, sid: String, status: Int) async throws {
+        try await Self.signedIn { (site: Site, visitor: Visitor, claims: [String: Any]) async throws -> Void in
+            let fields = [
+                ("iss", issuer == "iss" ? claims["iss"] as? String ?? "" : issuer),
+                ("sid", sid == "sid" ? claims["sid"] as? String ?? "" : sid),
+            ]
+            let answer = try await Visitor(site).get("/auth/front-channel-logout?" + QueryEncoding.encode(fields))
+            #expect(answer.status == status)
+            #expect(try await isSignedIn(visitor))
+        }
+    }
+
+    @Test func `nothing else may be framed`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            for path in ["/", "/ios", "/auth/signed-out", "/api/apps"] {
+                let policy = try await visitor.get(path).fields[.contentSecurityPolicy]
+                #expect(policy?.contains("frame-ancestors 'none'") == true, "\(path)")
+            }
+        }
+    }
+
+    // MARK: The back channel
+
+    private func token(_ site: Site, sid: String? = nil, username: String = "adele@contoso.example") async throws
+        -> String
+    {
+        var fields = [("username", username), ("client_id", Self.client)]
+        if let sid { fields.append(("sid", sid)) }
+        let path = "http://localhost:\(site.tenantPort)/control/logout-token?" + QueryEncoding.encode(fields)
+        return try await Visitor(site).get(path).text
+    }
+
+    private func post(_ site: Site, _ body: String) async throws -> Visitor.Answer {
+        try await Visitor(site).send(
+            .post, "/auth/back-channel-logout",
+            headers: [.contentType: "application/x-www-form-urlencoded", .accept: "application/json"], body: body)
+    }
+
+    @Test(arguments: [true, false])
+    func `a logout token ends the sessions that it names, once`(namesSession: Bool) async throws {
+        try await Self.signedIn { site, visitor, claims in
+            let text = try await token(site, sid: namesSession ? claims["sid"] as? String : nil)
+            let answer = try await post(site, "logout_token=\(text)")
+            #expect(answer.status == 200, "\(answer.text)")
+            #expect(answer.fields[.cacheControl] == "no-store")
+            #expect(try await isSignedIn(visitor) == false)
+            let again = try await post(site, "logout_token=\(text)")
+            #expect(again.status == 400)
+            #expect(again.json["error"] as? String == "invalid_request")
+        }
+    }
+
+    @Test func `a logout token about somebody else, or another session, ends nobody's`() async throws {
+        try await Self.signedIn { site, visitor, claims in
+            let session = try await token(site, sid: "another")
+            let person = try await token(site, username: "megan@contoso.example")
+            for text in [session, person] {
+                #expect(try await post(site, "logout_token=\(text)").status == 200)
+            }
+            #expect(try await isSignedIn(visitor))
+        }
+    }
+
+    @Test(arguments: ["", "logout_token=", "logout_token=a.b.c", "logout_token=a.b.c&logout_token=d", "%"])
+    func `what is no logout token is refused`(body: String) async throws {
+        try await Self.signedIn { site, visitor, _ in
+            let answer = try await post(site, body)
+            #expect(answer.status == 400)
+            #expect(answer.json["error"] as? String == "invalid_request")
+            #expect(try await isSignedIn(visitor))
+        }
+    }
+
+    @Test func `a token that was changed is refused, and neither it nor its parts are logged`() async throws {
+        try await Self.signedIn { site, visitor, _ in
+            let text = try await token(site)
+            let parts = text.split(separator: ".").map(String.init)
+            let answer = try await post(
+                site, "logout_token=\(parts[0]).\(parts[1]).\(parts[2].reversed().map(String.init).joined())")
+            #expect(answer.status == 400)
+            #expect(try await isSignedIn(visitor))
+            #expect(!site.log.all.contains { $0.contains(parts[1]) || $0.contains(parts[2]) })
+        }
+    }
+}
