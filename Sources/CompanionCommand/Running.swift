@@ -26,8 +26,8 @@ enum Running {
             nil, options: options, environment: environment, needsApplications: false)
         let logger = bootstrapLog(configuration)
         let workers = try WorkerGroup()
-        // Known to both halves of this process and to nobody else.
-        let secret = UUID().uuidString
+        // Known to both halves of this process and to nobody else, unless it is given.
+        let secret = configuration.demoClientSecret ?? UUID().uuidString
         let tenant = try DemoTenant(
             configuration: DemoTenantConfiguration(
                 port: configuration.port + 1,

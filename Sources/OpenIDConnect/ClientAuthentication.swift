@@ -147,11 +147,11 @@ extension ProviderRequest {
 
 extension ProviderMetadata {
     /// Where a secret goes unless configured: Microsoft's platforms take it in the form; others as they announce, and
-    /// in the `Authorization` field where they announce nothing (RFC 8414 section 2).
+    /// in the `Authorization` field where they announce nothing (RFC 8414 section 2). Of both, the form: providers
+    /// disagree on how the other one encodes special characters.
     var secretMethod: ClientAuthentication.SecretMethod {
         guard authority.kind == .oidc else { return .post }
         guard let secretMethods else { return .basic }
-        return secretMethods.contains("client_secret_basic") || !secretMethods.contains("client_secret_post")
-            ? .basic : .post
+        return secretMethods.contains("client_secret_post") ? .post : .basic
     }
 }

@@ -27,7 +27,7 @@ struct ClientAuthenticationTests {
             (.workforce, nil, nil, .post), (.workforce, ["client_secret_basic"], nil, .post),
             (.workforce, nil, .basic, .basic),
             (.oidc, nil, nil, .basic), (.oidc, ["client_secret_post"], nil, .post),
-            (.oidc, ["client_secret_post", "client_secret_basic"], nil, .basic),
+            (.oidc, ["client_secret_post", "client_secret_basic"], nil, .post),
             (.oidc, ["private_key_jwt"], nil, .basic),
             (.oidc, ["client_secret_basic"], .post, .post),
         ] as [(Authority.Kind, [String]?, ClientAuthentication.SecretMethod?, ClientAuthentication.SecretMethod)])

@@ -27,6 +27,9 @@ public struct CompanionConfiguration: Sendable {
     public var trustedProxies: [AddressRange]
     /// The applications, in the order in which the home page lists them.
     public var applications: [Application]
+    /// The secret of the demo's application at the demo tenant; nil makes one that nobody knows. For trying the tenant
+    /// with another client.
+    public var demoClientSecret: String?
     /// The control page of the built-in demo tenant; nil outside the demo.
     public var demoControlURL: String?
 

@@ -7,6 +7,7 @@ enum ConfigurationKeys {
     static let general = [
         "listen", "public_url", "database", "public", "device_mode", "token_display", "encryption_key_file",
         "encryption_key", "session.idle_minutes", "session.max_hours", "trusted_proxies", "log_level", "log_format",
+        "demo.client_secret",
     ]
     static let application = [
         "page", "title", "kind", "client_id", "client_secret", "client_secret_file", "client_authentication",
@@ -123,6 +124,7 @@ struct ConfigurationReading {
             result.logLevel = level
         }
         result.logFormat = choice("log_format") ?? .text
+        result.demoClientSecret = text("demo.client_secret")
         if applications.isEmpty, needsApplications {
             mistakes.add("apps", "names no application; see “Connect a real tenant” in the README")
         }

@@ -71,7 +71,9 @@ struct SignOutFlow: Sendable {
                         refreshToken: refreshToken, metadata: metadata, registration: registration)
                 else { return }
                 let status = try await transport(request.providerRequest).head.status
-                if status.kind != .successful {
+                if status.kind == .successful {
+                    logger.debug("a refresh token was revoked at the provider")
+                } else {
                     logger.warning(
                         "the provider did not revoke a refresh token", metadata: ["status": "\(status.code)"])
                 }

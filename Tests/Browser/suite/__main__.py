@@ -9,7 +9,7 @@ import traceback
 
 from . import failures, journeys, kinds, looks
 from .browser import Browser
-from .server import Server
+from .server import Server, newest_binary
 
 
 def arguments():
@@ -19,14 +19,6 @@ def arguments():
     parser.add_argument("--screenshots", help="keep screenshots in this folder")
     parser.add_argument("--root", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
-
-
-def newest_binary(root):
-    built = [root / ".build" / mode / "companion" for mode in ("release", "debug")]
-    built = [path for path in built if path.exists()]
-    if not built:
-        sys.exit("Tests/Browser/run: no companion binary; build it with: swift build")
-    return max(built, key=lambda path: path.stat().st_mtime)
 
 
 def main():

@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -77,6 +78,15 @@ class Server:
 
     def log_tail(self, lines=25):
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) if self.log.exists() else ""
+
+
+def newest_binary(root):
+    """What was built last."""
+    built = [root / ".build" / mode / "companion" for mode in ("release", "debug")]
+    built = [path for path in built if path.exists()]
+    if not built:
+        sys.exit("There is no companion binary; build it with: swift build")
+    return max(built, key=lambda path: path.stat().st_mtime)
 
 
 def free_pair_of_ports():

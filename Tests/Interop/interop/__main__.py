@@ -1,0 +1,48 @@
+"""Runs every test in order and prints one line for each; see ../run."""
+
+import argparse
+import pathlib
+import sys
+import tempfile
+import time
+import traceback
+
+from suite.server import newest_binary
+
+from . import client, provider
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="Tests/Interop/run")
+    parser.add_argument("companion", nargs="?", help="the companion binary; by default the newest of .build/release and .build/debug")
+    parser.add_argument("--only", default="", help="run only tests whose sentence contains this text")
+    parser.add_argument("--root", required=True, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    root = pathlib.Path(options.root)
+    binary = pathlib.Path(options.companion).resolve() if options.companion else newest_binary(root)
+    passed = failed = 0
+    for module in (provider, client):
+        tests = [test for test in module.tests if options.only in test.sentence]
+        if not tests:
+            continue
+        with tempfile.TemporaryDirectory(prefix="companion-interop-") as folder:
+            with module.environment(binary, root, pathlib.Path(folder)) as context:
+                for test in tests:
+                    started = time.monotonic()
+                    try:
+                        test(context)
+                        passed += 1
+                        print(f"ok    {test.sentence} ({time.monotonic() - started:.1f} s)", flush=True)
+                    except Exception as error:
+                        failed += 1
+                        print(f"FAIL  {test.sentence} ({time.monotonic() - started:.1f} s)", flush=True)
+                        print("".join(traceback.format_exception(error)), context.situation(), flush=True)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed or not passed else 0)
+
+
+main()
