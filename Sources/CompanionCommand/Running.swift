@@ -28,16 +28,14 @@ enum Running {
         let workers = try WorkerGroup()
         // Known to both halves of this process and to nobody else, unless it is given.
         let secret = configuration.demoClientSecret ?? UUID().uuidString
+        let origin = configuration.publicURL.origin
+        var client = DemoClient(
+            id: DemoApplications.clientID, secret: secret, redirectURIs: [configuration.publicURL.redirectURI],
+            postLogoutRedirectURIs: [origin + "/auth/signed-out"], name: "Companion demo")
+        client.frontChannelLogoutURI = origin + "/auth/front-channel-logout"
         let tenant = try DemoTenant(
             configuration: DemoTenantConfiguration(
-                port: configuration.port + 1,
-                clients: [
-                    DemoClient(
-                        id: DemoApplications.clientID, secret: secret,
-                        redirectURIs: [configuration.publicURL.redirectURI],
-                        postLogoutRedirectURIs: [configuration.publicURL.origin + "/auth/signed-out"],
-                        name: "Companion demo")
-                ],
+                port: configuration.port + 1, clients: [client],
                 stateFile: configuration.database + ".demo-tenant.json"),
             workers: workers, logger: logger)
         _ = try await start { try await tenant.start() }

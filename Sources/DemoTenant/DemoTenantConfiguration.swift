@@ -10,8 +10,28 @@ public struct DemoClient: Sendable, Hashable {
     public var redirectURIs: [String]
     /// Where the browser may go after signing out.
     public var postLogoutRedirectURIs: [String]
+    /// Where the application hears of sign-outs (OpenID Connect Front-Channel Logout 1.0); nil for nowhere.
+    public var frontChannelLogoutURI: String?
+    /// A certificate that proves who the application is, in place of a secret.
+    public var certificate: Certificate?
+    /// A token of another identity system that does the same (federated credential).
+    public var federatedToken: String?
     /// The name that people see on the sign-in and consent pages.
     public var name: String
+
+    /// A certificate as far as the tenant needs it.
+    public struct Certificate: Sendable, Hashable {
+        /// `x5t#S256`: base64url of the SHA-256 of its DER.
+        public var thumbprint: String
+        /// The RSA public key, PEM.
+        public var publicKeyPEM: String
+
+        /// Registers a certificate.
+        public init(thumbprint: String, publicKeyPEM: String) {
+            self.thumbprint = thumbprint
+            self.publicKeyPEM = publicKeyPEM
+        }
+    }
 
     /// Registers an application.
     public init(
@@ -24,7 +44,7 @@ public struct DemoClient: Sendable, Hashable {
         self.name = name
     }
 
-    var isPublic: Bool { secret == nil }
+    var isPublic: Bool { secret == nil && certificate == nil && federatedToken == nil }
 }
 
 /// What the demo tenant needs to know.

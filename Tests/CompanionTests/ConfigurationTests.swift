@@ -92,10 +92,70 @@ import Testing
         ("encryption_key: AAAA\n" + application, "encryption_key"),
         ("log_level: loud\n" + application, "log_level"),
         ("colour: blue\n" + application, "colour"),
+        ("apps: { external: { client_id: a, kind: external } }", "apps.external.authority"),
+        (
+            "apps: { external: { client_id: a, kind: external, authority: https://contoso.ciamlogin.com } }",
+            "apps.external.api"
+        ),
+        (
+            "apps: { external: { client_id: a, kind: external, api: https://a.example, authority: https://login.microsoftonline.com/common } }",
+            "apps.external.authority"
+        ),
+        ("apps: { ios: { client_id: a, kind: oidc } }", "apps.ios.authority"),
+        ("apps: { ios: { client_id: a, kind: oidc, authority: http://id.example.com } }", "apps.ios.authority"),
+        (
+            "apps: { b2c: { client_id: a, kind: b2c, api: https://a.example, authority: https://c.b2clogin.com/c.onmicrosoft.com } }",
+            "apps.b2c.authority"
+        ),
+        (
+            "apps: { b2c: { client_id: a, kind: b2c, api: https://a.example, authority: https://c.b2clogin.com/c.onmicrosoft.com, policies: { sign_in: b2c_1_susi, edit_profile: ../x } } }",
+            "apps.b2c.policies.edit_profile"
+        ),
+        ("apps: { ios: { client_id: a, policies: { sign_in: b2c_1_susi } } }", "apps.ios.policies.sign_in"),
+        ("apps: { ios: { client_id: a, certificate_file: /does/not/exist } }", "apps.ios.private_key_file"),
+        (
+            "apps: { ios: { client_id: a, certificate_file: /does/not/exist, private_key_file: /neither } }",
+            "apps.ios.certificate_file"
+        ),
+        ("apps: { ios: { client_id: a, private_key_file: /neither } }", "apps.ios.certificate_file"),
+        ("apps: { ios: { client_id: a, federated_token_file: /does/not/exist } }", "apps.ios.federated_token_file"),
+        (
+            "apps: { ios: { client_id: a, client_secret_file: /a, federated_token_file: /b } }",
+            "apps.ios.federated_token_file"
+        ),
+        ("apps: { ios: { client_id: a, client_authentication: digest } }", "apps.ios.client_authentication"),
+        ("apps: { ios: { client_id: a, extra_query_parameters: [nonce] } }", "apps.ios.extra_query_parameters"),
+        ("apps: { ios: { client_id: a, prompt: none } }", "apps.ios.prompt"),
     ])
     func `a mistake is named by its key`(yaml: String, key: String) throws {
         let mistakes = try #require(throws: ConfigurationMistakes.self) { try read(yaml) }
         #expect(mistakes.all.map(\.key).contains(key), "\(mistakes)")
+    }
+
+    @Test func `each kind has what it needs, and its own defaults`() throws {
+        let configuration = try read(
+            """
+            apps:
+              external: { kind: external, client_id: a, authority: https://contoso.ciamlogin.com, api: https://a.example }
+              b2c:
+                kind: b2c
+                client_id: 11111111-2222-4333-8444-555555555555
+                authority: https://c.b2clogin.com/tfp/c.onmicrosoft.com
+                api: https://a.example
+                policies: { sign_in: B2C_1_susi, edit_profile: b2c_1_edit, reset_password: b2c_1_reset }
+              any: { page: external, kind: oidc, client_id: a, authority: https://id.example.com, extra_query_parameters: [ui_locales] }
+            """)
+        let (external, b2c, any) = (
+            configuration.applications[0], configuration.applications[1], configuration.applications[2]
+        )
+        #expect(external.authority.description == "https://contoso.ciamlogin.com/contoso.onmicrosoft.com")
+        #expect(external.registration.clientCapabilities == [])
+        #expect(b2c.authority.description == "https://c.b2clogin.com/tfp/c.onmicrosoft.com/b2c_1_susi")
+        #expect(b2c.authority(of: .editProfile)?.policy == "b2c_1_edit")
+        #expect(b2c.authority(of: .resetPassword)?.policy == "b2c_1_reset")
+        #expect(b2c.registration.scopes == ["11111111-2222-4333-8444-555555555555"])
+        #expect(any.api == nil && any.prompt == nil && any.extraQueryParameters == ["ui_locales"])
+        #expect(try read(Self.application).applications.first?.registration.clientCapabilities == ["cp1"])
     }
 
     @Test func `all mistakes come in one list`() throws {

@@ -38,9 +38,10 @@ final class Site: Sendable {
 
     /// Runs a test against a site of its own that is configured otherwise.
     static func run(
+        registered register: (inout DemoClient) -> Void = { _ in },
         configured configure: (inout CompanionConfiguration) -> Void, _ test: (Site) async throws -> Void
     ) async throws {
-        let site = try await Site(configure)
+        let site = try await Site(register, configure)
         do {
             try await test(site)
         } catch {
@@ -50,7 +51,9 @@ final class Site: Sendable {
         await site.close()
     }
 
-    private init(_ configure: (inout CompanionConfiguration) -> Void) async throws {
+    private init(
+        _ register: (inout DemoClient) -> Void, _ configure: (inout CompanionConfiguration) -> Void
+    ) async throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("companion-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         clock = TestClock()
@@ -60,15 +63,13 @@ final class Site: Sendable {
         self.port = port
         let logger = log.logger
         let secret = "the-client-secret-of-the-test"
+        var client = DemoClient(
+            id: "11111111-2222-4333-8444-555555555555", secret: secret,
+            redirectURIs: ["http://localhost:\(port)/auth/callback"],
+            postLogoutRedirectURIs: ["http://localhost:\(port)/auth/signed-out"], name: "Test")
+        register(&client)
         let tenant = try DemoTenant(
-            configuration: DemoTenantConfiguration(
-                clients: [
-                    DemoClient(
-                        id: "11111111-2222-4333-8444-555555555555", secret: secret,
-                        redirectURIs: ["http://localhost:\(port)/auth/callback"],
-                        postLogoutRedirectURIs: ["http://localhost:\(port)/auth/signed-out"], name: "Test")
-                ], now: clock.now),
-            workers: workers, logger: logger)
+            configuration: DemoTenantConfiguration(clients: [client], now: clock.now), workers: workers, logger: logger)
         self.tenant = tenant
         tenantPort = try await tenant.start()
         let registration = ClientRegistration(

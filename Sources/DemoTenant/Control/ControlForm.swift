@@ -115,6 +115,9 @@ enum ControlForm {
         case "require_consent": "The account is asked for consent again."
         case "require_mfa": "The next silent call for the account asks for a second factor."
         case "claims_challenge": "The claims challenge is switched."
+        case "token_platform_error", "authorize_platform_error": "The next request gets the error that you chose."
+        case "missing_scope", "declined_scope": "The scope is set."
+        case "b2c_issuer_without_policy": "B2C\u{2019}s issuer is switched."
         case "bad_id_token": "The next code brings the ID token that you chose."
         default: nil
         }

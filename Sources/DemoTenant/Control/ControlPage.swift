@@ -23,6 +23,8 @@ struct ControlPage: Page {
         \(lifetimes)
         \(accounts)
         \(tokens)
+        \(numbers)
+        \(scopes)
         \(counts)
         \(script)
         </div>
@@ -88,6 +90,38 @@ struct ControlPage: Page {
             ])
     }
 
+    /// Each error that the platform is known to give, wherever it is wanted.
+    private var numbers: HTML {
+        let errors =
+            [("", "None")]
+            + PlatformError.numbers.compactMap { number in
+                PlatformError.numbered(number).map { ("\(number)", "\($0.prefix)\(number): \($0.message)") }
+            }
+        return panel(
+            "Errors by number",
+            [
+                choiceForm(
+                    "token_platform_error", "The next token request", errors,
+                    selected: state["token_platform_error"]?.intValue.map(String.init) ?? ""),
+                choiceForm(
+                    "authorize_platform_error", "The next sign-in", errors,
+                    selected: state["authorize_platform_error"]?.intValue.map(String.init) ?? ""),
+            ])
+    }
+
+    private var scopes: HTML {
+        let isOlder = state["b2c_issuer_without_policy"]?.boolValue == true
+        return panel(
+            "Scopes and B2C",
+            [
+                textForm("missing_scope", "A scope that the APIs miss"),
+                textForm("declined_scope", "A scope that is never granted"),
+                buttonForm(
+                    "b2c_issuer_without_policy", isOlder ? "false" : "true",
+                    isOlder ? "B2C: issuer with the user flow" : "B2C: issuer without the user flow"),
+            ])
+    }
+
     private var counts: HTML {
         let rows = Controls.Counter.allCases.map { counter -> HTML in
             let count = state["counts"]?[counter.rawValue]?.intValue ?? 0
@@ -129,6 +163,16 @@ struct ControlPage: Page {
             <label for="\(key)">\(title)</label>
             <div class="row"><input id="\(key)" name="\(key)" type="number" min="0" required \
             value="\(state[key]?.intValue ?? 0)"><button>Set<span class="hidden"> \(title)</span></button></div>
+            """)
+    }
+
+    private func textForm(_ key: String, _ title: String) -> HTML {
+        form(
+            """
+            <label for="\(key)">\(title)</label>
+            <div class="row"><input id="\(key)" name="\(key)" type="text" autocomplete="off" spellcheck="false" \
+            placeholder="Mail.Read" value="\(state[key]?.stringValue ?? "")"><button>Set<span class="hidden"> \(title)</span>\
+            </button></div>
             """)
     }
 

@@ -6,6 +6,7 @@ enum Assets {
         [
             "demo-tenant.css": Asset(body: Array(StyleSheet.text.utf8), contentType: "text/css; charset=utf-8"),
             "demo-tenant.svg": Asset(body: Array(mark.utf8), contentType: "image/svg+xml"),
+            "signed-out.js": Asset(body: Array(signedOut.utf8), contentType: "text/javascript; charset=utf-8"),
             "form-post.js": Asset(body: Array(formPost.utf8), contentType: "text/javascript; charset=utf-8"),
         ]
     }
@@ -15,6 +16,12 @@ enum Assets {
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><rect width="24" height="24" rx="6" fill="#2b5797"/>\
         <g fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round"><circle cx="9" cy="12" r="3.25"/>\
         <path d="M12.5 12H19v3M16 12v2.25"/></g></svg>
+        """
+
+    /// The frames belong to the page: when it has loaded, the applications have answered.
+    private static let signedOut = """
+        addEventListener("load", () => location.replace(document.getElementById("continue").href));
+
         """
 
     private static let formPost = """

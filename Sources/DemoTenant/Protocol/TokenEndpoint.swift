@@ -60,12 +60,19 @@ extension Platform {
             throw .malformedRequest
         }
         let secret = basic?.secret ?? exchange.fields.text("client_secret")
-        guard let expected = client.secret else {
-            guard secret == nil, exchange.fields.text("client_assertion") == nil else { throw .secretNotAllowed }
+        let assertion = exchange.fields.text("client_assertion")
+        if client.isPublic {
+            guard secret == nil, assertion == nil else { throw .secretNotAllowed }
+            return client
+        }
+        if let assertion {
+            guard exchange.fields.text("client_assertion_type") == ClientAssertion.type,
+                isAccepted(assertion, of: client, at: exchange)
+            else { throw .assertionInvalid }
             return client
         }
         guard let secret else { throw .secretMissing }
-        guard secret == expected else { throw .secretWrong(client) }
+        guard secret == client.secret else { throw .secretWrong(client) }
         return client
     }
 

@@ -46,11 +46,37 @@ extension Platform {
     }
 
     private func signOut(_ accounts: [DemoAccount], of session: SignOnSession, _ flow: LogoutFlow) throws -> Response {
+        let frames = frontChannelFrames(accounts, of: session)
         var session = session
         end(accounts, of: &session)
-        var response = flow.returnURI.map { .redirect(to: $0) } ?? page(SignedOutPage(remaining: session.accounts))
+        var response: Response
+        if frames.isEmpty {
+            response = flow.returnURI.map { .redirect(to: $0) } ?? page(SignedOutPage(remaining: session.accounts))
+        } else {
+            response = page(
+                FrontChannelPage(frames: frames, returnURI: flow.returnURI, remaining: session.accounts))
+            response.headerFields[.contentSecurityPolicy] =
+                "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; base-uri 'none'; "
+                + "frame-ancestors 'none'; frame-src \(Set(frames.map(\.origin)).sorted().joined(separator: " "))"
+        }
         response.headerFields[.setCookie] = try setCookie(session)
         return response
+    }
+
+    /// What each application is told (OpenID Connect Front-Channel Logout 1.0 section 2): who issued which session.
+    private func frontChannelFrames(_ accounts: [DemoAccount], of session: SignOnSession) -> [FrontChannelPage.Frame] {
+        accounts.flatMap { account in
+            clients.values.sorted { $0.id < $1.id }.compactMap { client in
+                guard let uri = client.frontChannelLogoutURI, let url = URLComponents(string: uri),
+                    let scheme = url.scheme, let host = url.host, let entry = session.entry(account)
+                else { return nil }
+                return FrontChannelPage.Frame(
+                    address: uri.appending(query: [
+                        ("iss", issuer(ofTenant: account.tenantID)), ("sid", entry.authentication.sessionID),
+                    ]),
+                    origin: "\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")")
+            }
+        }
     }
 
     /// Where to go afterwards, when it is registered. Anything else is ignored, as on the real platform: the person

@@ -268,6 +268,22 @@ def incremental_consent(browser):
     browser.wait("the consent page", lambda: "Read your mail" in browser.one("main").text)
 
 
+@test("a sign-out at the provider ends the other application's session by the front channel")
+def front_channel(browser):
+    with browser.visiting(browser.server.sibling("front-channel", COMPANION_DEVICE_MODE="shared")):
+        browser.sign_in()
+        browser.open("/macos")
+        browser.press("Call Microsoft Graph API")
+        browser.choose_account()
+        browser.expect_graph()
+        browser.open("/ios")
+        browser.expect_username(ADELE)
+        browser.press("Sign Out")
+        browser.wait("the signed-out page", lambda: "/auth/signed-out" in browser.driver.current_url)
+        browser.open("/macos")
+        browser.expect_log("Account signed out. Updating UX")
+
+
 @test("signing out of a shared device's browser comes back and says that the provider confirmed")
 def confirmed_sign_out(browser):
     with browser.visiting(browser.server.sibling("confirmed", COMPANION_DEVICE_MODE="shared")):

@@ -1,0 +1,31 @@
+/// Tells the applications of a sign-out through hidden frames, then goes on. Without script, the link does.
+struct FrontChannelPage: Page {
+    struct Frame: Sendable, Hashable {
+        var address: String
+        /// For the page's content security policy.
+        var origin: String
+    }
+
+    let frames: [Frame]
+    let returnURI: String?
+    /// Who is still signed in.
+    let remaining: [DemoAccount]
+
+    var title: String { "You signed out of your account" }
+    var head: HTML { returnURI == nil ? "" : "<script src=\"/assets/signed-out.js\" defer></script>\n" }
+
+    var content: HTML {
+        let hidden = frames.map { frame in
+            "<iframe hidden title=\"Telling an application\" src=\"\(frame.address)\"></iframe>\n" as HTML
+        }
+        let note: HTML =
+            remaining.isEmpty
+            ? "The applications are being told."
+            : "Still signed in: \(remaining.map(\.username).joined(separator: ", "))."
+        let link: HTML =
+            returnURI.map {
+                "<p><a id=\"continue\" class=\"button\" href=\"\($0)\">Continue to the application</a></p>"
+            } ?? ""
+        return "<h1>You signed out of your account</h1>\n<p>\(note)</p>\n\(link)\n\(hidden)"
+    }
+}

@@ -1,0 +1,48 @@
+import Crypto
+import CryptoExtras
+import Foundation
+
+/// A client's proof by a signed assertion (RFC 7523; facts: client authentication).
+enum ClientAssertion {
+    static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+    /// How long an assertion may be good, in seconds; clocks may be five minutes apart.
+    fileprivate static let leeway = 300
+}
+
+extension PlatformError {
+    static let assertionInvalid = Self(
+        error: "invalid_client", number: 700027,
+        message: "The certificate with identifier used to sign the client assertion is not registered on application, "
+            + "or the assertion itself is not in order.", status: .unauthorized)
+}
+
+extension Platform {
+    /// Whether an assertion is the client's federated token, or signed with its certificate: PS256, its thumbprint, the
+    /// token endpoint as audience, in time, and not used before.
+    func isAccepted(_ assertion: String, of client: DemoClient, at exchange: Exchange) -> Bool {
+        if let token = client.federatedToken, assertion == token { return true }
+        let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
+        guard let certificate = client.certificate, parts.count == 3,
+            let header = Base64URL.decode(parts[0]).flatMap({ JSONValue(parsing: $0) }),
+            let claims = Base64URL.decode(parts[1]).flatMap({ JSONValue(parsing: $0) }),
+            let signature = Base64URL.decode(parts[2]),
+            header["alg"]?.stringValue == "PS256", header["x5t#S256"]?.stringValue == certificate.thumbprint,
+            let key = try? _RSA.Signing.PublicKey(pemRepresentation: certificate.publicKeyPEM),
+            key.isValidSignature(
+                _RSA.Signing.RSASignature(rawRepresentation: Data(signature)),
+                for: SHA256.hash(data: Data("\(parts[0]).\(parts[1])".utf8)), padding: .PSS)
+        else { return false }
+        let now = Int(exchange.diagnostics.time.timeIntervalSince1970)
+        let path = exchange.request.head.path
+        guard claims["iss"]?.stringValue == client.id, claims["sub"]?.stringValue == client.id,
+            claims["aud"]?.stringValue == baseURL + path, let expiry = claims["exp"]?.intValue,
+            let notBefore = claims["nbf"]?.intValue, expiry > now - ClientAssertion.leeway,
+            notBefore <= now + ClientAssertion.leeway, let id = claims["jti"]?.stringValue
+        else { return false }
+        return state.note { record in
+            record.redeemedCodes.updateValue(
+                Date(timeIntervalSince1970: TimeInterval(expiry + ClientAssertion.leeway)), forKey: "assertion \(id)")
+                == nil
+        }
+    }
+}
