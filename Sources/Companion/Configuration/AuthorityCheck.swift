@@ -27,21 +27,26 @@ public enum AuthorityCheck {
         let client = HTTPClient(workers: workers)
         var reports: [Report] = []
         for application in configuration.applications {
-            reports.append(await check(application, client: client))
+            // Each user flow of B2C is an authority of its own.
+            for authority in Application.UserFlow.allCases.compactMap({ application.authority(of: $0) }) {
+                reports.append(await check(application, at: authority, client: client))
+            }
         }
         await client.shutdown()
         return reports
     }
 
-    private static func check(_ application: Application, client: HTTPClient) async -> Report {
-        var report = Report(application: application.id, authority: application.authority.description)
+    private static func check(
+        _ application: Application, at authority: Authority, client: HTTPClient
+    ) async -> Report {
+        var report = Report(application: application.id, authority: authority.description)
         let directory = ProviderDirectory(
             transport: { request in
                 let response = try await client.send(request.head, body: request.body)
                 return ProviderResponse(head: response.head, body: response.body)
             }, now: { Date() })
         do throws(HTTPClientError) {
-            let answer = try await client.send(application.authority.discoveryRequest.head)
+            let answer = try await client.send(authority.discoveryRequest.head)
             if let skew = clockSkew(answer.head), abs(skew) > maxClockSkew {
                 report.isHealthy = false
                 report.findings.append(
@@ -54,10 +59,14 @@ public enum AuthorityCheck {
             return report
         }
         do throws(OpenIDError) {
-            let metadata = try await directory.metadata(for: application.authority)
+            let metadata = try await directory.metadata(for: authority)
             report.findings.append("discovery: ok, issuer \(metadata.issuer)")
             _ = try await directory.signingKeys(of: metadata)
             report.findings.append("keys: ok")
+            if application.kind == .oidc, application.api == nil, metadata.userInfoEndpoint == nil {
+                report.isHealthy = false
+                report.findings.append("UserInfo: the provider has no such endpoint; name an api")
+            }
         } catch {
             report.isHealthy = false
             report.findings.append(error.description)
