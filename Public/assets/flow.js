@@ -3,10 +3,11 @@
 
 import { showAccounts } from "./accounts.js";
 import { Failure, app, explainSignIn, get, post, signInURL } from "./api.js";
+// The panels stand in the order in which these are imported.
+import { signInOptions } from "./options.js";
 import { updateClaims } from "./claims.js";
 import { showDemoNote } from "./demo.js";
 import { clearLog, log, logError } from "./log.js";
-import { signInOptions } from "./options.js";
 import { clearProblem, showProblem, showSignInFailure } from "./problem.js";
 import { updateTimeline } from "./timeline.js";
 

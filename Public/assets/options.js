@@ -33,6 +33,7 @@ const form = element("form", "options");
 form.append(
   field("prompt", "Prompt", select, "What the provider shows."),
   text("login_hint", "Login hint", "The username to sign in. Not together with Select account."),
+  text("tenant", "Tenant", "Another organization's ID or domain, where the account is a guest (Entra ID only)."),
   text("domain_hint", "Domain hint", "Skips the question which organization."),
   text("scope", "Further scopes", "Permissions to ask for beyond the configured ones, with spaces between them."),
   text("claims", "Claims", "A claims request, as JSON."),

@@ -28,6 +28,8 @@ export function showProblem({ title, explanation, action, correlation_id: correl
   const details = [...line("Number", explanation?.number), ...line("Correlation id", correlationID), ...line("Trace id", traceID), ...line("Time", timestamp)];
   if (details.length > 0) parts.push(element("dl", "", ...details), copyButton([explanation?.number, explanation?.cause, consent, correlationID && `correlation id ${correlationID}`, traceID && `trace id ${traceID}`, timestamp]));
   box.replaceChildren(...parts);
+  // What is to be done with the address must not stay out of sight on a phone.
+  if (consent) box.scrollIntoView({ block: "nearest" });
 }
 
 function copyButton(lines) {

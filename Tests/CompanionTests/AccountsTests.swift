@@ -90,6 +90,22 @@ import Testing
         }
     }
 
+    @Test func `somebody who signs in as a guest is renewed as one`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            #expect(try await visitor.signIn(query: "tenant=tailspin.example").location == "/ios")
+            let claims = try await visitor.api(.get, "/api/ios/claims").json
+            #expect(claims["tid"] as? String == "3e7a9b5c-1d24-4f68-9a0b-c5d2e8f16b47")
+            let renewed = try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
+            #expect(renewed.json["source"] as? String == "refreshed", "\(renewed.text)")
+            // At home it is the same account, and then again somebody at home.
+            #expect(try await visitor.signIn().location == "/ios")
+            #expect(try await accounts(visitor).count == 1)
+            let home = try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
+            #expect(home.json["source"] as? String == "refreshed", "\(home.text)")
+        }
+    }
+
     @Test func `a guest gets tokens of the other tenant beside those of the own one`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)

@@ -1,4 +1,5 @@
 import OpenIDConnect
+import SessionStore
 
 /// One application that the companion signs people in to.
 public struct Application: Sendable {
@@ -63,6 +64,16 @@ public struct Application: Sendable {
         self.api = api
         self.prompt = prompt
         self.extraQueryParameters = extraQueryParameters
+    }
+
+    /// Where an account's tokens are renewed: where it signed in. At an authority of many tenants that is the tenant
+    /// itself for somebody who signed in as a guest, since at home the ID token is about another object.
+    func authority(for account: Account) -> Authority {
+        guard kind == .workforce, let tenant = account.tenantID?.lowercased(),
+            let homeTenant = account.id.split(separator: ".").last?.lowercased(), tenant != homeTenant
+        else { return authority }
+        if case .tenant = authority.segment { return authority }
+        return (try? authority.withTenant(tenant)) ?? authority
     }
 
     /// The authority of a user flow; nil when it is not configured.

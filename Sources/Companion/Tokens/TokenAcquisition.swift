@@ -90,10 +90,11 @@ final class TokenAcquisition: Sendable {
         _ application: Application, session: SessionKey, account: Account, tenant: String? = nil, scopes: [String],
         demand: Demand = .fresh, correlationID: String
     ) async throws -> AcquiredToken {
-        let authority = try authority(of: application, tenant: tenant)
+        let home = application.authority(for: account)
+        let authority = try authority(of: application, tenant: tenant) ?? home
         let target = TokenTarget(
             session: session, app: application.id, accountID: account.id,
-            tenant: authority == application.authority ? nil : tenant?.lowercased(), scopes: ScopeSet(scopes))
+            tenant: authority == home ? nil : tenant?.lowercased(), scopes: ScopeSet(scopes))
         let cached = store.cachedAccessToken(
             session, app: application.id, accountID: account.id, tenant: target.tenant, scopes: target.scopes)
         if let cached, isGood(cached, for: demand) { return AcquiredToken(source: .cache, token: cached) }
@@ -107,8 +108,8 @@ final class TokenAcquisition: Sendable {
         }
     }
 
-    private func authority(of application: Application, tenant: String?) throws(Problem) -> Authority {
-        guard let tenant else { return application.authority }
+    private func authority(of application: Application, tenant: String?) throws(Problem) -> Authority? {
+        guard let tenant else { return nil }
         do throws(AuthorityError) {
             return try application.authority.withTenant(tenant)
         } catch {

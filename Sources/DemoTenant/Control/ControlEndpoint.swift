@@ -72,6 +72,7 @@ extension Platform {
                 record.secondFactorDemands = [:]
                 record.adminConsents = [:]
                 record.displayNames = nil
+                record.signUps = nil
             }
         }
     }

@@ -8,7 +8,7 @@ extension Platform {
     /// sessions of the person.
     func logoutToken(_ request: Request) -> Response {
         guard let fields = try? FormFields(query: request.head.query ?? ""),
-            let account = fields.text("username").flatMap(Directory.account(username:)),
+            let account = fields.text("username").flatMap(account(username:)),
             let client = fields.text("client_id").flatMap({ clients[$0.lowercased()] }),
             let key = state.signingKey(for: account.kind)
         else { return .json(.badRequest, ["error": "Name username and client_id of the demo."]) }

@@ -110,7 +110,7 @@ extension Platform {
         guard let expiry = claims["exp"]?.intValue, now().timeIntervalSince1970 < Double(expiry) else {
             throw unauthenticated("Lifetime validation failed, the token is expired.")
         }
-        guard let account = claims["upn"]?.stringValue.flatMap(Directory.account(username:)) else {
+        guard let account = claims["upn"]?.stringValue.flatMap(account(username:)) else {
             throw unauthenticated("Access token validation failure. Unknown user.")
         }
         if let challenge = settings.claimsChallenge, (claims[AccessToken.challengeClaim]?.intValue ?? 0) < challenge {

@@ -6,6 +6,7 @@ struct AccountPickerPage: Page {
     let signedIn: Set<String>
     let notice: SignIn.Notice?
     var isUserFlow = false
+    var canSignUp = false
 
     var title: String { "Pick an account" }
 
@@ -29,6 +30,7 @@ struct AccountPickerPage: Page {
             \(notice?.html ?? "")
             \(form(list))
             \(form(field, style: "other"))
+            \(canSignUp ? form(.signUp) : "")
             \(isUserFlow ? form(.cancel) : "")
             """
     }
@@ -109,6 +111,7 @@ extension SignIn.Notice {
                 account.kind == .personal
                     ? "You can\u{2019}t sign in here with a personal account. Use a work or school account instead."
                     : "You can\u{2019}t sign in here with a work or school account. Use a personal account instead."
+            case .refused(let refusal): "\(refusal.message)"
             case .noDisplayName: "Give a name of 1 to 64 characters."
             case .wrongPassword:
                 "Your account or password is incorrect. The password of every demo account is <code>demo</code>."
@@ -118,6 +121,10 @@ extension SignIn.Notice {
 }
 
 extension HTML {
+    /// The way to a new account.
+    static let signUp: HTML =
+        "<p class=\"aside\">No account? <button class=\"link\" name=\"sign_up\" value=\"1\">Create one</button></p>"
+
     /// The way out of a B2C page.
     static let cancel: HTML =
         "<p class=\"aside\"><button class=\"link\" name=\"cancel\" value=\"1\">Cancel</button></p>"

@@ -52,3 +52,32 @@ struct NewPasswordPage: Page {
             """
     }
 }
+
+/// The page for a new account, where customers make their own.
+struct SignUpPage: Page {
+    let form: SignInForm
+    let client: DemoClient
+    let notice: SignIn.Notice?
+
+    var title: String { "Create an account" }
+
+    var content: HTML {
+        let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
+        let fields: HTML = """
+            <label for="new_username">E-mail address</label>
+            <input id="new_username" name="new_username" type="text" inputmode="email" autocomplete="username" \
+            autocapitalize="none" spellcheck="false" required placeholder="casey@customer.example"\(wrong)>
+            <label for="display_name">Display name</label>
+            <input id="display_name" name="display_name" type="text" autocomplete="name" maxlength="64" required>
+            <button class="primary wide">Create the account</button>
+            """
+        return """
+            <h1>Create an account</h1>
+            <p class="lead">to continue to <strong>\(client.name)</strong></p>
+            \(notice?.html ?? "")
+            \(form(fields))
+            <p class="small">No e-mail is sent. The account\u{2019}s password is <code>demo</code>, like everybody\u{2019}s.</p>
+            \(form(.otherAccount))
+            """
+    }
+}

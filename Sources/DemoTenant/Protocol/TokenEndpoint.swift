@@ -100,7 +100,7 @@ extension Platform {
             throw PlatformError.missingParameter("redirect_uri")
         }
         guard let code = state.sealer.open(text, for: .code, as: AuthorizationCode.self),
-            let account = Directory.account(username: code.username)
+            let account = account(username: code.username)
         else { throw PlatformError.malformedGrant }
         guard code.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
         guard code.segment == segment else { throw PlatformError.codeOfAnotherTenant }
@@ -138,7 +138,7 @@ extension Platform {
         let fields = exchange.fields
         guard let text = fields.text("refresh_token") else { throw PlatformError.missingParameter("refresh_token") }
         guard let token = state.sealer.open(text, for: .refreshToken, as: RefreshToken.self),
-            let account = Directory.account(username: token.username)
+            let account = account(username: token.username)
         else { throw PlatformError.malformedGrant }
         guard token.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
         guard segment.admits(account) else { throw PlatformError.notInTenant(account) }

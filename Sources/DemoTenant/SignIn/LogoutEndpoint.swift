@@ -18,13 +18,13 @@ extension Platform {
             let fields = exchange.fields
             let flow = LogoutFlow(expires: now().addingTimeInterval(SignInFlow.lifetime), returnURI: returnURI(fields))
             let session = signOnSession(request.head)
-            if let hinted = fields.text("logout_hint").flatMap(Directory.account(loginHintClaim:)) {
+            if let hinted = fields.text("logout_hint").flatMap(account(loginHintClaim:)) {
                 return try signOut([hinted], of: session, flow)
             }
-            guard session.entries.count > 1 else { return try signOut(session.accounts, of: session, flow) }
+            guard session.entries.count > 1 else { return try signOut(self.accounts(of: session), of: session, flow) }
             let form = SignInForm(
                 action: "/\(segment.path)/logout", flow: try state.sealer.seal(flow, for: .logout))
-            return page(SignOutPickerPage(form: form, accounts: session.accounts))
+            return page(SignOutPickerPage(form: form, accounts: self.accounts(of: session)))
         }
     }
 
@@ -40,7 +40,7 @@ extension Platform {
             let username = exchange.fields["username"] ?? ""
             let accounts =
                 username == SignOutPickerPage.everyone
-                ? session.accounts : [Directory.account(username: username)].compactMap(\.self)
+                ? self.accounts(of: session) : [account(username: username)].compactMap(\.self)
             return try signOut(accounts, of: session, flow)
         }
     }
@@ -49,12 +49,13 @@ extension Platform {
         let frames = frontChannelFrames(accounts, of: session)
         var session = session
         end(accounts, of: &session)
+        let remaining = self.accounts(of: session)
         var response: Response
         if frames.isEmpty {
-            response = flow.returnURI.map { .redirect(to: $0) } ?? page(SignedOutPage(remaining: session.accounts))
+            response = flow.returnURI.map { .redirect(to: $0) } ?? page(SignedOutPage(remaining: remaining))
         } else {
             response = page(
-                FrontChannelPage(frames: frames, returnURI: flow.returnURI, remaining: session.accounts))
+                FrontChannelPage(frames: frames, returnURI: flow.returnURI, remaining: remaining))
             response.headerFields[.contentSecurityPolicy] =
                 "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; base-uri 'none'; "
                 + "frame-ancestors 'none'; frame-src \(Set(frames.map(\.origin)).sorted().joined(separator: " "))"

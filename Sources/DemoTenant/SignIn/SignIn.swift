@@ -27,14 +27,17 @@ struct SignIn {
 
     /// Answers the authorization request: `prompt`, `login_hint`, `domain_hint` and single sign-on decide.
     mutating func begin() throws -> Response {
-        let present = session.accounts.filter(isWelcome)
+        let present = platform.accounts(of: session).filter(isWelcome)
         switch request.prompt {
         case .some(.none): return try silently(present)
-        case .selectAccount, .create: return try next()
+        case .create:
+            flow.wantsToSignUp = canSignUp
+            return try next()
+        case .selectAccount: return try next()
         case .login, .consent, nil: break
         }
         if let hint = request.loginHint {
-            guard let account = Directory.account(hint: hint) else { return try next(notice: .unknownAccount(hint)) }
+            guard let account = platform.account(hint: hint) else { return try next(notice: .unknownAccount(hint)) }
             return try choose(account)
         }
         if request.prompt != .login, present.count == 1, let only = present.first { return try choose(only) }
@@ -43,7 +46,7 @@ struct SignIn {
 
     /// `prompt=none`: an answer without any page.
     private mutating func silently(_ present: [DemoAccount]) throws -> Response {
-        let hinted = request.loginHint.map { Directory.account(hint: $0) }
+        let hinted = request.loginHint.map { platform.account(hint: $0) }
         let candidates = present.filter { hinted == nil || hinted == $0 }
         guard let account = candidates.first else { return try fail(notSignedIn) }
         guard candidates.count == 1 else { return try fail(.ambiguousAccount) }
@@ -54,12 +57,21 @@ struct SignIn {
             return try fail(.secondFactorNeeded)
         }
         switch platform.step(flow, client) {
-        case .pickAccount, .password: return try fail(notSignedIn)
+        case .pickAccount, .signUp, .password: return try fail(notSignedIn)
         case .secondFactor: return try fail(.secondFactorNeeded)
         case .profile, .newPassword: return try fail(.userFlowNeedsPage)
         case .blocked: return try fail(.blockedByPolicy.asInteraction)
         case .administrator, .consent: return try fail(.notConsented(client).asInteraction)
         case .done(let account, let authentication): return try finish(account, authentication)
+        }
+    }
+
+    /// Organizations make their members' accounts; customers make their own.
+    private var canSignUp: Bool {
+        switch request.segment {
+        case .tenant(let id): id == Tenant.fabrikam
+        case .userFlow(let flow, _): flow == .signIn
+        case .common, .organizations, .consumers: false
         }
     }
 
@@ -89,15 +101,32 @@ struct SignIn {
             flow.username = nil
             flow.authentication = nil
             flow.consented = false
+            flow.wantsToSignUp = false
             if username.isEmpty { return try next() }
-            guard let account = Directory.account(username: username.trimmingCharacters(in: .whitespaces)) else {
+            guard let account = platform.account(username: username.trimmingCharacters(in: .whitespaces)) else {
                 return try next(notice: .unknownAccount(username))
             }
             return try choose(account)
         }
+        if fields["sign_up"] != nil, canSignUp {
+            flow.wantsToSignUp = true
+            flow.username = nil
+            return try next()
+        }
         switch platform.step(flow, client) {
         case .pickAccount, .blocked, .done:
             break
+        case .signUp:
+            guard canSignUp else { break }
+            let result = platform.signUp(
+                username: fields["new_username"] ?? "", displayName: fields["display_name"] ?? "",
+                isB2C: request.segment.userFlow != nil)
+            switch result {
+            case .success(let account):
+                flow.username = account.username
+                authenticate(account, secondFactor: 0)
+            case .failure(let refusal): return try next(notice: .refused(refusal))
+            }
         case .password(let account):
             guard fields["password"] == DemoAccount.password else { return try next(notice: .wrongPassword) }
             authenticate(account, secondFactor: 0)
@@ -176,6 +205,10 @@ struct SignIn {
         case wrongKind(DemoAccount)
         case wrongPassword
         case noDisplayName
+        case refused(Refusal)
+
+        /// Why an account cannot be made.
+        struct Refusal: Error { var message: String }
     }
 
     private func next(notice: Notice? = nil) throws -> Response {
@@ -187,9 +220,11 @@ struct SignIn {
         switch step {
         case .pickAccount, .done:
             page = AccountPickerPage(
-                form: form, client: client, accounts: Directory.accounts.filter(isWelcome),
+                form: form, client: client, accounts: platform.accounts.filter(isWelcome),
                 signedIn: Set(session.entries.map(\.username)), notice: notice,
-                isUserFlow: request.segment.userFlow != nil)
+                isUserFlow: request.segment.userFlow != nil, canSignUp: canSignUp)
+        case .signUp:
+            page = SignUpPage(form: form, client: client, notice: notice)
         case .password(let account):
             page = PasswordPage(
                 form: form, client: client, account: account, notice: notice,

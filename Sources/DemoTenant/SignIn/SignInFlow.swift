@@ -15,13 +15,15 @@ struct SignInFlow: Sendable, Codable {
     var consented = false
     /// The page that the user flow is there for was filled in.
     var userFlowDone = false
-
-    var account: DemoAccount? { username.flatMap(Directory.account(username:)) }
+    /// The page for a new account is wanted.
+    var wantsToSignUp = false
 }
 
 /// What a sign-in needs next.
 enum SignInStep: Sendable {
     case pickAccount
+    /// A new account, where customers make their own.
+    case signUp
     case password(DemoAccount)
     case blocked(DemoAccount)
     case secondFactor(DemoAccount)
@@ -39,7 +41,7 @@ extension Platform {
     /// The next step follows from what the flow has, in the platform's order: who, proof, policy, consent.
     func step(_ flow: SignInFlow, _ client: DemoClient) -> SignInStep {
         let request = flow.request
-        guard let account = flow.account else { return .pickAccount }
+        guard let account = account(of: flow) else { return flow.wantsToSignUp ? .signUp : .pickAccount }
         if request.segment.userFlow == .resetPassword, !flow.userFlowDone { return .newPassword(account) }
         guard let authentication = flow.authentication else { return .password(account) }
         if request.segment.userFlow == .editProfile, !flow.userFlowDone { return .profile(account) }

@@ -22,8 +22,6 @@ struct SignOnSession: Sendable, Codable {
     var expires: Date { begun.addingTimeInterval(Self.lifetime) }
 
     func entry(_ account: DemoAccount) -> Entry? { entries.first { $0.username == account.username } }
-
-    var accounts: [DemoAccount] { entries.compactMap { Directory.account(username: $0.username) } }
 }
 
 extension Platform {

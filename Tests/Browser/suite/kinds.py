@@ -65,6 +65,22 @@ def external_journey(browser):
     assert disabled(browser, "call-api", "sign-out") == ["call-api", "sign-out"]
 
 
+@test("external: prompt create leads to the sign-up page, and the new account is signed in")
+def external_sign_up(browser):
+    browser.open("/external")
+    browser.press("Sign-in options")
+    browser.one("#option-prompt option[value=create]").click()
+    browser.press("Acquire Token Interactively")
+    browser.one("input[name=new_username]").send_keys("new.customer@fabrikam.example")
+    browser.one("input[name=display_name]").send_keys("Noor Customer")
+    browser.expect_at_tenant_accessible("sign up")
+    browser.press("Create the account")
+    browser.expect_log("Access token is ")
+    browser.expect_username("new.customer@fabrikam.example")
+    browser.press("API - Perform GET")
+    assert "Noor Customer" in browser.expect_log("Accessed API successfully using access token.")
+
+
 @test("external: an API that refuses is shown with its code and body")
 def external_api_refuses(browser):
     sign_in_external(browser)

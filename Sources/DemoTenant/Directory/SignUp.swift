@@ -1,0 +1,72 @@
+import Foundation
+
+/// Somebody who signed up on a page of the external or the B2C tenant. Kept in the state file.
+struct SignUp: Sendable, Codable, Hashable {
+    var username: String
+    var displayName: String
+    var objectID: String
+    /// Whether it was at the B2C tenant.
+    var isB2C: Bool
+
+    /// Why a name cannot be signed up with, in words for the person; nil when it can.
+    static func refusal(username: String, displayName: String) -> String? {
+        let parts = username.split(separator: "@", omittingEmptySubsequences: false)
+        let isAddress =
+            parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && username.count <= 64
+            && username.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "@.-_+".contains($0)) }
+        guard isAddress else { return "Give an e-mail address, as casey@customer.example." }
+        guard (1...64).contains(displayName.count) else { return "Give a name of 1 to 64 characters." }
+        return nil
+    }
+
+    var account: DemoAccount {
+        let names = displayName.split(separator: " ", maxSplits: 1).map(String.init)
+        return DemoAccount(
+            username: username, kind: isB2C ? .b2c : .external, objectID: objectID, givenName: names.first ?? "",
+            surname: names.count > 1 ? names[1] : "", displayName: displayName, hint: "Signed up here")
+    }
+}
+
+/// Everyone: the built-in accounts, and who signed up.
+extension Platform {
+    private var signUps: [DemoAccount] { state.read { ($0.signUps ?? []).map(\.account) } }
+
+    var accounts: [DemoAccount] { Directory.accounts + signUps }
+
+    /// By username, in any case.
+    func account(username: String) -> DemoAccount? {
+        Directory.account(username: username) ?? signUps.first { $0.username == username.lowercased() }
+    }
+
+    /// By username or by the value of the claim `login_hint`.
+    func account(hint: String) -> DemoAccount? {
+        Directory.account(hint: hint) ?? account(loginHintClaim: hint) ?? account(username: hint)
+    }
+
+    /// By the value of the claim `login_hint` only: what `logout_hint` takes.
+    func account(loginHintClaim: String) -> DemoAccount? {
+        Directory.account(loginHintClaim: loginHintClaim) ?? signUps.first { $0.loginHint == loginHintClaim }
+    }
+
+    func accounts(of session: SignOnSession) -> [DemoAccount] {
+        session.entries.compactMap { account(username: $0.username) }
+    }
+
+    func account(of flow: SignInFlow) -> DemoAccount? { flow.username.flatMap(account(username:)) }
+
+    /// Makes the account, or says why not.
+    func signUp(username: String, displayName: String, isB2C: Bool) -> Result<DemoAccount, SignIn.Notice.Refusal> {
+        let username = username.trimmingCharacters(in: .whitespaces).lowercased()
+        let displayName = displayName.trimmingCharacters(in: .whitespacesAndNewlines)
+        if let refusal = SignUp.refusal(username: username, displayName: displayName) {
+            return .failure(SignIn.Notice.Refusal(message: refusal))
+        }
+        guard account(username: username) == nil else {
+            return .failure(
+                SignIn.Notice.Refusal(message: "There is an account of that name already. Sign in with it."))
+        }
+        let signUp = SignUp(username: username, displayName: displayName, objectID: newID(), isB2C: isB2C)
+        state.change { $0.signUps = ($0.signUps ?? []).suffix(999) + [signUp] }
+        return .success(signUp.account)
+    }
+}
