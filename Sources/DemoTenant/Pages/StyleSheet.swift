@@ -55,6 +55,7 @@ enum StyleSheet {
         .notice.calm { border-left-color: var(--calm); background: var(--calm-tint); color: var(--calm); }
 
         label { display: block; margin-bottom: .375rem; font-weight: 600; font-size: .9375rem; }
+        input + label { margin-top: .875rem; }
         input, select, button { font: inherit; color: inherit; min-height: 2.75rem; border-radius: .5rem; }
         input, select {
           width: 100%; min-width: 0; padding: .5rem .75rem; border: 1px solid var(--edge); background: var(--card);

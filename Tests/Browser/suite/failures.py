@@ -164,6 +164,32 @@ def offline(browser):
     browser.expect_log("Received device info. Device is in the private mode.")
 
 
+@test("every error number of the platform is explained: what it is, who can mend it, and what support asks for")
+def numbers(browser):
+    who = {"user": "You can mend this", "administrator": "An administrator of your organization", "operator": "The operator of this server"}
+    table = {
+        "AADSTS": {
+            "user": (50058, 16000, 50076, 50079, 65001, 65004, 70008, 700082, 50173, 70043, 54005, 50020),
+            "administrator": (90094, 50105, 53003),
+            "operator": (50011, 500112, 7000218, 700025, 7000215, 7000222, 700027, 700016, 50194, 50196, 70011),
+        },
+        "AADB2C": {"user": (90118, 90091, 90077)},
+    }
+    for prefix, rows in table.items():
+        for audience, numbers in rows.items():
+            for number in numbers:
+                # A new person each time: after three trips within a minute the browser is stopped.
+                browser.cdp("Network.clearBrowserCookies")
+                browser.server.control(authorize_platform_error=number)
+                browser.open("/ios")
+                browser.expect_log("Account signed out. Updating UX")
+                browser.press("Call Microsoft Graph API")
+                panel = browser.wait(f"{prefix}{number}", lambda: f"{prefix}{number}" in (text := browser.one("#problem").text) and text)
+                assert who[audience] in panel and "Correlation id" in panel and "Trace id" in panel, panel
+                said = browser.expect_log("Could not acquire token: ")
+                assert "correlation id" in said, said
+
+
 @test("a fourth trip to the provider within a minute is stopped with a page that says why")
 def too_many_trips(browser):
     for _ in range(3):
