@@ -27,7 +27,9 @@ import Testing
             #expect(answer.code == "interaction_required")
             let url = try #require((answer.json["action"] as? [String: String])?["url"])
             #expect(url.contains("claims=%7B%22access_token%22%3A%7B%22nbf%22"), "\(url)")
-            #expect(try await visitor.get(url).location?.contains("claims=") == true)
+            let query = String(url.drop { $0 != "?" }.dropFirst())
+            #expect(try await visitor.signIn(query: query).location == "/ios")
+            #expect(try await visitor.api(.get, "/api/ios/me").status == 200)
         }
     }
 

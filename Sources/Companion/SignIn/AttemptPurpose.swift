@@ -12,10 +12,13 @@ struct AttemptPurpose: Sendable {
 
     let kind: Kind
     let authority: Authority
+    /// What the token is asked to satisfy, at the authorization endpoint and at the token endpoint alike.
+    let claims: ClaimsRequest?
 
-    init(_ kind: Kind, at authority: Authority) {
+    init(_ kind: Kind, at authority: Authority, claims: ClaimsRequest? = nil) {
         self.kind = kind
         self.authority = authority
+        self.claims = claims
     }
 
     init(_ options: SignInOptions) {
@@ -25,7 +28,7 @@ struct AttemptPurpose: Sendable {
             case .editProfile: .editProfile
             case .resetPassword: .resetPassword
             }
-        self.init(kind, at: options.authority)
+        self.init(kind, at: options.authority, claims: options.claims)
     }
 
     /// - Throws: when the application was configured otherwise since.
@@ -35,8 +38,12 @@ struct AttemptPurpose: Sendable {
         else {
             throw Problem(.stateMismatch, "The application was configured anew since this sign-in began. Start again.")
         }
-        self.init(kind, at: authority)
+        self.init(kind, at: authority, claims: attempt.attributes["claims"].flatMap(ClaimsRequest.init(json:)))
     }
 
-    var attributes: [String: String] { ["purpose": kind.rawValue, "authority": authority.description] }
+    var attributes: [String: String] {
+        var attributes = ["purpose": kind.rawValue, "authority": authority.description]
+        attributes["claims"] = claims?.json
+        return attributes
+    }
 }

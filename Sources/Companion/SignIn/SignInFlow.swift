@@ -227,7 +227,7 @@ final class SignInFlow: Sendable {
                 returnPath: attempt.returnTo + querySeparator(attempt) + "admin_consent=granted", sessionID: sessionID)
         }
         let signedIn = try await redeem(
-            callback, secrets, attempt, application, at: purpose.authority, since: start, correlationID: correlationID)
+            callback, secrets, attempt, application, for: purpose, since: start, correlationID: correlationID)
         switch purpose.kind {
         case .signIn, .adminConsent:
             let sessionID = try await store.completeSignIn(
@@ -260,9 +260,9 @@ final class SignInFlow: Sendable {
 
     private func redeem(
         _ callback: Callback, _ secrets: AuthorizationAttempt, _ attempt: SignInAttempt, _ application: Application,
-        at authority: Authority, since start: ContinuousClock.Instant, correlationID: String
+        for purpose: AttemptPurpose, since start: ContinuousClock.Instant, correlationID: String
     ) async throws -> SignedInTokens {
-        let metadata = try await directory.metadata(for: authority)
+        let metadata = try await directory.metadata(for: purpose.authority)
         let validated = try callback.validated(against: secrets, metadata: metadata)
         timeline.record(
             session: attempt.session.value, app: application.id, step: "callback", since: start,
@@ -270,7 +270,7 @@ final class SignInFlow: Sendable {
 
         let tokenStart = ContinuousClock.now
         let request = try CodeRequest(
-            redeeming: validated, scopes: attempt.requestedScopes,
+            redeeming: validated, scopes: attempt.requestedScopes, claims: purpose.claims,
             registration: credentials.registration(of: application))
         let signedIn = try await request.tokens(
             from: try await transport(request.providerRequest), directory: directory)
