@@ -52,16 +52,17 @@ public final class CompanionServer: Sendable {
         let trips = TripLimit(now: now)
         let credentials = ClientCredentials(now: now, randomBytes: randomBytes)
         let throttle = Throttle(now: now)
+        let exchange = TokenExchange(transport: transport, throttle: throttle)
         let failures = SignInFailures(now: now)
         let tokens = TokenAcquisition(
-            store: store, directory: directory, transport: transport, timeline: timeline, credentials: credentials,
-            throttle: throttle, now: now)
+            store: store, directory: directory, timeline: timeline, credentials: credentials, exchange: exchange,
+            now: now)
         let cookie = SessionCookie(configuration: configuration)
         let endpoints = Endpoints(
             configuration: configuration, store: store, cookie: cookie,
             signInFlow: SignInFlow(
-                configuration: configuration, store: store, directory: directory, transport: transport,
-                timeline: timeline, trips: trips, credentials: credentials, failures: failures,
+                configuration: configuration, store: store, directory: directory, timeline: timeline, trips: trips,
+                credentials: credentials, exchange: exchange, failures: failures,
                 randomBytes: randomBytes),
             failures: failures,
             signOutFlow: SignOutFlow(

@@ -75,6 +75,34 @@ import Testing
         }
     }
 
+    @Test func `the ID token leaves the server in the provider's sign-out address alone`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn(app: "b2c", username: "b2cuser@fabrikamb2c.example")
+            var places: [(String, Data)] = []
+            func look() throws {
+                for name in try FileManager.default.contentsOfDirectory(atPath: site.folder.path)
+                where name.contains("sqlite") {
+                    places.append((name, try Data(contentsOf: site.folder.appendingPathComponent(name))))
+                }
+            }
+            try look()
+            let out = try await visitor.api(.post, "/auth/b2c/sign-out", body: #"{"browser":true}"#)
+            let redirect = try #require(out.json["redirect"] as? String)
+            let token = try #require(redirect.firstMatch(of: /id_token_hint=([^&]+)/)?.output.1)
+            #expect(token.hasPrefix("eyJ"))
+            _ = try await visitor.get(redirect)
+            try look()
+            places.append(("the log", Data(site.log.all.joined(separator: "\n").utf8)))
+            for answer in visitor.everything where answer.url.hasPrefix(site.origin) && answer.url != out.url {
+                places.append(("the body of \(answer.url.prefix(40))", Data(answer.body)))
+            }
+            for (place, data) in places {
+                #expect(data.range(of: Data(token.utf8)) == nil, "the ID token in \(place)")
+            }
+        }
+    }
+
     @Test func `a token is shown whole only when the operator asked for it`() async throws {
         try await Site.run(configured: { $0.tokenDisplay = .full }) { site in
             let visitor = Visitor(site)

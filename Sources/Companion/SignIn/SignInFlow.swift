@@ -30,10 +30,10 @@ final class SignInFlow: Sendable {
     private let applications: [String: Application]
     private let store: SessionStore
     private let directory: ProviderDirectory
-    private let transport: ProviderDirectory.Transport
     private let timeline: Timeline
     private let trips: TripLimit
     private let credentials: ClientCredentials
+    private let exchange: TokenExchange
     private let failures: SignInFailures
     private let publicOrigin: String
     private let randomBytes: @Sendable (Int) -> [UInt8]
@@ -41,16 +41,17 @@ final class SignInFlow: Sendable {
 
     init(
         configuration: CompanionConfiguration, store: SessionStore, directory: ProviderDirectory,
-        transport: @escaping ProviderDirectory.Transport, timeline: Timeline, trips: TripLimit,
-        credentials: ClientCredentials, failures: SignInFailures, randomBytes: @escaping @Sendable (Int) -> [UInt8]
+        timeline: Timeline, trips: TripLimit,
+        credentials: ClientCredentials, exchange: TokenExchange, failures: SignInFailures,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) {
+        self.exchange = exchange
         self.credentials = credentials
         self.failures = failures
         self.applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
         publicOrigin = configuration.publicURL.origin
         self.store = store
         self.directory = directory
-        self.transport = transport
         self.timeline = timeline
         self.trips = trips
         self.randomBytes = randomBytes
@@ -269,11 +270,12 @@ final class SignInFlow: Sendable {
             correlationID: correlationID)
 
         let tokenStart = ContinuousClock.now
+        let registration = try credentials.registration(of: application)
         let request = try CodeRequest(
-            redeeming: validated, scopes: attempt.requestedScopes, claims: purpose.claims,
-            registration: credentials.registration(of: application))
-        let signedIn = try await request.tokens(
-            from: try await transport(request.providerRequest), directory: directory)
+            redeeming: validated, scopes: attempt.requestedScopes, claims: purpose.claims, registration: registration)
+        let signedIn = try await exchange.run(
+            request.providerRequest, at: metadata, clientID: registration.clientID
+        ) { try await request.tokens(from: $0, directory: directory) }
         timeline.record(
             session: attempt.session.value, app: application.id, step: "token", since: tokenStart,
             correlationID: correlationID)

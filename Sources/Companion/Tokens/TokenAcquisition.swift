@@ -42,23 +42,21 @@ final class TokenAcquisition: Sendable {
 
     private let store: SessionStore
     private let directory: ProviderDirectory
-    private let transport: ProviderDirectory.Transport
     private let timeline: Timeline
     private let credentials: ClientCredentials
-    private let throttle: Throttle
+    private let exchange: TokenExchange
     private let now: @Sendable () -> Date
     private let refreshes = SingleFlight<Key, AcquiredToken>()
     private let accounts = OneAtATime<TokenTarget.Account>()
 
     init(
-        store: SessionStore, directory: ProviderDirectory, transport: @escaping ProviderDirectory.Transport,
-        timeline: Timeline, credentials: ClientCredentials, throttle: Throttle, now: @escaping @Sendable () -> Date
+        store: SessionStore, directory: ProviderDirectory, timeline: Timeline, credentials: ClientCredentials,
+        exchange: TokenExchange, now: @escaping @Sendable () -> Date
     ) {
         self.credentials = credentials
-        self.throttle = throttle
+        self.exchange = exchange
         self.store = store
         self.directory = directory
-        self.transport = transport
         self.timeline = timeline
         self.now = now
     }
@@ -178,26 +176,15 @@ final class TokenAcquisition: Sendable {
     ) async throws -> NewTokens {
         let metadata = try await directory.metadata(for: authority)
         let registration = try credentials.registration(of: application)
-        let throttleKey = "\(metadata.tokenEndpoint) \(registration.clientID)"
-        try throttle.check(throttleKey)
         let request = try RefreshRequest(
             refreshToken: refreshToken,
             account: KnownIdentity(issuer: account.issuer, subject: account.subject, tenantID: account.tenantID),
             scopes: scopes, claims: claims, metadata: metadata, registration: registration,
             guestAccountID: target.tenant == nil ? nil : account.id)
-        do throws(OpenIDError) {
-            let response: ProviderResponse
-            do {
-                response = try await transport(request.providerRequest)
-            } catch {
-                throw error as? OpenIDError ?? OpenIDError(unreachable: "The identity provider cannot be reached.")
-            }
-            let refreshed = try await request.tokens(from: response, directory: directory)
-            return NewTokens(refreshed, requestedScopes: scopes, tenant: target.tenant)
-        } catch {
-            throttle.note(throttleKey, retryAfter: error.retryAfter)
-            throw error
-        }
+        let refreshed = try await exchange.run(
+            request.providerRequest, at: metadata, clientID: registration.clientID
+        ) { try await request.tokens(from: $0, directory: directory) }
+        return NewTokens(refreshed, requestedScopes: scopes, tenant: target.tenant)
     }
 
     /// What a failed refresh means. Only the provider's word makes an account need its person.
