@@ -79,6 +79,32 @@ import Testing
         }
     }
 
+    @Test func `signing out of a shared device signs everybody out, of every application`() async throws {
+        try await Site.run(configured: { $0.deviceMode = .shared }) { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn(username: Self.adele)
+            try await visitor.signIn(username: Self.megan)
+            try await visitor.signIn(app: "external", username: "customer@fabrikam.example")
+            let out = try await visitor.api(.post, "/auth/ios/sign-out")
+            #expect(out.json["redirect"] is String)
+            for app in ["ios", "external"] {
+                #expect(try await accounts(visitor, app).isEmpty)
+                let account = try await visitor.api(.get, "/api/\(app)/account").json
+                #expect(account["account"] is NSNull && account["previous_account"] is NSNull)
+            }
+        }
+    }
+
+    @Test func `only what the configuration names is handed on to the provider`() async throws {
+        try await Site.run(configured: { $0.applications[0].extraQueryParameters = ["ui_locales"] }) { site in
+            let begun = try await Visitor(site).get(
+                "/auth/ios/sign-in?ui_locales=sv&mkt=sv-SE&redirect_uri=https://evil.example")
+            let location = try #require(begun.location)
+            #expect(location.contains("&ui_locales=sv"))
+            #expect(!location.contains("mkt=") && !location.contains("evil"))
+        }
+    }
+
     @Test func `another site cannot switch or remove an account`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)

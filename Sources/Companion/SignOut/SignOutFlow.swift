@@ -28,14 +28,16 @@ struct SignOutFlow: Sendable {
     ) async throws -> (sessionID: SessionID, redirect: String?) {
         let start = ContinuousClock.now
         let isShared = configuration.deviceMode == .shared
-        let refreshToken = try await store.refreshToken(session.key, app: application.id, accountID: account.id)
         let idToken = try await store.idToken(session.key, app: application.id, accountID: account.id)
-        // The next person at a shared device does not learn who was there.
-        let sessionID = try await store.removeAccount(
-            session.key, app: application.id, accountID: account.id, keepAsPrevious: !isShared && !isForgotten)
+        // The next person at a shared device learns nothing of who was there, and finds nobody signed in.
+        if isShared, !isForgotten {
+            for other in session.accounts where other.app != account.app || other.id != account.id {
+                _ = try await remove(other, of: session, keepAsPrevious: false)
+            }
+        }
+        let sessionID = try await remove(account, of: session, keepAsPrevious: !isShared && !isForgotten)
         trips.reset(session: session.key.value, app: application.id)
         timeline.record(session: session.key.value, app: application.id, step: "sign_out", since: start)
-        if let refreshToken { revoke(refreshToken, application) }
         guard ofBrowser || isShared && !isForgotten else { return (sessionID, nil) }
         do {
             let metadata = try await directory.metadata(for: application.authority)
@@ -45,6 +47,19 @@ struct SignOutFlow: Sendable {
             logger.warning("sign-out at the provider is not possible", metadata: ["reason": "\(error)"])
             return (sessionID, nil)
         }
+    }
+
+    /// An account's tokens are gone here when this returns; at the provider, a moment later.
+    private func remove(
+        _ account: Account, of session: Session, keepAsPrevious: Bool
+    ) async throws(StoreError) -> SessionID {
+        let refreshToken = try await store.refreshToken(session.key, app: account.app, accountID: account.id)
+        let sessionID = try await store.removeAccount(
+            session.key, app: account.app, accountID: account.id, keepAsPrevious: keepAsPrevious)
+        if let refreshToken, let application = configuration.applications.first(where: { $0.id == account.app }) {
+            revoke(refreshToken, application)
+        }
+        return sessionID
     }
 
     /// Entra ID knows the session by its own hint, which names nobody; B2C and other providers want the ID token (facts).
