@@ -3,9 +3,6 @@
 /** The application's name: the first segment of the path of the page. */
 export const app = location.pathname.split("/")[1] ?? "";
 
-/** Where an interactive sign-in starts; the server brings the browser back to this page. */
-export const signInURL = `/auth/${app}/sign-in?${new URLSearchParams({ prompt: "select_account", return_to: `/${app}` })}`;
-
 /** Anything that kept a call from giving its result. `message` is a sentence for the person. */
 export class Failure extends Error {
   constructor(message, { code = null, action = null, ...details } = {}) {

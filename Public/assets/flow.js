@@ -2,7 +2,7 @@
 // at a time with its button busy, sign-out.
 
 import { showAccounts } from "./accounts.js";
-import { Failure, app, explainSignIn, get, post, signInURL } from "./api.js";
+import { Failure, app, explainSignIn, get, post } from "./api.js";
 // The panels stand in the order in which these are imported.
 import { signInOptions } from "./options.js";
 import { updateClaims } from "./claims.js";
@@ -15,7 +15,7 @@ import { updateTimeline } from "./timeline.js";
 export const state = { account: undefined, device: null, application: null };
 
 let running = false;
-let page = { buttons: [], show() {}, finishSignIn: async () => {}, describeSignedOut: "Account signed out. Updating UX" };
+let page = { buttons: [], show() {}, finishSignIn: async () => {} };
 
 // MARK: Account
 
@@ -71,7 +71,7 @@ export function signInPath(fields = {}) {
 }
 
 /** Leaves the page for an interactive sign-in; `what` is given back to the page when it comes back. */
-export function signIn(url = signInURL, what = "sign-in") {
+export function signIn(url, what = "sign-in") {
   sessionStorage.setItem(signInBegun, what);
   return go(url);
 }

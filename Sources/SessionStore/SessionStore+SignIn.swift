@@ -58,21 +58,6 @@ extension SessionStore {
         }
     }
 
-    /// How many attempts of one application the browser began within the last `duration`: stops redirect loops.
-    public func attemptsBegun(cookie: SessionID?, app: String, within duration: Duration) async throws(StoreError)
-        -> Int
-    {
-        guard let cookie else { return 0 }
-        let since = now &- duration.milliseconds
-        return try await database.read { db in
-            try db.row(
-                """
-                SELECT COUNT(*) FROM sign_in_attempt JOIN session ON session.key = sign_in_attempt.session
-                WHERE id_hash = ? AND begun_at > ? AND app = ?
-                """, [cookie.hash.blob, since, app])?.decode(atIndex: 0) ?? 0
-        }
-    }
-
     /// Takes the attempt of a callback, once: the attempt is consumed before the code is redeemed, whatever comes of it.
     /// `code` is nil for an error response.
     ///
