@@ -28,7 +28,8 @@ struct SignOutFlow: Sendable {
     ) async throws -> (sessionID: SessionID, redirect: String?) {
         let start = ContinuousClock.now
         let isShared = configuration.deviceMode == .shared
-        let idToken = try await store.idToken(session.key, app: application.id, accountID: account.id)
+        // What cannot be read any more is no reason to stay signed in.
+        let idToken = try? await store.idToken(session.key, app: application.id, accountID: account.id)
         // The next person at a shared device learns nothing of who was there, and finds nobody signed in.
         if isShared, !isForgotten {
             for other in session.accounts where other.app != account.app || other.id != account.id {
@@ -53,7 +54,7 @@ struct SignOutFlow: Sendable {
     private func remove(
         _ account: Account, of session: Session, keepAsPrevious: Bool
     ) async throws(StoreError) -> SessionID {
-        let refreshToken = try await store.refreshToken(session.key, app: account.app, accountID: account.id)
+        let refreshToken = try? await store.refreshToken(session.key, app: account.app, accountID: account.id)
         let sessionID = try await store.removeAccount(
             session.key, app: account.app, accountID: account.id, keepAsPrevious: keepAsPrevious)
         if let refreshToken, let application = configuration.applications.first(where: { $0.id == account.app }) {
