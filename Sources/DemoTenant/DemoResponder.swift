@@ -39,7 +39,8 @@ struct DemoResponder: Responder {
     // MARK: Identity
 
     private func identity(_ head: RequestHead, _ tenant: String, _ endpoint: String) -> Reply {
-        switch endpoint {
+        if platform.controls.settings.outage?.covers(tenant) == true { return .close }
+        return switch endpoint {
         case "v2.0/.well-known/openid-configuration": document(tenant) { platform.discovery($0) }
         case "discovery/v2.0/keys": document(tenant) { platform.keys($0) }
         case "oauth2/v2.0/authorize": page(tenant) { platform.authorize($0, segment: $1) }

@@ -121,6 +121,33 @@ struct ControlTests {
         }
     }
 
+    @Test(
+        "A platform that is down answers nothing, the others do, until it is up again",
+        arguments: [
+            ("all", [false, false, false]), ("workforce", [false, true, true]), ("external", [true, false, true]),
+            ("b2c", [true, true, false]),
+        ])
+    func outage(which: String, answers: [Bool]) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let application = HTTPClient(workers: tenant.workers)
+            let client = Browser(baseURL: tenant.tenant.baseURL, client: application)
+            let browser = tenant.browser()
+            func answered() async throws -> [Bool] {
+                var found: [Bool] = []
+                for path in ["common", Tenant.fabrikam, "tfp/\(Tenant.fabrikamB2CDomain)/b2c_1_susi"] {
+                    found.append((try? await client.get("/\(path)/v2.0/.well-known/openid-configuration")) != nil)
+                }
+                return found
+            }
+            _ = try await browser.control(["provider_down": .string(which)])
+            #expect(try await answered() == answers)
+            #expect(try await browser.get("/control").status == 200)
+            _ = try await browser.control(["provider_down": .null])
+            #expect(try await answered() == [true, true, true])
+            await application.shutdown()
+        }
+    }
+
     @Test("revoke ends refresh tokens and the sign-on session, and signing in anew helps")
     func revoke() async throws {
         try await run { (_, browser, refresh, _) async throws in

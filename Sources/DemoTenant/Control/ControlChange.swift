@@ -7,6 +7,7 @@ enum ControlChange: Sendable {
     case answer(Controls.Endpoint, Controls.InjectedAnswer?)
     case delay(Controls.Endpoint, milliseconds: Int)
     case closeConnection(Controls.Endpoint?)
+    case outage(Controls.Outage?)
     case revoke(DemoAccount)
     case requireConsent(DemoAccount)
     case requireSecondFactor(DemoAccount)
@@ -25,7 +26,8 @@ enum ControlChange: Sendable {
     /// All keys, in the order in which they are listed and applied: first a fresh start, then what is set on it.
     static let keys = [
         "reset", "rotate_key", "access_token_seconds", "refresh_token_seconds", "token_error", "graph_error",
-        "token_delay_ms", "graph_delay_ms", "close_connection", "revoke", "require_consent", "require_mfa",
+        "token_delay_ms", "graph_delay_ms", "close_connection", "provider_down", "revoke", "require_consent",
+        "require_mfa",
         "claims_challenge", "bad_id_token", "token_platform_error", "authorize_platform_error", "missing_scope",
         "declined_scope", "b2c_issuer_without_policy",
     ]
@@ -61,6 +63,7 @@ enum ControlChange: Sendable {
         case "token_delay_ms": .delay(.token, milliseconds: try number(value, upTo: 600_000))
         case "graph_delay_ms": .delay(.graph, milliseconds: try number(value, upTo: 600_000))
         case "close_connection": .closeConnection(try choice(value, Controls.Endpoint.allCases))
+        case "provider_down": .outage(try choice(value, Controls.Outage.allCases))
         case "bad_id_token": .idTokenFault(try choice(value, IDTokenFault.allCases))
         case "revoke": .revoke(try account(value))
         case "require_consent": .requireConsent(try account(value))

@@ -50,6 +50,9 @@ extension Platform {
         case .closeConnection(let endpoint):
             controls.change { $0.closeConnection = endpoint }
             if endpoint != nil { await closeIdleConnections() }
+        case .outage(let outage):
+            controls.change { $0.outage = outage }
+            if outage != nil { await closeIdleConnections() }
         case .idTokenFault(let fault): controls.change { $0.idTokenFault = fault }
         case .platformError(let endpoint, let number): controls.change { $0.platformErrors[endpoint] = number }
         case .missingScope(let scope): controls.change { $0.missingScope = scope }
@@ -90,6 +93,7 @@ extension Platform {
             "token_delay_ms": .int(settings.delayMilliseconds[.token] ?? 0),
             "graph_delay_ms": .int(settings.delayMilliseconds[.graph] ?? 0),
             "close_connection": JSONValue(settings.closeConnection?.rawValue),
+            "provider_down": JSONValue(settings.outage?.rawValue),
             "require_mfa": .array(demands.map(JSONValue.string)),
             "claims_challenge": .bool(settings.claimsChallenge != nil),
             "bad_id_token": JSONValue(settings.idTokenFault?.rawValue),

@@ -111,6 +111,7 @@ enum ControlForm {
         case "token_error", "graph_error": "The next requests are answered as you chose."
         case "token_delay_ms", "graph_delay_ms": "The delay is set."
         case "close_connection": "The next request gets no answer, if you chose so."
+        case "provider_down": "The identity provider is up or down as you chose."
         case "revoke": "The account\u{2019}s refresh tokens and sign-on sessions are dead."
         case "require_consent": "The account is asked for consent again."
         case "require_mfa": "The next silent call for the account asks for a second factor."

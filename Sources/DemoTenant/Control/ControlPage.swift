@@ -41,6 +41,13 @@ struct ControlPage: Page {
                     "close_connection", "Close the connection without an answer",
                     [("", "Never"), ("token", "Token endpoint, next request"), ("graph", "Graph, next request")],
                     selected: state["close_connection"]?.stringValue ?? ""),
+                choiceForm(
+                    "provider_down", "No answer from the identity provider",
+                    [
+                        ("", "It answers"), ("workforce", "Entra ID is down"),
+                        ("external", "The external tenant is down"),
+                        ("b2c", "B2C is down"), ("all", "All are down"),
+                    ], selected: state["provider_down"]?.stringValue ?? ""),
                 numberForm("token_delay_ms", "Delay of the token endpoint (ms)"),
                 numberForm("graph_delay_ms", "Delay of Graph (ms)"),
             ])

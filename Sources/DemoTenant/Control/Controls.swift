@@ -16,6 +16,20 @@ final class Controls: Sendable {
     /// What can fail.
     enum Endpoint: String, Sendable, CaseIterable { case token, graph }
 
+    /// Which of the platforms does not answer at all, as one that is down or out of reach.
+    enum Outage: String, Sendable, CaseIterable {
+        case all, workforce, external, b2c
+
+        /// Whether it takes the tenant with it whose path begins so.
+        func covers(_ tenant: String) -> Bool {
+            let name = tenant.lowercased()
+            let own: Outage =
+                name.hasPrefix("tfp") || TenantSegment.isUserFlowTenant(String(name.prefix { $0 != "/" }))
+                ? .b2c : [Tenant.fabrikam, Tenant.fabrikamDomain].contains(name) ? .external : .workforce
+            return self == .all || self == own
+        }
+    }
+
     /// Where an error by number is given.
     enum PlatformErrorEndpoint: String, Sendable, CaseIterable { case authorize, token }
 
@@ -26,6 +40,8 @@ final class Controls: Sendable {
         var delayMilliseconds: [Endpoint: Int] = [:]
         /// The next request to this endpoint gets no answer.
         var closeConnection: Endpoint?
+        /// Until it is ended.
+        var outage: Outage?
         /// Graph refuses tokens that were not asked for with this value as the claim `nbf`.
         var claimsChallenge: Int?
         /// Who has asked for a token with the claims of the challenge.
