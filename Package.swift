@@ -11,6 +11,7 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
@@ -27,6 +28,7 @@ let package = Package(
         .package(
             url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: [.defaults, "YAML"]),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
@@ -45,7 +47,8 @@ let package = Package(
 
         // What a relying party knows and keeps.
         .target(
-            name: "OpenIDConnect", dependencies: [httpTypes, jwtKit, crypto, cryptoExtras], swiftSettings: settings),
+            name: "OpenIDConnect", dependencies: [httpTypes, jwtKit, crypto, cryptoExtras, x509],
+            swiftSettings: settings),
         .target(
             name: "SessionStore",
             dependencies: [.product(name: "GRDB", package: "GRDB.swift"), crypto],
@@ -84,7 +87,7 @@ let package = Package(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "EventLoop", "HTTPServer", "HTTPWire"],
             swiftSettings: settings),
         .testTarget(
-            name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", jwtKit, crypto, cryptoExtras],
+            name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", jwtKit, crypto, cryptoExtras, x509],
             swiftSettings: settings),
         .testTarget(
             name: "SessionStoreTests",

@@ -1,13 +1,14 @@
 // The account menu: who is signed in to this application in this browser; switch, add, take off the list.
 
 import { app, get, send } from "./api.js";
-import { element } from "./panel.js";
+import { element } from "./element.js";
+import { t } from "./strings.js";
 
 const menu = document.getElementById("accounts");
 const list = element("ul");
 const note = element("p", "empty");
 note.setAttribute("role", "status");
-const add = Object.assign(element("button", "add", "Add an account"), { type: "button" });
+const add = Object.assign(element("button", "add", t("accounts.add")), { type: "button" });
 menu.append(element("div", "menu-box", list, note, add));
 
 let actions = {};
@@ -26,10 +27,10 @@ async function change(path, method, body) {
 function entry({ id, username, name, current, needs_sign_in: needsSignIn }) {
   const pick = Object.assign(element("button", "pick", element("span", "name", name ?? username), element("span", "username", username)), { type: "button" });
   if (current) pick.setAttribute("aria-current", "true");
-  if (needsSignIn) pick.append(element("span", "needs", "has to sign in again"));
+  if (needsSignIn) pick.append(element("span", "needs", t("accounts.sign_in_again")));
   pick.addEventListener("click", () => change(`/api/${app}/account`, "PUT", { id }));
-  const remove = Object.assign(element("button", "remove", "Remove"), { type: "button" });
-  remove.setAttribute("aria-label", `Remove ${username} from this browser`);
+  const remove = Object.assign(element("button", "remove", t("accounts.remove")), { type: "button" });
+  remove.setAttribute("aria-label", t("accounts.remove_label", { username }));
   remove.addEventListener("click", () => change(`/api/${app}/accounts/${encodeURIComponent(id)}`, "DELETE"));
   return element("li", current ? "current" : "", pick, remove);
 }
@@ -37,8 +38,8 @@ function entry({ id, username, name, current, needs_sign_in: needsSignIn }) {
 async function load() {
   const { accounts } = await get(`/api/${app}/accounts`);
   list.replaceChildren(...accounts.map(entry));
-  menu.querySelector("summary").textContent = accounts.length > 1 ? `Accounts (${accounts.length})` : "Accounts";
-  note.textContent = accounts.length === 0 ? "Nobody is signed in." : "";
+  menu.querySelector("summary").textContent = accounts.length > 1 ? t("accounts.title_count", { count: accounts.length }) : t("accounts.title");
+  note.textContent = accounts.length === 0 ? t("accounts.nobody") : "";
 }
 
 /** Shows the accounts as they are now; `does` is what the menu's choices do. */

@@ -1,6 +1,7 @@
 // The Azure AD B2C app: user flows for signing in and editing the profile, the API of the reader's own, logout.
 
-import { app, callAPI, post } from "./api.js";
+import { app, post } from "./api.js";
+import { callAPI } from "./application-api.js";
 import { enable, loadAccount, run, say, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
 import { log, logError } from "./log.js";
 

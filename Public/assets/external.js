@@ -1,8 +1,10 @@
 // The tutorial's second app: tokens interactively and silently, an API of the reader's own, sign-out.
 
-import { app, callAPI, post } from "./api.js";
+import { app, post } from "./api.js";
+import { callAPI } from "./application-api.js";
 import { enable, loadAccount, run, say, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
 import { log, logError } from "./log.js";
+import { t } from "./strings.js";
 
 const interactiveButton = document.getElementById("acquire-interactively");
 const silentButton = document.getElementById("acquire-silently");
@@ -43,7 +45,7 @@ async function performRequest() {
     const lines = [`HTTP response code: ${status}`, `HTTP response body: ${text}`];
     // The sample stays at "Performing request..." for ever when the API refuses; here its answer is told as it is.
     if (status >= 200 && status < 300) log(["Accessed API successfully using access token.", ...lines].join("\n"));
-    else logError(["The API refused the request.", ...lines].join("\n"));
+    else logError([t("external.refused"), ...lines].join("\n"));
   } catch (failure) {
     if (failure.signInURL) return signIn(failure.signInURL, "call");
     say("", failure);

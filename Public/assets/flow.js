@@ -3,19 +3,30 @@
 
 import { showAccounts } from "./accounts.js";
 import { Failure, app, explainSignIn, get, post } from "./api.js";
-// The panels stand in the order in which these are imported.
-import { signInOptions } from "./options.js";
-import { updateClaims } from "./claims.js";
 import { showDemoNote } from "./demo.js";
 import { clearLog, log, logError } from "./log.js";
-import { clearProblem, showProblem, showSignInFailure } from "./problem.js";
-import { updateTimeline } from "./timeline.js";
+import { addPanel } from "./panel.js";
+import { t } from "./strings.js";
 
 /** What the page knows. `account` is undefined until the server said, null when signed out. */
 export const state = { account: undefined, device: null, application: null };
 
 let running = false;
 let page = { buttons: [], show() {}, finishSignIn: async () => {} };
+
+// MARK: Panels
+
+// They stand in this order. What is in them is loaded when they are first opened.
+const timeline = addPanel("timeline", t("timeline.title"), () => import("./timeline.js"));
+addPanel("options", t("options.title"), () => import("./options.js"));
+const claims = addPanel("claims", t("claims.title"), () => import("./claims.js"));
+
+/** What the person chose for the next sign-in: the fields that were filled in. */
+function signInOptions() {
+  const form = document.getElementById("sign-in-options");
+  if (!form) return {};
+  return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()]).filter(([, value]) => value));
+}
 
 // MARK: Account
 
@@ -29,7 +40,7 @@ export function show(account) {
 export async function loadAccount({ onlyChanges = false } = {}) {
   let answer;
   try {
-    if (!navigator.cookieEnabled) throw new Failure("This browser keeps no cookies for this site. Allow them and reload the page.");
+    if (!navigator.cookieEnabled) throw new Failure(t("app.no_cookies"));
     answer = await get(`/api/${app}/account`);
   } catch (failure) {
     logError(`Couldn't query current account with error: ${failure.message}`);
@@ -49,7 +60,7 @@ export async function loadAccount({ onlyChanges = false } = {}) {
   }
   show(current);
   await showAccounts({ onSwitch: () => run(null, () => loadAccount()), onAdd: () => signIn(signInPath({ prompt: "select_account" })) });
-  await updateClaims(current);
+  await claims.update();
   return current;
 }
 
@@ -89,27 +100,30 @@ async function finishSignIn() {
   const began = sessionStorage.getItem(signInBegun);
   sessionStorage.removeItem(signInBegun);
   const current = await loadAccount();
-  if (answer.get("admin_consent") === "granted") log("An administrator has approved this application for the organization.");
+  if (answer.get("admin_consent") === "granted") log(t("app.admin_consented"));
   let failure = null;
   if (answer.has("sign_in_error")) {
     const code = answer.get("sign_in_error");
     failure = { code, message: explainSignIn(code, answer.get("correlation_id")) };
-    await showSignInFailure();
+    await explain(({ showSignInFailure }) => showSignInFailure());
   }
   await page.finishSignIn({ began, current, failure, answer });
 }
 
 /** The line of the tutorial with the token as the server lets it be shown, and what was not granted. */
 export function sayToken(text, { token, declined_scopes: declined = [] }) {
-  log(`${text} ${token ?? "(hidden)"}`);
-  if (declined.length > 0) log(`Not granted: ${declined.join(", ")}`);
+  log(`${text} ${token ?? t("app.hidden_token")}`);
+  if (declined.length > 0) log(t("app.not_granted", { scopes: declined.join(", ") }));
 }
 
 /** A failed call: its text goes into the log, its explanation into the panel. */
 export function say(text, failure) {
   logError(`${text}${failure.message}`);
-  showProblem(failure);
+  explain(({ showProblem }) => showProblem(failure));
 }
+
+/** What explains problems is loaded with the first of them. Without it, the log has said what is known. */
+const explain = (show) => import("./problem.js").then(show).catch(() => {});
 
 // MARK: Sign-out
 
@@ -119,7 +133,7 @@ export async function signOut({ browser = state.device?.mode === "shared", done,
     const { redirect } = await post(`/auth/${app}/sign-out`, { browser });
     done();
     show(null);
-    await Promise.all([updateClaims(null), showAccounts()]);
+    await Promise.all([claims.update(), showAccounts()]);
     if (!redirect) return;
     // The provider brings it back when it has done its part.
     const expected = new URL(redirect).searchParams.get("state");
@@ -137,7 +151,7 @@ export async function signOut({ browser = state.device?.mode === "shared", done,
 export async function run(button, flow) {
   if (running) return;
   running = true;
-  clearProblem();
+  document.getElementById("problem").hidden = true;
   button?.setAttribute("aria-busy", "true");
   try {
     await ready;
@@ -147,7 +161,7 @@ export async function run(button, flow) {
   } finally {
     settle(button);
   }
-  await updateTimeline();
+  await timeline.update();
 }
 
 function settle(button) {
@@ -190,5 +204,6 @@ export function start(own) {
     }).catch(() => {});
     await finishSignIn().catch(() => {});
     await known;
+    await timeline.update();
   })());
 }

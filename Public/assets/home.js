@@ -1,69 +1,63 @@
-// The home page: one card for each configured application, the device mode, the demo note.
+// The home page: one card for each configured application, who is signed in, the device mode, the demo note.
 
 import { get } from "./api.js";
 import { showDemoNote } from "./demo.js";
+import { element } from "./element.js";
+import { t } from "./strings.js";
 
-const kinds = {
-  workforce: "Work, school and personal accounts",
-  external: "Customer accounts (external tenant)",
-  b2c: "Azure AD B2C",
-  oidc: "OpenID Connect",
-};
-
-const modes = {
-  private: "One person's machine. Signing out removes the application's tokens; the browser stays signed in at the identity provider.",
-  shared: "A machine that several people use. Signing out also signs the browser out of the identity provider, and sessions are short.",
-};
-
-const pictures = { ios: "phone", external: "phone", b2c: "phone", kiosk: "phone", macos: "window" };
+const pictures = { ios: "phone", external: "phone", b2c: "phone", macos: "window", portal: "portal", kiosk: "kiosk" };
 
 const state = document.getElementById("state");
-
-function element(name, className, ...content) {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  made.append(...content);
-  return made;
-}
+const cards = document.getElementById("cards");
+const signedIn = document.getElementById("signed-in");
 
 function card({ id, title, page, kind, authority, signed_in_as: username }) {
   const icon = element("img");
   Object.assign(icon, { src: `/assets/${pictures[page] ?? "window"}.svg`, width: 44, height: 44, alt: "" });
   const link = element("a", "", title);
   link.href = `/${id}`;
-  const open = element("span", "open", "Open →");
+  const open = element("span", "open", `${t("home.open")} →`);
   open.setAttribute("aria-hidden", "true");
   return element("li", "card",
     element("div", "card-head",
       element("span", "card-icon", icon),
-      element("div", "", element("h3", "", link), element("p", "kind", kinds[kind] ?? kind)),
+      element("div", "", element("h3", "", link), element("p", "kind", t(`home.kind.${kind}`) || kind)),
     ),
+    element("p", "purpose", t(`home.page.${page}`)),
     element("p", "authority mono", authority),
     element("p", "foot",
-      element("span", username ? "who in" : "who", username ? `Signed in as ${username}` : "Nobody signed in"),
+      element("span", username ? "who in" : "who", username ? t("home.signed_in_as", { username }) : t("home.nobody")),
       open,
     ),
   );
 }
 
-async function load() {
-  const { apps, demo, mode, demo_control_url: controlURL } = await get("/api/apps");
-  document.getElementById("cards").replaceChildren(...apps.map(card));
-  document.getElementById("mode").textContent = mode === "shared" ? "Shared" : "Private";
-  document.getElementById("mode-text").textContent = modes[mode] ?? "";
-  document.getElementById("facts").hidden = false;
-  if (demo && document.getElementById("demo").hidden) showDemoNote({ controlURL });
-  state.hidden = apps.length > 0;
-  if (apps.length === 0) state.textContent = "No application is configured. Name one under apps: in companion.yaml and start the server again.";
+/** Shows a message, or with none hides it; cards that are there already stay. */
+function say(text) {
+  state.textContent = text;
+  state.hidden = text === "";
+  cards.hidden = text !== "" && cards.children.length === 0;
+  signedIn.hidden = cards.hidden;
 }
 
-const loadOrSay = () => load().catch((failure) => {
-  state.textContent = failure.message;
-  state.hidden = false;
-});
+async function load() {
+  const { apps, demo, mode, demo_control_url: controlURL } = await get("/api/apps");
+  cards.replaceChildren(...apps.map(card));
+  say(apps.length > 0 ? "" : t("home.none"));
+  const usernames = [...new Set(apps.map(({ signed_in_as: username }) => username).filter(Boolean))];
+  signedIn.className = usernames.length > 0 ? "who in" : "who";
+  signedIn.textContent = usernames.length > 0 ? t("home.signed_in", { usernames: usernames.join(", ") }) : t("home.nobody_anywhere");
+  document.getElementById("mode").textContent = t(`home.mode.${mode}`);
+  document.getElementById("mode-text").textContent = t(`home.mode_means.${mode}`);
+  document.getElementById("facts").hidden = false;
+  if (demo && document.getElementById("demo").hidden) showDemoNote({ controlURL });
+}
+
+const loadOrSay = () => load().catch((failure) => say(failure.message));
 
 // Who is signed in may have changed in another tab.
 document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && loadOrSay());
 addEventListener("pageshow", (event) => event.persisted && loadOrSay());
+addEventListener("online", loadOrSay);
 
 await loadOrSay();

@@ -1,5 +1,7 @@
 // The logging text view: every message stays, with its time; the latest is in sight.
 
+import { language, t } from "./strings.js";
+
 const view = document.getElementById("log");
 
 /** Adds a message; `json` is shown pretty-printed after it. */
@@ -7,7 +9,7 @@ export function log(text, { bad = false, json } = {}) {
   const now = new Date();
   const time = document.createElement("time");
   time.dateTime = now.toISOString();
-  time.textContent = now.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+  time.textContent = now.toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
   const entry = document.createElement("p");
   entry.append(time, " ", text);
   if (bad) entry.className = "bad";
@@ -31,11 +33,11 @@ copy.addEventListener("click", async () => {
   const lines = [...view.children].map((entry) => entry.textContent);
   try {
     await navigator.clipboard.writeText(lines.join("\n"));
-    copy.textContent = "Copied";
+    copy.textContent = t("common.copied");
   } catch {
-    copy.textContent = "Not copied";
+    copy.textContent = t("common.not_copied");
   }
-  setTimeout(() => (copy.textContent = "Copy"), 1500);
+  setTimeout(() => (copy.textContent = t("log.copy")), 1500);
 });
 
 document.getElementById("clear-log").addEventListener("click", clearLog);

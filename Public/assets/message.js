@@ -1,7 +1,43 @@
-// The pages with one message (signed out, errors): only the demo note is live.
+// The pages with one message, for errors and for who is signed out: the demo note, and on a shared device the way back to its
+// kiosk, which nobody has to press.
 
 import { get } from "./api.js";
 import { showDemoNote } from "./demo.js";
+import { t } from "./strings.js";
 
-const device = await get("/api/device").catch(() => null);
-if (device?.demo) showDemoNote();
+const back = document.getElementById("back");
+const text = document.getElementById("on-shared");
+
+/** The next person begins where this one did. */
+function goBackTo({ id, title }, until) {
+  const go = () => location.replace(`/${id}`);
+  back.href = `/${id}`;
+  back.textContent = t("message.back_now", { title });
+  back.addEventListener("click", (event) => {
+    event.preventDefault();
+    go();
+  });
+  const tick = () => {
+    const left = Math.ceil((until - Date.now()) / 1000);
+    if (left <= 0) return go();
+    text.textContent = t("message.countdown", { title, seconds: left });
+    setTimeout(tick, 250);
+  };
+  tick();
+}
+
+async function start() {
+  let answer;
+  try {
+    answer = await get("/api/apps");
+  } catch {
+    // A kiosk must not stay here because the server was away for a moment.
+    return setTimeout(start, 5000);
+  }
+  const { apps, demo, mode } = answer;
+  if (demo) showDemoNote();
+  const kiosk = mode === "shared" && apps.find(({ page }) => page === "kiosk");
+  if (kiosk) goBackTo(kiosk, Date.now() + Number(text.dataset.seconds) * 1000);
+}
+
+await start();

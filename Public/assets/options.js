@@ -1,18 +1,9 @@
 // What the next interactive sign-in asks for beyond the usual: prompt, hints, scopes, claims.
 
-import { addPanel, element } from "./panel.js";
+import { element } from "./element.js";
+import { t } from "./strings.js";
 
-const { box } = addPanel("options", "Sign-in options");
-
-const prompts = {
-  "": "As the application has it",
-  if_necessary: "If necessary",
-  select_account: "Select account",
-  login: "Login: always the password",
-  consent: "Consent",
-  create: "Create an account",
-  none: "None: check single sign-on",
-};
+const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
 
 function field(id, label, control, hint) {
   control.id = `option-${id}`;
@@ -26,23 +17,20 @@ function text(id, label, hint) {
   return field(id, label, input, hint);
 }
 
-const select = element("select");
-select.append(...Object.entries(prompts).map(([value, label]) => Object.assign(element("option", "", label), { value })));
-
-const form = element("form", "options");
-form.append(
-  field("prompt", "Prompt", select, "What the provider shows."),
-  text("login_hint", "Login hint", "The username to sign in. Not together with Select account."),
-  text("tenant", "Tenant", "Another organization's ID or domain, where the account is a guest (Entra ID only)."),
-  text("domain_hint", "Domain hint", "Skips the question which organization."),
-  text("scope", "Further scopes", "Permissions to ask for beyond the configured ones, with spaces between them."),
-  text("claims", "Claims", "A claims request, as JSON."),
-  element("p", "", Object.assign(element("button", "small", "Clear"), { type: "reset" })),
-);
-form.addEventListener("submit", (event) => event.preventDefault());
-box.append(form);
-
-/** The fields that were filled in. */
-export function signInOptions() {
-  return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()]).filter(([, value]) => value));
+/** Makes the panel's content; the sign-in reads the form when it begins. */
+export function fill(box) {
+  const select = element("select");
+  select.append(new Option(t("options.prompt.configured"), ""), ...prompts.map((prompt) => new Option(t(`options.prompt.${prompt}`), prompt)));
+  const form = Object.assign(element("form", "options"), { id: "sign-in-options" });
+  form.append(
+    field("prompt", t("options.prompt"), select, t("options.prompt_hint")),
+    text("login_hint", t("options.login_hint"), t("options.login_hint_hint")),
+    text("tenant", t("options.tenant"), t("options.tenant_hint")),
+    text("domain_hint", t("options.domain_hint"), t("options.domain_hint_hint")),
+    text("scope", t("options.scope"), t("options.scope_hint")),
+    text("claims", t("options.claims"), t("options.claims_hint")),
+    element("p", "", Object.assign(element("button", "small", t("options.clear")), { type: "reset" })),
+  );
+  form.addEventListener("submit", (event) => event.preventDefault());
+  box.append(form);
 }

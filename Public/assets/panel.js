@@ -1,17 +1,32 @@
-// The folded panels below an application's screen: sign-in options, claims, what the server did.
+// The folded panels beside an application's screen: what just happened, sign-in options, claims.
 
-/** An element with a class and content. */
-export function element(name, className = "", ...content) {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  made.append(...content);
-  return made;
-}
+import { element } from "./element.js";
+import { t } from "./strings.js";
 
 const panels = document.getElementById("panels");
 
-/** Adds a folded panel with this title; answers the panel and the box for its content. */
-export function addPanel(id, title) {
+/** Which panels this tab has open on this page, so that they still are when it comes back from the provider's pages. */
+const kept = `panels:${location.pathname}`;
+const opened = new Set(JSON.parse(sessionStorage.getItem(kept) ?? "[]"));
+
+let styled;
+/** The style of what is in the panels, loaded with the first one that is opened. */
+function style() {
+  styled ??= new Promise((resolve) => {
+    const link = element("link");
+    Object.assign(link, { rel: "stylesheet", href: "/assets/panel.css", onload: resolve, onerror: resolve });
+    document.head.append(link);
+  });
+  return styled;
+}
+
+/**
+ * Adds a folded panel with this title; answers the panel, the box for its content, and `update`.
+ *
+ * `load` imports the module of the panel's content when it is first opened: the module's `fill(box)` makes the content, its
+ * `update()` brings it up to date, at each opening and whenever the page calls the panel's own `update`.
+ */
+export function addPanel(id, title, load) {
   const box = element("div", "panel-box");
   box.id = `${id}-box`;
   Object.assign(box, { tabIndex: 0 });
@@ -20,8 +35,33 @@ export function addPanel(id, title) {
   const panel = element("details", "panel", element("summary", "", title), box);
   panel.id = id;
   panels.append(panel);
-  panel.addEventListener("toggle", () => panel.open && panel.scrollIntoView({ block: "nearest" }));
-  return { panel, box };
+
+  let loading;
+  async function update() {
+    if (!panel.open) return;
+    await style();
+    if (!load) return;
+    loading ??= load().then((module) => {
+      box.replaceChildren();
+      module.fill(box);
+      return module;
+    });
+    try {
+      await (await loading).update?.();
+    } catch {
+      loading = undefined;
+      box.replaceChildren(element("p", "empty", t("app.panel_failed")));
+    }
+  }
+
+  panel.addEventListener("toggle", () => {
+    opened[panel.open ? "add" : "delete"](id);
+    sessionStorage.setItem(kept, JSON.stringify([...opened]));
+    if (panel.open) panel.scrollIntoView({ block: "nearest" });
+    update();
+  });
+  panel.open = opened.has(id);
+  return { panel, box, update };
 }
 
 /** A table with these column titles, and the body to fill. */

@@ -1,11 +1,10 @@
 // Why something failed, who can mend it and how, with the identifiers that support asks for, ready to copy.
 
 import { app, get } from "./api.js";
-import { element } from "./panel.js";
+import { element } from "./element.js";
+import { t } from "./strings.js";
 
 const box = document.getElementById("problem");
-
-const who = { user: "You can mend this", administrator: "An administrator of your organization can mend this", operator: "The operator of this server can mend this" };
 
 function line(term, value) {
   return value ? [element("dt", "", term), element("dd", "mono", value)] : [];
@@ -16,32 +15,32 @@ export function showProblem({ title, explanation, action, correlation_id: correl
   const consent = action?.kind === "admin_consent" ? action.url : null;
   box.hidden = !explanation && !consent && !retryAfter;
   if (box.hidden) return;
-  const parts = [element("h2", "", title ?? "What happened")];
+  const parts = [element("h2", "", title ?? t("problem.title"))];
   if (explanation) {
-    parts.push(element("p", "", explanation.cause), element("p", "", element("strong", "", `${who[explanation.who]}: `), explanation.remedy));
+    parts.push(element("p", "", explanation.cause), element("p", "", element("strong", "", t(`problem.who.${explanation.who}`)), " ", explanation.remedy));
   }
   if (consent) {
     const link = Object.assign(element("a", "mono", consent), { href: consent });
-    parts.push(element("p", "", "Give this address to an administrator, or open it if you are one: ", link));
+    parts.push(element("p", "", t("problem.admin_consent"), " ", link));
   }
   if (retryAfter) parts.push(countdown(retryAfter));
-  const details = [...line("Number", explanation?.number), ...line("Correlation id", correlationID), ...line("Trace id", traceID), ...line("Time", timestamp)];
-  if (details.length > 0) parts.push(element("dl", "", ...details), copyButton([explanation?.number, explanation?.cause, consent, correlationID && `correlation id ${correlationID}`, traceID && `trace id ${traceID}`, timestamp]));
+  const details = [...line(t("problem.number"), explanation?.number), ...line(t("problem.correlation_id"), correlationID), ...line(t("problem.trace_id"), traceID), ...line(t("problem.time"), timestamp)];
+  if (details.length > 0) parts.push(element("dl", "", ...details), copyButton([explanation?.number, explanation?.cause, consent, correlationID && `${t("problem.correlation_id")}: ${correlationID}`, traceID && `${t("problem.trace_id")}: ${traceID}`, timestamp]));
   box.replaceChildren(...parts);
   // What is to be done with the address must not stay out of sight on a phone.
   if (consent) box.scrollIntoView({ block: "nearest" });
 }
 
 function copyButton(lines) {
-  const button = Object.assign(element("button", "small", "Copy for support"), { type: "button" });
+  const button = Object.assign(element("button", "small", t("problem.copy")), { type: "button" });
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(lines.filter(Boolean).join("\n"));
-      button.textContent = "Copied";
+      button.textContent = t("common.copied");
     } catch {
-      button.textContent = "Not copied";
+      button.textContent = t("common.not_copied");
     }
-    setTimeout(() => (button.textContent = "Copy for support"), 1500);
+    setTimeout(() => (button.textContent = t("problem.copy")), 1500);
   });
   return element("p", "", button);
 }
@@ -51,15 +50,11 @@ function countdown(seconds) {
   const until = Date.now() + seconds * 1000;
   const tick = () => {
     const left = Math.ceil((until - Date.now()) / 1000);
-    text.textContent = left > 0 ? `You can try again in ${left} s.` : "You can try again now.";
+    text.textContent = left > 0 ? t("problem.wait", { seconds: left }) : t("problem.wait_over");
     if (left > 0 && text.isConnected) setTimeout(tick, 1000);
   };
   setTimeout(tick);
   return text;
-}
-
-export function clearProblem() {
-  box.hidden = true;
 }
 
 /** The failed sign-in that the browser has just come back from. */

@@ -1,6 +1,7 @@
 // The tutorial app's flow, for the iOS and the macOS page: Call Microsoft Graph API; Sign Out; Get device info (iOS).
 
-import { app, get, getMe, post } from "./api.js";
+import { app, get, post } from "./api.js";
+import { getMe } from "./application-api.js";
 import { enable, loadAccount, run, say, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
 import { log, logError } from "./log.js";
 

@@ -15,6 +15,7 @@ public final class CompanionServer: Sendable {
     private let store: SessionStore
     private let client: HTTPClient
     private let server: HTTPServer
+    private let isShared: Bool
 
     /// Opens the store and loads the pages; nothing is served yet.
     ///
@@ -30,7 +31,12 @@ public final class CompanionServer: Sendable {
         now: @escaping @Sendable () -> Date = { Date() },
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes
     ) throws {
-        let pages = try Pages(folder: configuration.publicFolder, applications: configuration.applications)
+        let cookie = SessionCookie(configuration: configuration)
+        let languages = try Languages(
+            folder: configuration.publicFolder + "/languages", cookieName: cookie.name + "-language")
+        let pages = try Pages(
+            folder: configuration.publicFolder, applications: configuration.applications, languages: languages)
+        isShared = configuration.deviceMode == .shared
         store = try SessionStore(configuration: configuration, now: now, randomBytes: randomBytes)
         let client = HTTPClient(
             workers: workers,
@@ -50,35 +56,37 @@ public final class CompanionServer: Sendable {
         let directory = ProviderDirectory(transport: transport, now: now)
         let timeline = Timeline(now: now)
         let trips = TripLimit(now: now)
+        let reach = ProviderReach(client: client)
         let credentials = ClientCredentials(now: now, randomBytes: randomBytes)
         let throttle = Throttle(now: now)
         let exchange = TokenExchange(transport: transport, throttle: throttle)
-        let failures = SignInFailures(now: now)
+        let history = AttemptHistory(now: now)
         let tokens = TokenAcquisition(
             store: store, directory: directory, timeline: timeline, credentials: credentials, exchange: exchange,
             now: now)
-        let cookie = SessionCookie(configuration: configuration)
         let endpoints = Endpoints(
             configuration: configuration, store: store, cookie: cookie,
             signInFlow: SignInFlow(
                 configuration: configuration, store: store, directory: directory, timeline: timeline, trips: trips,
-                credentials: credentials, exchange: exchange, failures: failures,
+                reach: reach, credentials: credentials, exchange: exchange, history: history,
                 randomBytes: randomBytes),
-            failures: failures,
+            history: history, languages: languages,
             signOutFlow: SignOutFlow(
                 configuration: configuration, store: store, directory: directory, transport: transport,
-                credentials: credentials, timeline: timeline, trips: trips, logger: logger, randomBytes: randomBytes),
+                credentials: credentials, timeline: timeline, history: history, trips: trips, reach: reach,
+                logger: logger,
+                randomBytes: randomBytes),
             channelLogout: ChannelLogout(
                 applications: configuration.applications, store: store, directory: directory, logger: logger, now: now),
-            tokens: tokens,
+            acquisition: tokens,
             api: APIProxy(
                 client: client, tokens: tokens, directory: directory, throttle: throttle, timeline: timeline,
                 trips: trips, now: now),
-            timeline: timeline, formPosts: FormPostCallbacks(now: now, randomBytes: randomBytes))
+            timeline: timeline, formPosts: FormPostCallbacks(now: now, randomBytes: randomBytes),
+            authorities: AuthorityCheck(client: client, now: now))
         let pipeline = Pipeline(
-            configuration: configuration, pages: pages, endpoints: endpoints, store: store, cookie: cookie,
-            logger: logger
-        )
+            configuration: configuration, languages: languages, pages: pages, endpoints: endpoints, store: store,
+            cookie: cookie, logger: logger)
         server = HTTPServer(
             configuration: ServerConfiguration(configuration, logger: logger), workers: workers, responder: pipeline,
             logger: logger)
@@ -89,7 +97,9 @@ public final class CompanionServer: Sendable {
     /// - Returns: the port.
     /// - Throws: ``ServerError`` when the address cannot be bound.
     public func start() async throws -> Int {
-        try await server.start()
+        // Nobody comes back to a shared device that was started anew.
+        if isShared { _ = try await store.revokeAll() }
+        return try await server.start()
     }
 
     /// Stops accepting, finishes what is under way, closes the database.
@@ -117,7 +127,8 @@ extension SessionStore {
             }
         try self.init(
             configuration: Configuration(
-                path: configuration.database, idle: configuration.sessionIdle, maxAge: configuration.sessionMaximum),
+                path: configuration.database, idle: configuration.effectiveSessionIdle,
+                maxAge: configuration.sessionMaximum),
             keyRing: keyRing, now: now, randomBytes: randomBytes)
     }
 }

@@ -7,7 +7,9 @@ enum DemoApplications {
     /// The registration's client id.
     static let clientID = "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10"
 
-    static func all(tenant: DemoTenant, secret: String, redirectURI: String) throws -> [Application] {
+    static func all(
+        tenant: DemoTenant, secret: String, redirectURI: String, isShared: Bool
+    ) throws -> [Application] {
         func registration(scopes: [String], capabilities: [String] = []) -> ClientRegistration {
             ClientRegistration(
                 clientID: clientID, redirectURI: redirectURI, authentication: .secret(secret), scopes: scopes,
@@ -16,7 +18,7 @@ enum DemoApplications {
         let workforce = try Authority(tenant.authority)
         let graph = registration(scopes: ["user.read"], capabilities: ["cp1"])
         let b2c = try Authority(tenant.b2cAuthority, kind: .b2c)
-        return [
+        let applications = [
             Application(
                 id: "ios", page: .ios, title: "iOS tutorial", authority: workforce, registration: graph,
                 api: tenant.graphURL),
@@ -34,6 +36,13 @@ enum DemoApplications {
                     .resetPassword: try b2c.withPolicy(tenant.b2cResetPasswordPolicy),
                 ],
                 registration: registration(scopes: tenant.b2cScopes), api: tenant.b2cAPI),
+            Application(
+                id: "portal", page: .portal, title: "Test portal", authority: workforce, registration: graph,
+                api: tenant.graphURL),
         ]
+        let kiosk = Application(
+            id: "kiosk", page: .kiosk, title: "Demo kiosk", authority: workforce, registration: graph,
+            api: tenant.graphURL)
+        return isShared ? [kiosk] + applications : applications
     }
 }

@@ -40,7 +40,8 @@ enum Running {
             workers: workers, logger: logger)
         _ = try await start { try await tenant.start() }
         configuration.applications = try DemoApplications.all(
-            tenant: tenant, secret: secret, redirectURI: configuration.publicURL.redirectURI)
+            tenant: tenant, secret: secret, redirectURI: configuration.publicURL.redirectURI,
+            isShared: configuration.deviceMode == .shared)
         configuration.demoControlURL = tenant.baseURL + "/control"
         let server = try makeServer(configuration, workers: workers, logger: logger)
         _ = try await start { try await server.start() }

@@ -27,8 +27,10 @@ public final class Asset: Sendable {
     ///   - contentType: Their media type.
     ///   - cacheControl: The `Cache-Control` of every answer; the default has browsers revalidate each time.
     ///   - lastModified: When the bytes changed last, if it is known.
+    ///   - fields: Further fields of every answer, a 304 among them, as `Vary` and `Content-Language`.
     public init(
-        body: [UInt8], contentType: String, cacheControl: String = "no-cache", lastModified: HTTPDate? = nil
+        body: [UInt8], contentType: String, cacheControl: String = "no-cache", lastModified: HTTPDate? = nil,
+        fields further: HTTPFields = [:]
     ) {
         self.body = body
         let digits = Array("0123456789abcdef".utf8)
@@ -39,6 +41,7 @@ public final class Asset: Sendable {
         var fields: HTTPFields = [.cacheControl: cacheControl]
         fields[.eTag] = tag?.text
         fields[.lastModified] = lastModified?.text
+        fields.append(contentsOf: further)
         notModifiedLines = Self.lines(fields)
         fields[.contentType] = contentType
         fields[.acceptRanges] = "bytes"

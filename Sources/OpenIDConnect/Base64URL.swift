@@ -1,8 +1,9 @@
 /// base64url without padding (RFC 4648 section 5, RFC 7515 appendix C).
-enum Base64URL {
+public enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    /// The text of bytes.
+    public static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         var buffer: UInt32 = 0
         var bits: UInt32 = 0
@@ -20,7 +21,7 @@ enum Base64URL {
 
     /// Nil for padding, other characters, an impossible length, or bits left over that are not zero: one value has
     /// exactly one spelling, so that nothing can be appended to a signed token unseen.
-    static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+    public static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var buffer: UInt32 = 0
         var bits: UInt32 = 0

@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import HTTPTypes
+import X509
 
 /// How the client proves to the token endpoint who it is (OpenID Connect Core section 9).
 public enum ClientAuthentication: Sendable, RedactedDescription {
@@ -36,6 +37,8 @@ public struct ClientCertificate: Sendable, RedactedDescription {
     /// How long an assertion is good, in seconds (facts: 5 to 10 minutes).
     static let lifetime: Int64 = 300
 
+    /// When the certificate ends.
+    public let notValidAfter: Date
     private let thumbprint: String
     private let key: _RSA.Signing.PrivateKey
     private let now: ProviderClock
@@ -61,6 +64,11 @@ public struct ClientCertificate: Sendable, RedactedDescription {
         // The public key stands in the certificate as the key's own DER has it (RFC 5280 section 4.1.2.7).
         guard Data(der).range(of: key.publicKey.pkcs1DERRepresentation) != nil else {
             throw Failure(reason: "the private key is not the certificate's")
+        }
+        do {
+            notValidAfter = try Certificate(derEncoded: der).notValidAfter
+        } catch {
+            throw Failure(reason: "the certificate cannot be read")
         }
         thumbprint = Base64URL.encode(SHA256.hash(data: der))
         self.now = now

@@ -126,6 +126,11 @@ import Testing
         ("apps: { ios: { client_id: a, client_authentication: digest } }", "apps.ios.client_authentication"),
         ("apps: { ios: { client_id: a, extra_query_parameters: [nonce] } }", "apps.ios.extra_query_parameters"),
         ("apps: { ios: { client_id: a, prompt: none } }", "apps.ios.prompt"),
+        ("apps: { kiosk: { client_id: a } }", "apps.kiosk.page"),
+        ("kiosk: { idle_seconds: 20 }\n" + application, "kiosk.idle_seconds"),
+        ("kiosk: { countdown_after_seconds: never }\n" + application, "kiosk.countdown_after_seconds"),
+        ("apps: { portal: { client_id: a, allowed_users: [adele@contoso.example] } }", "apps.portal.allowed_users"),
+        ("apps: { ios: { client_id: a, client_secret_expires: soon } }", "apps.ios.client_secret_expires"),
     ])
     func `a mistake is named by its key`(yaml: String, key: String) throws {
         let mistakes = try #require(throws: ConfigurationMistakes.self) { try read(yaml) }

@@ -70,7 +70,7 @@ import Testing
 
     @Test func `text becomes HTML text`() {
         #expect(
-            ErrorPage.escaped(#"<a href="x" class='y'>&{{"#)
+            PageTemplate.escaped(#"<a href="x" class='y'>&{{"#)
                 == "&lt;a href=&quot;x&quot; class=&#39;y&#39;&gt;&amp;&#123;&#123;")
     }
 }

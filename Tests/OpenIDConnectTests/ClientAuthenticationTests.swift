@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import Testing
+import X509
 
 @testable import OpenIDConnect
 
@@ -60,16 +61,20 @@ struct ClientAuthenticationTests {
         #expect(open["client_assertion"] == nil && open["client_secret"] == nil && open["client_id"] == clientID)
     }
 
-    /// Not a certificate, but DER in which the key stands: all that is looked at.
-    private func certificate(_ key: _RSA.Signing.PrivateKey) -> String {
-        let der = Data([0x30, 0x82]) + key.publicKey.pkcs1DERRepresentation + Data([0x05, 0x00])
-        return "-----BEGIN CERTIFICATE-----\n\(der.base64EncodedString())\n-----END CERTIFICATE-----\n"
+    private func certificate(_ key: _RSA.Signing.PrivateKey) throws -> String {
+        let name = try DistinguishedName { CommonName("companion") }
+        return try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(key.publicKey),
+            notValidBefore: testTime, notValidAfter: testTime.addingTimeInterval(86_400), issuer: name, subject: name,
+            signatureAlgorithm: .sha256WithRSAEncryption, extensions: Certificate.Extensions(),
+            issuerPrivateKey: .init(key)
+        ).serializeAsPEM().pemString + "\n"
     }
 
     @Test("A certificate signs a fresh assertion with PS256 for the token endpoint")
     func certificate() async throws {
         let key = try TestKeys.rsa.get()
-        let pem = certificate(key)
+        let pem = try certificate(key)
         let credential = try ClientCertificate(
             certificatePEM: "chain:\n" + pem, privateKeyPEM: key.pemRepresentation, now: { testTime },
             randomBytes: { [UInt8](repeating: 0xAB, count: $0) })
@@ -78,7 +83,8 @@ struct ClientAuthenticationTests {
         try #require(parts.count == 3)
         let header = try #require(JSONValue(parsing: Base64URL.decode(parts[0].utf8) ?? []))
         let claims = try #require(JSONValue(parsing: Base64URL.decode(parts[1].utf8) ?? []))
-        let der = Data(base64Encoded: pem.split(separator: "\n")[1].description) ?? Data()
+        let der = Data(base64Encoded: pem.split(separator: "\n").dropFirst().dropLast().joined()) ?? Data()
+        #expect(credential.notValidAfter == testTime.addingTimeInterval(86_400))
         #expect(header["alg"] == .string("PS256"))
         #expect(header["typ"] == .string("JWT"))
         #expect(header["x5t#S256"] == .string(Base64URL.encode(SHA256.hash(data: der))))
@@ -103,9 +109,9 @@ struct ClientAuthenticationTests {
                 "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----", key.pemRepresentation,
                 "the certificate is not PEM"
             ),
-            (certificate(key), "no key", "not an RSA key"),
-            (certificate(key), TestKeys.ec.pemRepresentation, "not an RSA key"),
-            (certificate(key), other.pemRepresentation, "not the certificate's"),
+            (try certificate(key), "no key", "not an RSA key"),
+            (try certificate(key), TestKeys.ec.pemRepresentation, "not an RSA key"),
+            (try certificate(key), other.pemRepresentation, "not the certificate's"),
         ]
         for (certificate, privateKey, reason) in rows {
             #expect {

@@ -1,3 +1,4 @@
+import Foundation
 import OpenIDConnect
 import SessionStore
 
@@ -24,10 +25,14 @@ public struct Application: Sendable {
     public var prompt: Prompt?
     /// Parameters that a sign-in may hand on to the provider.
     public var extraQueryParameters: [String]
+    /// Who may sign in, by object id or username; empty: everybody.
+    public var allowedUsers: [String] = []
+    /// When the client secret ends, as far as the operator has said; the platform tells nobody.
+    public var clientSecretExpires: Date?
 
     /// The tutorial apps' screens.
     public enum Page: String, Sendable, CaseIterable {
-        case ios, macos, external, b2c
+        case ios, macos, external, b2c, portal, kiosk
     }
 
     /// The kinds of identity platform.
@@ -74,6 +79,18 @@ public struct Application: Sendable {
         else { return authority }
         if case .tenant = authority.segment { return authority }
         return (try? authority.withTenant(tenant)) ?? authority
+    }
+
+    /// Whether signing in here says more about somebody than that they have an account somewhere.
+    var restrictsWhoMaySignIn: Bool { !allowedUsers.isEmpty || !registration.allowedTenants.isEmpty }
+
+    /// Whether an account is among those that may sign in.
+    func allows(username: String, objectID: String?) -> Bool {
+        allowedUsers.isEmpty
+            || allowedUsers.contains {
+                $0.caseInsensitiveCompare(username) == .orderedSame
+                    || objectID.map($0.caseInsensitiveCompare) == .orderedSame
+            }
     }
 
     /// The authority of a user flow; nil when it is not configured.

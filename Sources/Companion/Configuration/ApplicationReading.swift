@@ -36,17 +36,30 @@ extension ConfigurationReading {
         where AuthorizationRequest.ownParameters.contains(name) || SignInOptions.ownFields.contains(name) {
             mistakes.add("\(prefix).extra_query_parameters", "has “\(name)”, which the companion sets by itself")
         }
+        let allowedUsers = list("\(prefix).allowed_users")
+        let tenants = list("\(prefix).allowed_tenants")
+        let isOneTenant = if case .tenant = authority?.segment { true } else { kind != .workforce }
+        for user in allowedUsers where UUID(uuidString: user) == nil && tenants.isEmpty && !isOneTenant {
+            mistakes.add(
+                "\(prefix).allowed_users",
+                "has “\(user)”, but any tenant may give that name to anybody; name allowed_tenants too, or the object id"
+            )
+        }
+        let expires = date("\(prefix).client_secret_expires")
         guard mistakes.all.count == before, let page, let authority else { return nil }
-        return Application(
+        var application = Application(
             id: id, page: page, title: text("\(prefix).title") ?? page.title, authority: authority,
             userFlows: userFlows,
             registration: ClientRegistration(
                 clientID: clientID, redirectURI: publicURL.redirectURI, authentication: .publicClient,
                 scopes: scopes(prefix, kind: kind, clientID: clientID),
-                allowedTenants: list("\(prefix).allowed_tenants"),
+                allowedTenants: tenants,
                 clientCapabilities: kind == .workforce ? ["cp1"] : []),
             credential: credential, api: api,
             prompt: promptText == nil ? (kind == .oidc ? nil : .selectAccount) : prompt, extraQueryParameters: extra)
+        application.allowedUsers = allowedUsers
+        application.clientSecretExpires = expires
+        return application
     }
 
     // MARK: Authorities
@@ -172,6 +185,8 @@ extension Application.Page {
         case .macos: "macOS tutorial"
         case .external: "External tenant tutorial"
         case .b2c: "Azure AD B2C tutorial"
+        case .portal: "Test portal"
+        case .kiosk: "Demo kiosk"
         }
     }
 }

@@ -5,81 +5,165 @@ import HTTPTypes
 import HTTPWire
 import OpenIDConnect
 
-/// Reaches each application's authority as a sign-in would: discovery, issuer, keys, clock.
-public enum AuthorityCheck {
-    /// What was found for one application.
+/// Tries what a sign-in with each application needs: discovery, issuer, keys, clock, and the application's own proof of who
+/// it is.
+public struct AuthorityCheck: Sendable {
+    /// One thing that was looked at.
+    public struct Finding: Sendable {
+        /// What was looked at.
+        public enum Subject: String, Sendable {
+            case discovery, keys, clock, credential
+            case userInfo = "user_info"
+        }
+
+        /// What was looked at.
+        public let subject: Subject
+        /// Whether a sign-in can work as far as this goes.
+        public let isGood: Bool
+        let message: Message
+
+        /// What was found and, where it is wrong, what to do.
+        public var text: String { message.english }
+    }
+
+    /// What was found for one application at one authority.
     public struct Report: Sendable {
-        /// The application's name.
-        public let application: String
-        /// Its authority.
+        /// The application.
+        public let application: Application
+        /// The authority; each user flow of B2C is one of its own.
         public let authority: String
-        /// What is right and what is wrong, one line each.
-        public internal(set) var findings: [String] = []
+        /// One for each thing that was looked at.
+        public internal(set) var findings: [Finding] = []
         /// Whether a sign-in can work.
-        public internal(set) var isHealthy = true
+        public var isHealthy: Bool { findings.allSatisfy(\.isGood) }
+
+        mutating func add(_ subject: Finding.Subject, isGood: Bool = true, _ message: Message) {
+            findings.append(Finding(subject: subject, isGood: isGood, message: message))
+        }
     }
 
     /// The most by which the clocks may differ: what ID-token checks allow.
     private static let maxClockSkew: TimeInterval = 300
+    /// So long before a credential ends, somebody should know.
+    static let expiryWarning: TimeInterval = 30 * 86_400
 
-    /// Checks all applications, one after the other.
-    public static func run(_ configuration: CompanionConfiguration, workers: WorkerGroup) async -> [Report] {
-        let client = HTTPClient(workers: workers)
-        var reports: [Report] = []
-        for application in configuration.applications {
-            // Each user flow of B2C is an authority of its own.
-            for authority in Application.UserFlow.allCases.compactMap({ application.authority(of: $0) }) {
-                reports.append(await check(application, at: authority, client: client))
-            }
-        }
-        await client.shutdown()
-        return reports
+    private let client: HTTPClient
+    private let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - client: by which the providers are reached.
+    ///   - now: the wall clock.
+    public init(client: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }) {
+        self.client = client
+        self.now = now
     }
 
-    private static func check(
-        _ application: Application, at authority: Authority, client: HTTPClient
-    ) async -> Report {
-        var report = Report(application: application.id, authority: authority.description)
+    /// Checks applications, all at once: one that does not answer keeps none of the others waiting.
+    public func run(_ applications: [Application]) async -> [Report] {
+        let targets = applications.flatMap { application in
+            Application.UserFlow.allCases.compactMap { flow in application.authority(of: flow).map { (application, $0) }
+            }
+        }
+        return await withTaskGroup(of: (Int, Report).self) { group in
+            for (index, (application, authority)) in targets.enumerated() {
+                group.addTask { (index, await check(application, at: authority)) }
+            }
+            var reports: [Int: Report] = [:]
+            for await (index, report) in group { reports[index] = report }
+            return reports.sorted { $0.key < $1.key }.map(\.value)
+        }
+    }
+
+    private func check(_ application: Application, at authority: Authority) async -> Report {
+        var report = Report(application: application, authority: authority.description)
+        checkCredential(of: application, &report)
+        do throws(HTTPClientError) {
+            checkClock(try await client.send(authority.discoveryRequest.head).head, &report)
+        } catch {
+            report.add(.discovery, isGood: false, "The authority cannot be reached: \(error.reason)")
+            return report
+        }
+        // What the running server remembers is not asked: this is about now.
         let directory = ProviderDirectory(
             transport: { request in
                 let response = try await client.send(request.head, body: request.body)
                 return ProviderResponse(head: response.head, body: response.body)
-            }, now: { Date() })
-        do throws(HTTPClientError) {
-            let answer = try await client.send(authority.discoveryRequest.head)
-            if let skew = clockSkew(answer.head), abs(skew) > maxClockSkew {
-                report.isHealthy = false
-                report.findings.append(
-                    "clock: this machine differs by \(Int(skew)) seconds from the provider's, so that ID tokens are refused; "
-                        + "set the clock")
-            }
+            }, now: now)
+        let metadata: ProviderMetadata
+        do throws(OpenIDError) {
+            metadata = try await directory.metadata(for: authority)
+            report.add(.discovery, "The authority answers; its issuer is \(metadata.issuer).")
         } catch {
-            report.isHealthy = false
-            report.findings.append("cannot be reached: \(error.reason)")
+            report.add(.discovery, isGood: false, "The authority's metadata cannot be used: \(error.description)")
             return report
         }
         do throws(OpenIDError) {
-            let metadata = try await directory.metadata(for: authority)
-            report.findings.append("discovery: ok, issuer \(metadata.issuer)")
             _ = try await directory.signingKeys(of: metadata)
-            report.findings.append("keys: ok")
-            if application.kind == .oidc, application.api == nil, metadata.userInfoEndpoint == nil {
-                report.isHealthy = false
-                report.findings.append("UserInfo: the provider has no such endpoint; name an api")
-            }
+            report.add(.keys, "The keys that sign its tokens can be read.")
         } catch {
-            report.isHealthy = false
-            report.findings.append(error.description)
+            report.add(.keys, isGood: false, "The keys that sign its tokens cannot be used: \(error.description)")
+        }
+        if application.kind == .oidc, application.api == nil, metadata.userInfoEndpoint == nil {
+            report.add(.userInfo, isGood: false, "The provider has no UserInfo endpoint; name an api.")
         }
         return report
     }
 
+    private func checkClock(_ head: HTTPResponse, _ report: inout Report) {
+        guard let skew = clockSkew(head) else { return }
+        guard abs(skew) > AuthorityCheck.maxClockSkew else {
+            report.add(.clock, "This machine's clock and the provider's agree.")
+            return
+        }
+        report.add(
+            .clock, isGood: false,
+            "This machine's clock differs by \(Int(skew)) seconds from the provider's, so that ID tokens are refused; set the clock."
+        )
+    }
+
     /// How far this machine's clock is ahead of the provider's, in seconds; nil when it does not say.
-    private static func clockSkew(_ head: HTTPResponse) -> TimeInterval? {
-        let now = Date().timeIntervalSince1970
+    private func clockSkew(_ head: HTTPResponse) -> TimeInterval? {
+        let now = now().timeIntervalSince1970
         guard let text = head.headerFields[.date],
             let theirs = HTTPDate(parsing: text, now: HTTPDate(secondsSince1970: Int64(now)))
         else { return nil }
         return now - TimeInterval(theirs.secondsSince1970)
+    }
+
+    private func checkCredential(of application: Application, _ report: inout Report) {
+        let authentication: ClientAuthentication
+        do {
+            authentication = try ClientCredentials.read(application.credential)
+        } catch {
+            report.add(.credential, isGood: false, "The application cannot prove who it is: \(error)")
+            return
+        }
+        switch authentication {
+        case .publicClient: report.add(.credential, "The application is a public client, which has no secret.")
+        case .certificate(let certificate): checkExpiry(certificate.notValidAfter, &report)
+        case .secret, .assertion:
+            guard let date = application.clientSecretExpires else {
+                report.add(
+                    .credential,
+                    "There is a secret. When it ends, only the app registration knows; client_secret_expires keeps it in mind."
+                )
+                return
+            }
+            checkExpiry(date, &report)
+        }
+    }
+
+    private func checkExpiry(_ date: Date, _ report: inout Report) {
+        let day = date.formatted(.iso8601.year().month().day())
+        let left = date.timeIntervalSince(now())
+        if left <= 0 {
+            report.add(.credential, isGood: false, "The secret or certificate ended on \(day): replace it now.")
+        } else if left < AuthorityCheck.expiryWarning {
+            report.add(
+                .credential, isGood: false,
+                "The secret or certificate ends on \(day), in \(Int(left / 86_400)) days: replace it.")
+        } else {
+            report.add(.credential, "The secret or certificate is good until \(day).")
+        }
     }
 }

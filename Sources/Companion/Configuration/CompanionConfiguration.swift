@@ -23,6 +23,10 @@ public struct CompanionConfiguration: Sendable {
     public var sessionIdle: Duration
     /// How long a session lives at most.
     public var sessionMaximum: Duration
+    /// How long nobody touches a kiosk until its page counts down.
+    public var kioskCountdownAfter: Duration = .seconds(20)
+    /// How long nobody touches a kiosk until whoever is signed in there is signed out, by the server if not by the page.
+    public var kioskIdle: Duration = .seconds(60)
     /// The networks whose `X-Forwarded-*` fields count.
     public var trustedProxies: [AddressRange]
     /// The applications, in the order in which the home page lists them.
@@ -37,6 +41,11 @@ public struct CompanionConfiguration: Sendable {
     public var logLevel: String
     /// The shape of log lines.
     public var logFormat: LogFormat
+
+    /// How long a session lives without use: at a kiosk no longer than nobody touches it.
+    public var effectiveSessionIdle: Duration {
+        applications.contains { $0.page == .kiosk } ? min(sessionIdle, kioskIdle) : sessionIdle
+    }
 
     /// Everything at its default, for the demo and for tests.
     ///

@@ -6,16 +6,19 @@ import OpenIDConnect
 enum ConfigurationKeys {
     static let general = [
         "listen", "public_url", "database", "public", "device_mode", "token_display", "encryption_key_file",
-        "encryption_key", "session.idle_minutes", "session.max_hours", "trusted_proxies", "log_level", "log_format",
+        "encryption_key", "session.idle_minutes", "session.max_hours", "kiosk.countdown_after_seconds",
+        "kiosk.idle_seconds", "trusted_proxies", "log_level", "log_format",
         "demo.client_secret",
     ]
     static let application = [
         "page", "title", "kind", "client_id", "client_secret", "client_secret_file", "client_authentication",
         "certificate_file", "private_key_file", "federated_token_file", "authority", "policies.sign_in",
         "policies.edit_profile", "policies.reset_password", "allowed_tenants", "scopes", "api", "prompt",
-        "extra_query_parameters",
+        "extra_query_parameters", "allowed_users", "client_secret_expires",
     ]
-    private static let lists: Set<String> = ["trusted_proxies", "allowed_tenants", "scopes", "extra_query_parameters"]
+    private static let lists: Set<String> = [
+        "trusted_proxies", "allowed_tenants", "allowed_users", "scopes", "extra_query_parameters",
+    ]
     /// Secrets that only the environment may hold: a configuration file is copied, committed and shown.
     static let environmentOnly: Set<String> = ["encryption_key", "client_secret"]
 
@@ -113,6 +116,12 @@ struct ConfigurationReading {
         result.encryptionKey = encryptionKey(besides: result.database)
         result.sessionIdle = duration("session.idle_minutes", unit: 60) ?? result.deviceMode.sessionIdle
         result.sessionMaximum = duration("session.max_hours", unit: 3600) ?? result.deviceMode.sessionMaximum
+        result.kioskCountdownAfter = duration("kiosk.countdown_after_seconds", unit: 1) ?? result.kioskCountdownAfter
+        result.kioskIdle = duration("kiosk.idle_seconds", unit: 1) ?? result.kioskIdle
+        if result.kioskIdle <= result.kioskCountdownAfter {
+            mistakes.add(
+                "kiosk.idle_seconds", "must be longer than kiosk.countdown_after_seconds: people need to see it")
+        }
         result.trustedProxies = list("trusted_proxies").compactMap { item in
             let range = AddressRange(item)
             if range == nil { mistakes.add("trusted_proxies", "has “\(item)”, which is no address or CIDR network") }
@@ -129,6 +138,9 @@ struct ConfigurationReading {
             mistakes.add("apps", "names no application; see “Connect a real tenant” in the README")
         }
         result.applications = applications.compactMap { application($0, publicURL: result.publicURL) }
+        if result.deviceMode == .private, let kiosk = result.applications.first(where: { $0.page == .kiosk }) {
+            mistakes.add("apps.\(kiosk.id).page", "is a kiosk, which needs device_mode: shared")
+        }
         return result
     }
 
@@ -204,6 +216,13 @@ struct ConfigurationReading {
         if let choice = Choice(rawValue: value) { return choice }
         let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
         mistakes.add(key, "must be one of \(choices), not “\(value)”")
+        return nil
+    }
+
+    mutating func date(_ key: String) -> Date? {
+        guard let value = text(key) else { return nil }
+        if let date = try? Date(value, strategy: .iso8601.year().month().day()) { return date }
+        mistakes.add(key, "must be a date, as 2027-01-31, not “\(value)”")
         return nil
     }
 

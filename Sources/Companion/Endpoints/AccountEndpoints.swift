@@ -111,8 +111,6 @@ extension Endpoints {
         // The nonce is a secret of the sign-in (security law 1); all else is the person's own.
         var claims = account.claims
         claims["nonce"] = nil
-        let body = try JSONSerialization.data(withJSONObject: claims, options: [.sortedKeys, .withoutEscapingSlashes])
-        return Response(
-            status: .ok, headerFields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
+        return try .json(object: claims)
     }
 }

@@ -11,13 +11,15 @@ struct Endpoints: Sendable {
     let store: SessionStore
     let cookie: SessionCookie
     let signInFlow: SignInFlow
-    let failures: SignInFailures
+    let history: AttemptHistory
+    let languages: Languages
     let signOutFlow: SignOutFlow
     let channelLogout: ChannelLogout
-    let tokens: TokenAcquisition
+    let acquisition: TokenAcquisition
     let api: APIProxy
     let timeline: Timeline
     let formPosts: FormPostCallbacks
+    let authorities: AuthorityCheck
 
     // MARK: At once
 
@@ -55,7 +57,13 @@ struct Endpoints: Sendable {
         case .me: return try await me(exchange)
         case .photo: return try await photo(exchange)
         case .events: return try await events(exchange)
-        case .signInFailure: return try await signInFailure(exchange)
+        case .signInFailure: return try await signInFailure(exchange, request: request)
+        case .tokens: return try await tokens(exchange)
+        case .portalHealth: return try await health(exchange, request: request)
+        case .portalSessions: return try await sessions(exchange)
+        case .revokeSession(_, let key): return try await revokeSession(exchange, key: key)
+        case .attempts: return try await attempts(exchange, request: request)
+        case .language: return try chooseLanguage(request)
         case .applications: return applications(try await session(exchange))
         case .device: return device
         case .health: return .json(Health(status: "ok"))

@@ -74,12 +74,12 @@ extension Endpoints {
     }
 
     /// What the page that a failed sign-in came back to needs to explain it.
-    func signInFailure(_ exchange: Exchange) async throws -> Response {
+    func signInFailure(_ exchange: Exchange, request: Request) async throws -> Response {
         let application = try application(exchange)
         let session = try await session(exchange)
-        let problem = session.flatMap { failures.last(session: $0.key, app: application.id) }
+        let problem = session.flatMap { history.lastFailure(session: $0.key, app: application.id) }
         guard let problem else { return .json(NoFailure()) }
-        return .json(["failure": problem.body])
+        return .json(["failure": problem.body(in: languages.language(of: request.head))])
     }
 
     private struct NoFailure: Encodable {

@@ -27,14 +27,25 @@ extension Endpoints {
     func signOut(_ exchange: Exchange, request: Request) async throws -> Response {
         let application = try application(exchange)
         let body: SignOutBody = try decode(request.body)
-        guard let session = try await session(exchange) else { return .json(SignOutAnswer(redirect: nil)) }
+        let session = try await session(exchange)
         let account =
-            body.account.map { session.account(for: application.id, id: $0) }
-            ?? session.currentAccount(for: application.id)
-        guard let account else { return .json(SignOutAnswer(redirect: nil)) }
+            body.account.map { session?.account(for: application.id, id: $0) }
+            ?? session?.currentAccount(for: application.id)
+        guard let session, let account else {
+            return signedOut(redirect: await signOutFlow.signOutOfProvider(application))
+        }
         let result = try await signOutFlow.signOut(
             application, session: session, account: account, ofBrowser: body.browser ?? false)
-        return cookie.setting(result.sessionID, on: .json(SignOutAnswer(redirect: result.redirect)))
+        let response = signedOut(redirect: result.redirect)
+        return configuration.deviceMode == .shared ? response : cookie.setting(result.sessionID, on: response)
+    }
+
+    private func signedOut(redirect: String?) -> Response {
+        var response = Response.json(SignOutAnswer(redirect: redirect))
+        guard configuration.deviceMode == .shared else { return response }
+        // The browser keeps nothing of a person at a shared device, the cookie included.
+        response.headerFields[.clearSiteData] = "\"cache\", \"cookies\", \"storage\""
+        return cookie.ending(on: response)
     }
 
     /// OpenID Connect Front-Channel Logout 1.0: the provider's page fetches this in a hidden frame. No cookie comes with
@@ -65,11 +76,13 @@ extension Endpoints {
         } catch {
             guard error.status == .badRequest else { throw error }
             return .json(
-                LogoutError(error: "invalid_request", error_description: error.detail), status: .badRequest)
+                LogoutError(error: "invalid_request", error_description: error.detail.english), status: .badRequest)
         }
     }
 }
 
 extension HTTPField.Name {
     static let crossOriginResourcePolicy = literal("cross-origin-resource-policy")
+    /// Clear Site Data (W3C).
+    static let clearSiteData = literal("clear-site-data")
 }

@@ -37,20 +37,26 @@ extension Endpoints {
     func token(_ exchange: Exchange, request: Request) async throws -> Response {
         let body: TokenBody = try decode(request.body)
         let (application, session, account) = try await signedIn(exchange, named: body.account)
-        let acquired = try await tokens.acquire(
+        let start = ContinuousClock.now
+        let acquired = try await acquisition.acquire(
             application, session: session.key, account: account, tenant: body.tenant,
             scopes: body.scopes ?? application.registration.scopes,
             demand: body.force_refresh == true ? .refreshed : .fresh, correlationID: exchange.correlationID)
+        if acquired.source == .cache {
+            timeline.record(
+                session: session.key.value, app: application.id, step: "token", outcome: "cache", since: start,
+                correlationID: exchange.correlationID)
+        }
         return .json(
             TokenAnswer(
                 source: acquired.source, expires_on: Int(acquired.token.expiresOn.timeIntervalSince1970),
                 scopes: acquired.token.grantedScopes.scopes, declined_scopes: acquired.token.declinedScopes,
-                token: shown(acquired.token.secret)))
+                token: shown(acquired.token.secret, on: application.page)))
     }
 
     /// A token as the operator lets pages show it. The first characters of a JWT are the same for all.
-    private func shown(_ token: String) -> String? {
-        switch configuration.tokenDisplay {
+    private func shown(_ token: String, on page: Application.Page) -> String? {
+        switch page == .kiosk ? .hidden : configuration.tokenDisplay {
         case .hidden: nil
         case .masked: "\(token.prefix(Endpoints.tokenPreviewCharacters))… (\(token.utf8.count) characters)"
         case .full: token
@@ -59,17 +65,28 @@ extension Endpoints {
 
     func me(_ exchange: Exchange) async throws -> Response {
         let (application, session, account) = try await signedIn(exchange)
-        let answer = try await api.get(
+        let start = ContinuousClock.now
+        let (answer, tokenTime) = try await api.get(
             application, session: session, account: account, tenant: exchange.field("tenant"),
             correlationID: exchange.correlationID)
-        return try passedOn(answer.head, body: answer.body, types: ["application/json", "application/problem+json"])
+        var response = try passedOn(
+            answer.head, body: answer.body, types: ["application/json", "application/problem+json"])
+        let apiTime = start.duration(to: .now) - tokenTime
+        response.headerFields[.serverTiming] =
+            "token;dur=\(Endpoints.milliseconds(tokenTime)), api;dur=\(Endpoints.milliseconds(apiTime))"
+        return response
+    }
+
+    /// To a tenth, as Server Timing (W3C) has it.
+    private static func milliseconds(_ duration: Duration) -> Double {
+        (duration / .milliseconds(1) * 10).rounded() / 10
     }
 
     func photo(_ exchange: Exchange) async throws -> Response {
         let (application, session, account) = try await signedIn(exchange)
         // Graph alone has a photo below its answer about the person.
         guard application.kind == .workforce else { throw Problem(.notFound, "This account has no photo.") }
-        let answer = try await api.get(
+        let (answer, _) = try await api.get(
             application, session: session, account: account, tenant: exchange.field("tenant"), path: "/photo/$value",
             correlationID: exchange.correlationID)
         guard answer.head.status.kind == .successful else {
@@ -95,4 +112,9 @@ extension Endpoints {
         fields[.retryAfter] = head.headerFields[.retryAfter]
         return Response(status: head.status, headerFields: fields, body: body)
     }
+}
+
+extension HTTPField.Name {
+    /// Server Timing (W3C).
+    static let serverTiming = literal("server-timing")
 }

@@ -12,6 +12,7 @@ final class Pipeline: Responder {
 
     private let configuration: CompanionConfiguration
     private let applications: [String: Application]
+    private let languages: Languages
     private let pages: Pages
     private let endpoints: Endpoints
     private let store: SessionStore
@@ -21,11 +22,12 @@ final class Pipeline: Responder {
     private let loopbackAliases: Set<String>
 
     init(
-        configuration: CompanionConfiguration, pages: Pages, endpoints: Endpoints, store: SessionStore,
-        cookie: SessionCookie, logger: Logger
+        configuration: CompanionConfiguration, languages: Languages, pages: Pages, endpoints: Endpoints,
+        store: SessionStore, cookie: SessionCookie, logger: Logger
     ) {
         self.configuration = configuration
         applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
+        self.languages = languages
         self.pages = pages
         self.endpoints = endpoints
         self.store = store
@@ -42,9 +44,10 @@ final class Pipeline: Responder {
 
     func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
         let path = head.path
-        if let page = pages[path] {
+        if let asset = pages.asset(path) { return .asset(asset) }
+        if let page = pages.page(path) {
             if isNavigation(head), loopbackAliases.contains(head.host) { return .response(canonical(head)) }
-            return .asset(page)
+            return .asset(page[languages.language(of: head)])
         }
         guard let route = RoutePath(path) else {
             return .response(failure(Problem(.notFound, "There is nothing at this address."), head: head))
@@ -126,10 +129,11 @@ final class Pipeline: Responder {
         logger.log(
             level: level, "\(head.method.rawValue) \(head.path) failed",
             metadata: [
-                "code": "\(problem.code.rawValue)", "reason": "\(problem.reason ?? problem.detail)",
+                "code": "\(problem.code.rawValue)", "reason": "\(problem.reason ?? problem.detail.english)",
                 "correlation_id": "\(problem.correlationID ?? "-")",
             ])
-        return wantsPage(head) ? pages.errorPage.response(problem) : problem.response()
+        let language = languages.language(of: head)
+        return wantsPage(head) ? pages.errorPage(problem, in: language) : problem.response(in: language)
     }
 }
 

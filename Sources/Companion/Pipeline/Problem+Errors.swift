@@ -9,7 +9,8 @@ extension Problem {
         // Both lists hold the contract's codes; a code of the protocol that is none of ours is a server error.
         let code = Code(rawValue: error.code.rawValue) ?? .serverError
         self.init(
-            code, error.reason, action: action, retryAfter: error.retryAfter.map { Int($0.components.seconds) },
+            code, Message(verbatim: error.reason), action: action,
+            retryAfter: error.retryAfter.map { Int($0.components.seconds) },
             correlationID: error.correlationID, reason: error.description)
         explanation = error.explanation
         traceID = error.traceID
@@ -31,7 +32,7 @@ extension Problem {
 
     /// The API could not be reached.
     init(api error: HTTPClientError) {
-        let detail =
+        let detail: Message =
             error.kind == .timedOut
             ? "The API did not answer in time. Try again in a moment."
             : "The API could not be reached. Try again in a moment."

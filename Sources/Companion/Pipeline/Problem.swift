@@ -7,7 +7,7 @@ import OpenIDConnect
 /// person at the page and never hold a token, code, state, verifier or cookie.
 struct Problem: Error, Sendable {
     /// The contract's stable codes.
-    enum Code: String, Sendable {
+    enum Code: String, Sendable, CaseIterable {
         case interactionRequired = "interaction_required"
         case consentRequired = "consent_required"
         case adminConsentRequired = "admin_consent_required"
@@ -44,7 +44,7 @@ struct Problem: Error, Sendable {
     }
 
     var code: Code
-    var detail: String
+    var detail: Message
     var action: Action?
     /// Seconds to wait.
     var retryAfter: Int?
@@ -59,7 +59,7 @@ struct Problem: Error, Sendable {
     var reason: String?
 
     init(
-        _ code: Code, _ detail: String, action: Action? = nil, retryAfter: Int? = nil, correlationID: String? = nil,
+        _ code: Code, _ detail: Message, action: Action? = nil, retryAfter: Int? = nil, correlationID: String? = nil,
         reason: String? = nil
     ) {
         self.code = code
@@ -86,7 +86,7 @@ struct Problem: Error, Sendable {
         }
     }
 
-    var title: String {
+    var title: Message {
         switch code {
         case .interactionRequired: "Sign in again"
         case .consentRequired: "Your consent is needed"
@@ -114,14 +114,15 @@ struct Problem: Error, Sendable {
         }
     }
 
-    private struct Explanation: Encodable {
+    struct Explanation: Encodable {
         var number: String
         var cause: String
         var who: String
         var remedy: String
     }
 
-    private struct Body: Encodable {
+    /// The problem document (RFC 9457).
+    struct Body: Encodable {
         var type: String
         var title: String
         var status: Int
@@ -134,19 +135,38 @@ struct Problem: Error, Sendable {
         var timestamp: String?
     }
 
+    /// `detail` as the person reads it. What the protocol's modules say has no translation of its own: then the
+    /// explanation of the platform's number, or the sentence that the pages have for the code, says it.
+    func detail(in language: Language) -> String {
+        if language.knows(detail) { return language.text(detail) }
+        if let explanation { return language.text(explanation.cause) + " " + language.text(explanation.remedy) }
+        return language.page["sign_in.\(generalCode.rawValue)"] ?? detail.english
+    }
+
+    /// The pages have one sentence for what is the same to a person.
+    private var generalCode: Code {
+        switch code {
+        case .issuerMismatch, .nonceMismatch: .invalidIDToken
+        case .providerRejectedRequest, .providerMetadataInvalid: .providerRejectedClient
+        default: code
+        }
+    }
+
     /// The members of the problem document.
-    var body: some Encodable {
+    func body(in language: Language) -> Body {
         Body(
-            type: "urn:companion:problem:\(code.rawValue)", title: title, status: Int(status.code), detail: detail,
-            code: code.rawValue, correlation_id: correlationID, action: action,
+            type: "urn:companion:problem:\(code.rawValue)", title: language.text(title), status: Int(status.code),
+            detail: detail(in: language), code: code.rawValue, correlation_id: correlationID, action: action,
             explanation: explanation.map {
-                Explanation(number: $0.number, cause: $0.cause, who: $0.audience.rawValue, remedy: $0.remedy)
+                Explanation(
+                    number: $0.number, cause: language.text($0.cause), who: $0.audience.rawValue,
+                    remedy: language.text($0.remedy))
             }, trace_id: traceID, timestamp: timestamp)
     }
 
     /// The problem as `application/problem+json`.
-    func response() -> Response {
-        var response = Response.json(body, status: status)
+    func response(in language: Language) -> Response {
+        var response = Response.json(body(in: language), status: status)
         response.headerFields[.contentType] = "application/problem+json"
         if let retryAfter { response.headerFields[.retryAfter] = String(retryAfter) }
         return response
@@ -162,6 +182,13 @@ extension Response {
         let body = (try? encoder.encode(value)).map { [UInt8]($0) } ?? Array("{}".utf8)
         return Response(
             status: status, headerFields: [.contentType: "application/json", .cacheControl: "no-store"], body: body)
+    }
+
+    /// The same for what is only known as JSON.
+    static func json(object: [String: Any]) throws -> Response {
+        let body = try JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
+        return Response(
+            status: .ok, headerFields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
     }
 
     /// A redirect that no cache keeps.

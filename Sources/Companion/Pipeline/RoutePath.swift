@@ -18,6 +18,12 @@ enum RoutePath: Equatable {
     case photo(app: String)
     case events(app: String)
     case signInFailure(app: String)
+    case tokens(app: String)
+    case portalHealth(app: String)
+    case portalSessions(app: String)
+    case revokeSession(app: String, key: String)
+    case attempts
+    case language
     case applications
     case device
     case health
@@ -44,6 +50,8 @@ enum RoutePath: Equatable {
             case ("auth", "back-channel-logout"): self = .backChannelLogout
             case ("api", "device"): self = .device
             case ("api", "apps"): self = .applications
+            case ("api", "attempts"): self = .attempts
+            case ("api", "language"): self = .language
             default: return nil
             }
         case 3:
@@ -58,12 +66,17 @@ enum RoutePath: Equatable {
             case ("api", "me"): self = .me(app: segments[1])
             case ("api", "events"): self = .events(app: segments[1])
             case ("api", "sign-in-failure"): self = .signInFailure(app: segments[1])
+            case ("api", "tokens"): self = .tokens(app: segments[1])
+            case ("api", "health"): self = .portalHealth(app: segments[1])
+            case ("api", "sessions"): self = .portalSessions(app: segments[1])
             default: return nil
             }
         case 4 where segments[0] == "api" && segments[2] == "me" && segments[3] == "photo":
             self = .photo(app: segments[1])
         case 4 where segments[0] == "api" && segments[2] == "accounts" && !segments[3].isEmpty:
             self = .removeAccount(app: segments[1], id: segments[3])
+        case 4 where segments[0] == "api" && segments[2] == "sessions" && !segments[3].isEmpty:
+            self = .revokeSession(app: segments[1], key: segments[3])
         default:
             return nil
         }
@@ -75,10 +88,11 @@ enum RoutePath: Equatable {
         switch self {
         case .callback: [.get, .post]
         case .signIn, .adminConsent, .frontChannelLogout: [.get]
-        case .signOut, .token, .backChannelLogout: [.post]
+        case .signOut, .token, .backChannelLogout, .language: [.post]
         case .account: [.get, .head, .put]
-        case .removeAccount: [.delete]
-        case .accounts, .claims, .me, .photo, .events, .signInFailure, .applications, .device, .health, .readiness:
+        case .removeAccount, .revokeSession: [.delete]
+        case .accounts, .claims, .me, .photo, .events, .signInFailure, .tokens, .portalHealth, .portalSessions,
+            .attempts, .applications, .device, .health, .readiness:
             [.get, .head]
         }
     }
@@ -91,9 +105,12 @@ enum RoutePath: Equatable {
         switch self {
         case .signIn(let app), .adminConsent(let app), .signOut(let app), .account(let app), .accounts(let app),
             .removeAccount(let app, _), .claims(let app), .token(let app), .me(let app), .photo(let app),
-            .events(let app), .signInFailure(let app):
+            .events(let app), .signInFailure(let app), .tokens(let app), .portalHealth(let app),
+            .portalSessions(let app), .revokeSession(let app, _):
             app
-        case .callback, .frontChannelLogout, .backChannelLogout, .applications, .device, .health, .readiness: nil
+        case .callback, .frontChannelLogout, .backChannelLogout, .attempts, .language, .applications, .device, .health,
+            .readiness:
+            nil
         }
     }
 
@@ -102,7 +119,7 @@ enum RoutePath: Equatable {
         switch self {
         case .signIn, .adminConsent, .callback, .frontChannelLogout, .backChannelLogout, .health, .readiness: false
         case .signOut, .account, .accounts, .removeAccount, .claims, .token, .me, .photo, .events, .signInFailure,
-            .applications, .device:
+            .tokens, .portalHealth, .portalSessions, .revokeSession, .attempts, .language, .applications, .device:
             true
         }
     }

@@ -14,21 +14,24 @@ struct AttemptPurpose: Sendable {
     let authority: Authority
     /// What the token is asked to satisfy, at the authorization endpoint and at the token endpoint alike.
     let claims: ClaimsRequest?
+    /// Its mark in ``AttemptHistory``.
+    let mark: String?
 
-    init(_ kind: Kind, at authority: Authority, claims: ClaimsRequest? = nil) {
+    init(_ kind: Kind, at authority: Authority, claims: ClaimsRequest? = nil, mark: String? = nil) {
         self.kind = kind
         self.authority = authority
         self.claims = claims
+        self.mark = mark
     }
 
-    init(_ options: SignInOptions) {
+    init(_ options: SignInOptions, mark: String) {
         let kind: Kind =
             switch options.userFlow {
             case .signIn: .signIn
             case .editProfile: .editProfile
             case .resetPassword: .resetPassword
             }
-        self.init(kind, at: options.authority, claims: options.claims)
+        self.init(kind, at: options.authority, claims: options.claims, mark: mark)
     }
 
     /// - Throws: when the application was configured otherwise since.
@@ -38,12 +41,18 @@ struct AttemptPurpose: Sendable {
         else {
             throw Problem(.stateMismatch, "The application was configured anew since this sign-in began. Start again.")
         }
-        self.init(kind, at: authority, claims: attempt.attributes["claims"].flatMap(ClaimsRequest.init(json:)))
+        self.init(
+            kind, at: authority, claims: attempt.attributes["claims"].flatMap(ClaimsRequest.init(json:)),
+            mark: AttemptPurpose.mark(of: attempt))
     }
+
+    /// The mark alone, which can be read even when the application was configured otherwise since.
+    static func mark(of attempt: SignInAttempt) -> String? { attempt.attributes["mark"] }
 
     var attributes: [String: String] {
         var attributes = ["purpose": kind.rawValue, "authority": authority.description]
         attributes["claims"] = claims?.json
+        attributes["mark"] = mark
         return attributes
     }
 }

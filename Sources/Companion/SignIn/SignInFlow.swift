@@ -32,28 +32,30 @@ final class SignInFlow: Sendable {
     private let directory: ProviderDirectory
     private let timeline: Timeline
     private let trips: TripLimit
+    private let reach: ProviderReach
     private let credentials: ClientCredentials
     private let exchange: TokenExchange
-    private let failures: SignInFailures
+    private let history: AttemptHistory
     private let publicOrigin: String
     private let randomBytes: @Sendable (Int) -> [UInt8]
     private let callbacks = SingleFlight<CallbackKey, Outcome>()
 
     init(
         configuration: CompanionConfiguration, store: SessionStore, directory: ProviderDirectory,
-        timeline: Timeline, trips: TripLimit,
-        credentials: ClientCredentials, exchange: TokenExchange, failures: SignInFailures,
+        timeline: Timeline, trips: TripLimit, reach: ProviderReach,
+        credentials: ClientCredentials, exchange: TokenExchange, history: AttemptHistory,
         randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.exchange = exchange
         self.credentials = credentials
-        self.failures = failures
+        self.history = history
         self.applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
         publicOrigin = configuration.publicURL.origin
         self.store = store
         self.directory = directory
         self.timeline = timeline
         self.trips = trips
+        self.reach = reach
         self.randomBytes = randomBytes
     }
 
@@ -66,14 +68,43 @@ final class SignInFlow: Sendable {
     func begin(
         _ application: Application, options: SignInOptions, cookie: SessionID?, correlationID: String
     ) async throws -> (location: String, sessionID: SessionID) {
-        let start = ContinuousClock.now
-        let metadata = try await directory.metadata(for: options.authority)
         let scopes = application.registration.scopes + options.extraScopes
+        let number = history.nextID()
+        do {
+            return try await begin(
+                application, options: options, number: number, scopes: scopes, cookie: cookie,
+                correlationID: correlationID)
+        } catch {
+            var problem = Problem(any: error)
+            problem.correlationID = problem.correlationID ?? correlationID
+            if let cookie, let session = try? await store.session(cookie) {
+                note(number, options, scopes: scopes, application, session)
+                history.fail(number, session: session.key, problem)
+            }
+            throw error
+        }
+    }
+
+    private func note(
+        _ number: Int, _ options: SignInOptions, scopes: [String], _ application: Application, _ session: Session
+    ) {
+        history.begin(
+            number, session: session.key, app: application.id, authority: options.authority.description,
+            settings: AttemptSettings(options, scopes: scopes))
+    }
+
+    private func begin(
+        _ application: Application, options: SignInOptions, number: Int, scopes: [String], cookie: SessionID?,
+        correlationID: String
+    ) async throws -> (location: String, sessionID: SessionID) {
+        let start = ContinuousClock.now
+        // A kiosk has no way back from a page that does not come.
+        if application.page == .kiosk { try await reach.check(options.authority) }
+        let metadata = try await directory.metadata(for: options.authority)
         let subject = try await subject(of: options.userFlow, application, cookie: cookie)
         let (secrets, sessionID) = try await beginAttempt(
-            AttemptPurpose(options), application, returnPath: options.returnPath, prompt: options.prompt,
-            scopes: scopes,
-            subject: subject, cookie: cookie)
+            AttemptPurpose(options, mark: history.mark(number)), application, returnPath: options.returnPath,
+            prompt: options.prompt, scopes: scopes, subject: subject, cookie: cookie)
         guard let session = try await store.session(sessionID) else { throw StoreError.noSuchSession }
         if options.countsAsTrip, let seconds = trips.begin(session: session.key.value, app: application.id) {
             throw Problem(
@@ -88,9 +119,10 @@ final class SignInFlow: Sendable {
             claims: options.claims)
         request.extraParameters = options.extraParameters
         let location = request.url(metadata: metadata, registration: application.registration, attempt: secrets)
+        note(number, options, scopes: scopes, application, session)
         timeline.record(
-            session: session.key.value, app: application.id, step: "authorize", since: start,
-            correlationID: correlationID)
+            session: session.key.value, app: application.id, step: "authorize", at: location, attempt: number,
+            since: start, correlationID: correlationID)
         return (location, sessionID)
     }
 
@@ -106,9 +138,16 @@ final class SignInFlow: Sendable {
         } catch {
             throw Problem(.badRequest, "“tenant” cannot be used: \(error.reason)")
         }
+        let number = history.nextID()
         let (secrets, sessionID) = try await beginAttempt(
-            AttemptPurpose(.adminConsent, at: application.authority), application, returnPath: returnPath, prompt: nil,
+            AttemptPurpose(.adminConsent, at: application.authority, mark: history.mark(number)), application,
+            returnPath: returnPath, prompt: nil,
             scopes: application.registration.scopes, subject: nil, cookie: cookie)
+        guard let session = try await store.session(sessionID) else { throw StoreError.noSuchSession }
+        history.begin(
+            number, session: session.key, app: application.id, authority: application.authority.description,
+            settings: AttemptSettings(
+                prompt: "admin_consent", scopes: application.registration.scopes, tenant: tenant))
         return (request.url(registration: application.registration, attempt: secrets), sessionID)
     }
 
@@ -180,9 +219,13 @@ final class SignInFlow: Sendable {
             var problem = Problem(any: error)
             if problem.correlationID == nil { problem.correlationID = correlationID }
             if problem.code == .adminConsentRequired { problem.action = adminConsent(application) }
+            let number = history.id(of: AttemptPurpose.mark(of: attempt))
             timeline.record(
                 session: attempt.session.value, app: attempt.app, step: "callback", outcome: problem.code.rawValue,
-                since: start, correlationID: problem.correlationID)
+                at: application.registration.redirectURI, attempt: number, since: start,
+                correlationID: problem.correlationID)
+            history.fail(
+                number, session: attempt.session, attempt: attempt, authority: application.authority, problem)
             try await store.failSignIn(attempt)
             // "Forgot your password?" is no failure: the page for it comes at once.
             if problem.code == .passwordResetRequested,
@@ -190,7 +233,6 @@ final class SignInFlow: Sendable {
             {
                 return outcome
             }
-            failures.record(problem, session: attempt.session, app: attempt.app)
             return .failed(app: attempt.app, returnPath: attempt.returnTo, problem: problem)
         }
     }
@@ -224,11 +266,16 @@ final class SignInFlow: Sendable {
         if purpose.kind == .adminConsent {
             _ = try callback.adminConsentTenant(against: secrets)
             let sessionID = try await store.completeAttempt(attempt)
+            history.succeed(history.id(of: purpose.mark), session: attempt.session, granted: [], declined: [])
             return .signedIn(
                 returnPath: attempt.returnTo + querySeparator(attempt) + "admin_consent=granted", sessionID: sessionID)
         }
         let signedIn = try await redeem(
             callback, secrets, attempt, application, for: purpose, since: start, correlationID: correlationID)
+        try checkUser(signedIn, application)
+        history.succeed(
+            history.id(of: purpose.mark), session: attempt.session, granted: signedIn.tokens.scopes,
+            declined: signedIn.tokens.declinedScopes)
         switch purpose.kind {
         case .signIn, .adminConsent:
             let sessionID = try await store.completeSignIn(
@@ -251,6 +298,15 @@ final class SignInFlow: Sendable {
         }
     }
 
+    /// The operator's list of who may sign in.
+    private func checkUser(_ signedIn: SignedInTokens, _ application: Application) throws(Problem) {
+        let claims = signedIn.idTokenClaims
+        guard application.allows(username: claims.username, objectID: claims.objectID) else {
+            throw Problem(
+                .accessDenied, "This account is not among those that may use this application. Ask the operator.")
+        }
+    }
+
     private func querySeparator(_ attempt: SignInAttempt) -> String { attempt.returnTo.contains("?") ? "&" : "?" }
 
     /// B2C's account id without the user flow that it ends in: `{oid}-{policy}.{tenant}` (facts).
@@ -266,7 +322,8 @@ final class SignInFlow: Sendable {
         let metadata = try await directory.metadata(for: purpose.authority)
         let validated = try callback.validated(against: secrets, metadata: metadata)
         timeline.record(
-            session: attempt.session.value, app: application.id, step: "callback", since: start,
+            session: attempt.session.value, app: application.id, step: "callback",
+            at: application.registration.redirectURI, attempt: history.id(of: purpose.mark), since: start,
             correlationID: correlationID)
 
         let tokenStart = ContinuousClock.now
@@ -277,7 +334,8 @@ final class SignInFlow: Sendable {
             request.providerRequest, at: metadata, clientID: registration.clientID
         ) { try await request.tokens(from: $0, directory: directory) }
         timeline.record(
-            session: attempt.session.value, app: application.id, step: "token", since: tokenStart,
+            session: attempt.session.value, app: application.id, step: "token",
+            at: metadata.tokenEndpoint.description, attempt: history.id(of: purpose.mark), since: tokenStart,
             correlationID: correlationID)
         return signedIn
     }

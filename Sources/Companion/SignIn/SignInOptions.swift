@@ -16,6 +16,10 @@ struct SignInOptions: Sendable {
     var extraScopes: [String] = []
     /// The B2C user flow.
     var userFlow = Application.UserFlow.signIn
+    /// Another tenant than the application's own.
+    var tenant: String?
+    /// The name of the B2C user flow; nil where there are none.
+    var policy: String?
     /// Where the browser goes: the application's authority, a user flow's, or another tenant's.
     let authority: Authority
     /// A claims request (OpenID Connect Core §5.5), a JSON object.
@@ -23,12 +27,14 @@ struct SignInOptions: Sendable {
     /// What the application's configuration lets through to the provider.
     var extraParameters: [(name: String, value: String)] = []
     let returnPath: ReturnPath
-    /// Whether it counts against ``TripLimit``: a user flow that a person chose, or that follows another, is no loop.
+    /// Whether it counts against ``TripLimit``: a user flow that a person chose, or that follows another, is no loop, and
+    /// neither is a kiosk's, where every sign-in asks for a password.
     let countsAsTrip: Bool
 
     /// What follows another flow by itself: nothing is asked for but what is necessary.
     init(continuing flow: Application.UserFlow, at authority: Authority, returnPath: ReturnPath) {
         userFlow = flow
+        policy = flow.rawValue
         self.authority = authority
         self.returnPath = returnPath
         countsAsTrip = false
@@ -62,7 +68,9 @@ struct SignInOptions: Sendable {
         extraParameters = application.extraQueryParameters.compactMap { name in fields[name].map { (name, $0) } }
         (userFlow, authority) = try SignInOptions.destination(
             policy: fields["policy"] ?? "", tenant: fields["tenant"] ?? "", application)
-        countsAsTrip = userFlow == .signIn
+        countsAsTrip = userFlow == .signIn && application.page != .kiosk
+        tenant = fields["tenant"].flatMap { $0.isEmpty ? nil : $0 }
+        policy = application.kind == .b2c ? userFlow.rawValue : nil
         // A hint names the account, so that asking which account it is (the application's own prompt) would be wrong.
         switch fields["prompt"] {
         case nil, "": prompt = loginHint == nil && userFlow == .signIn ? application.prompt : nil
@@ -74,6 +82,8 @@ struct SignInOptions: Sendable {
             }
             prompt = known
         }
+        // Nobody at a kiosk gets in with what the person before them left at the provider.
+        if application.page == .kiosk { prompt = .login }
         if let text = fields["claims"], !text.isEmpty {
             guard let request = ClaimsRequest(json: text) else {
                 throw Problem(.badRequest, "“claims” must be a JSON object of at most 8192 bytes.")

@@ -12,7 +12,9 @@ struct SignOutFlow: Sendable {
     let transport: ProviderDirectory.Transport
     let credentials: ClientCredentials
     let timeline: Timeline
+    let history: AttemptHistory
     let trips: TripLimit
+    let reach: ProviderReach
     let logger: Logger
     let randomBytes: @Sendable (Int) -> [UInt8]
 
@@ -38,16 +40,44 @@ struct SignOutFlow: Sendable {
         }
         let sessionID = try await remove(account, of: session, keepAsPrevious: !isShared && !isForgotten)
         trips.reset(session: session.key.value, app: application.id)
-        timeline.record(session: session.key.value, app: application.id, step: "sign_out", since: start)
-        guard ofBrowser || isShared && !isForgotten else { return (sessionID, nil) }
+        if isShared, !isForgotten {
+            timeline.forget(session: session.key.value)
+            history.forget(session: session.key)
+        }
+        guard ofBrowser || isShared && !isForgotten else {
+            record(session, application, since: start)
+            return (sessionID, nil)
+        }
+        let url = await providerURL(application, account, idToken: idToken)
+        record(session, application, at: url, since: start)
+        return (sessionID, url)
+    }
+
+    /// Where the browser ends the provider's session when nobody is signed in here any more, as at a kiosk whose session
+    /// ended by itself. Without the account the provider may ask which one.
+    func signOutOfProvider(_ application: Application) async -> String? {
+        guard configuration.deviceMode == .shared else { return nil }
+        return await providerURL(application, nil, idToken: nil)
+    }
+
+    /// Nil when the provider has no such page or, on a shared device, does not answer.
+    private func providerURL(_ application: Application, _ account: Account?, idToken: String?) async -> String? {
         do {
+            if configuration.deviceMode == .shared { try await reach.check(application.authority) }
             let metadata = try await directory.metadata(for: application.authority)
-            return (sessionID, logoutURL(application, account, idToken: idToken, metadata: metadata))
+            return logoutURL(application, account, idToken: idToken, metadata: metadata)
         } catch {
             // The person is signed out here all the same; the provider's session cannot be ended by us now.
             logger.warning("sign-out at the provider is not possible", metadata: ["reason": "\(error)"])
-            return (sessionID, nil)
+            return nil
         }
+    }
+
+    private func record(
+        _ session: Session, _ application: Application, at url: String? = nil, since start: ContinuousClock.Instant
+    ) {
+        guard configuration.deviceMode == .private else { return }
+        timeline.record(session: session.key.value, app: application.id, step: "sign_out", at: url, since: start)
     }
 
     /// An account's tokens are gone here when this returns; at the provider, a moment later.
@@ -65,9 +95,9 @@ struct SignOutFlow: Sendable {
 
     /// Entra ID knows the session by its own hint, which names nobody; B2C and other providers want the ID token (facts).
     private func logoutURL(
-        _ application: Application, _ account: Account, idToken: String?, metadata: ProviderMetadata
+        _ application: Application, _ account: Account?, idToken: String?, metadata: ProviderMetadata
     ) -> String? {
-        let hint = account.claims["login_hint"] as? String
+        let hint = account?.claims["login_hint"] as? String
         let wantsIDToken = application.kind == .b2c || application.kind == .oidc
         let state = randomBytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return LogoutRequest(

@@ -20,19 +20,19 @@ struct APIProxy: Sendable {
     /// - Parameters:
     ///   - tenant: another tenant than the one in which the account signed in.
     ///   - path: what to add to the API's URL, as `/photo/$value`.
-    /// - Returns: the upstream's answer, whatever its status.
+    /// - Returns: the upstream's answer, whatever its status, and how long the token took.
     /// - Throws: ``Problem`` when there is no token or no answer, or when the answer asks for something that the
     ///   person can give.
     func get(
         _ application: Application, session: Session, account: Account, tenant: String? = nil, path: String = "",
         correlationID: String
-    ) async throws -> HTTPClientResponse {
+    ) async throws -> (answer: HTTPClientResponse, tokenTime: Duration) {
         let start = ContinuousClock.now
         do {
             let url = try await url(of: application) + path
             let throttleKey = "\(url.prefix { $0 != "?" }) \(account.app) \(account.id)"
             try throttle.check(throttleKey)
-            let answer = try await call(
+            let (answer, tokenTime) = try await call(
                 application, session: session, account: account, tenant: tenant, url: url,
                 correlationID: correlationID)
             if [429, 503].contains(answer.head.status.code) {
@@ -45,15 +45,15 @@ struct APIProxy: Sendable {
             timeline.record(
                 session: session.key.value, app: application.id, step: "api",
                 outcome: answer.head.status.kind == .successful ? "ok" : "http_\(answer.head.status.code)",
-                since: start,
+                at: url, since: start,
                 correlationID: answer.head.headerFields[.requestID] ?? correlationID)
-            return answer
+            return (answer, tokenTime)
         } catch {
             var problem = Problem(any: error)
             problem.correlationID = problem.correlationID ?? correlationID
             timeline.record(
                 session: session.key.value, app: application.id, step: "api", outcome: problem.code.rawValue,
-                since: start,
+                at: application.api.map { $0 + path }, since: start,
                 correlationID: problem.correlationID)
             throw problem
         }
@@ -73,10 +73,13 @@ struct APIProxy: Sendable {
     private func call(
         _ application: Application, session: Session, account: Account, tenant: String?, url: String,
         correlationID: String
-    ) async throws -> HTTPClientResponse {
+    ) async throws -> (HTTPClientResponse, tokenTime: Duration) {
+        var tokenTime = Duration.zero
         let scopes = application.registration.scopes
         func token(_ demand: TokenAcquisition.Demand) async throws -> StoredAccessToken {
-            try await tokens.acquire(
+            let start = ContinuousClock.now
+            defer { tokenTime += start.duration(to: .now) }
+            return try await tokens.acquire(
                 application, session: session.key, account: account, tenant: tenant, scopes: scopes, demand: demand,
                 correlationID: correlationID
             ).token
@@ -101,11 +104,11 @@ struct APIProxy: Sendable {
                 .consentRequired, "The API asks for further permissions: \(missing.joined(separator: ", ")).",
                 application, session, account, tenant, scopes: scopes + missing, claims: nil)
         }
-        return answer
+        return (answer, tokenTime)
     }
 
     private func interaction(
-        _ code: Problem.Code, _ detail: String, _ application: Application, _ session: Session, _ account: Account,
+        _ code: Problem.Code, _ detail: Message, _ application: Application, _ session: Session, _ account: Account,
         _ tenant: String?, scopes: [String], claims: ClaimsRequest?
     ) -> Problem {
         let target = TokenTarget(

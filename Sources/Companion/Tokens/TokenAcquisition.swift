@@ -147,7 +147,8 @@ final class TokenAcquisition: Sendable {
                 target.session, app: target.app, accountID: target.accountID, tokens: tokens)
             guard let token = try await storedToken(target) else { throw StoreError.noSuchSession }
             timeline.record(
-                session: target.session.value, app: target.app, step: "token", outcome: "refreshed", since: start,
+                session: target.session.value, app: target.app, step: "token", outcome: "refreshed",
+                at: try? await directory.metadata(for: authority).tokenEndpoint.description, since: start,
                 correlationID: correlationID)
             return AcquiredToken(source: .refreshed, token: token)
         } catch {

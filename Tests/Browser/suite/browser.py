@@ -69,6 +69,9 @@ class Browser:
     def expect_clean(self):
         """No console message beyond the allowed ones, nothing loaded from another origin, no secret where scripts can read it."""
         for entry in self.driver.get_log("browser"):
+            # That site data was cleared, as the server asked.
+            if entry["level"] == "INFO":
+                continue
             if not any(entry["message"].startswith(url + " ") for url in self.allowed):
                 raise AssertionError(f"the console says: {entry['message']}")
         for entry in self.driver.get_log("performance"):
@@ -79,6 +82,9 @@ class Browser:
 
     def expect_own_origin(self, request):
         url, page = request["request"]["url"], request["documentURL"]
+        # Chromium's own page about a page that did not come.
+        if page.startswith("chrome-error:"):
+            return
         if request.get("type") == "Document":
             known = url == "about:blank" or url.startswith((self.server.origin + "/", self.server.tenant + "/"))
         else:
@@ -242,6 +248,19 @@ class Browser:
     def expect_at_tenant_accessible(self, name):
         assert self.at_tenant(), self.driver.current_url
         self.expect_accessible(name)
+
+    def settled(self):
+        """The page has loaded, and for a moment nothing more came."""
+        count = -1
+        while count != (count := self.driver.execute_script("return document.readyState === 'complete' ? performance.getEntriesByType('resource').length : -2")):
+            time.sleep(0.25)
+
+    def expect_light(self, path):
+        """The open page, with all that it has loaded, is under 60 KB uncompressed."""
+        sizes = self.driver.execute_script(
+            "return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map(e => [e.name, e.decodedBodySize])")
+        total = sum(size for _, size in sizes)
+        assert 0 < total < 60_000, f"{path}: {total} bytes: {json.dumps(sizes)}"
 
     def expect_accessible(self, name):
         """axe finds nothing on this page, light and dark; nothing is wider than a window of 320 pixels."""

@@ -1,0 +1,50 @@
+// The application's own API, Microsoft Graph or another, which our server calls with the access token.
+
+import { Failure, app, failure, fetchOwn, sentence, wait } from "./api.js";
+import { t } from "./strings.js";
+
+/** The application's API as it answers, whatever its status; our own problems are Failures. */
+export async function fetchAPI(id = app) {
+  const response = await fetchOwn(`/api/${id}/me`);
+  const ours = response.headers.get("content-type")?.startsWith("application/problem+json");
+  if (ours) throw await failure(response);
+  return { response, text: await response.text() };
+}
+
+/** Status, text and JSON (undefined when it is none) of the application's own API. */
+export async function callAPI() {
+  const { response, text } = await fetchAPI();
+  let json;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    // The page says so.
+  }
+  return { status: response.status, text, json };
+}
+
+/** What Microsoft Graph says of the signed-in account. */
+export async function getMe() {
+  const { response, text } = await fetchAPI();
+  if (response.ok) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new Failure("Couldn't deserialize result JSON", { code: "not_json" });
+    }
+  }
+  throw upstreamFailure(response, text);
+}
+
+/** A Graph error: `{"error": {"code", "message"}}` with its request id. */
+function upstreamFailure(response, text) {
+  let error = {};
+  try {
+    error = JSON.parse(text)?.error ?? {};
+  } catch {
+    // An error page of something between: its status is all that can be said.
+  }
+  const said = [error.code ?? `HTTP ${response.status}`, error.message].filter(Boolean).join(" ");
+  const id = response.headers.get("request-id");
+  return new Failure([sentence(said), wait(response), id && t("api.request_id", { id })].filter(Boolean).join(" "));
+}

@@ -1,0 +1,69 @@
+// The profile card: what Microsoft Graph says of the person, or what is known of the account.
+
+import { app } from "./api.js";
+import { element } from "./element.js";
+import { language, t } from "./strings.js";
+
+const badge = document.getElementById("badge");
+const hello = document.getElementById("hello");
+
+/** A picture is for the eye; the name stands below it. */
+function avatar(name, ...content) {
+  const made = element(name, "avatar", ...content);
+  made.ariaHidden = true;
+  return made;
+}
+
+/** Fills the card; `me` is Graph's answer, null while there is none. */
+export function showCard(account, me) {
+  const name = me?.displayName || account.name || account.username;
+  hello.textContent = t("kiosk.hello", { name });
+  const facts = [
+    [t("kiosk.mail"), me?.mail || me?.userPrincipalName || account.username],
+    [t("kiosk.office"), me?.officeLocation],
+    [t("kiosk.phone"), me?.mobilePhone],
+    [t("kiosk.language"), languageName(me?.preferredLanguage)],
+  ].filter(([, value]) => value);
+  badge.replaceChildren(
+    badge.querySelector("canvas") ?? avatar("span", initials(name)),
+    element("p", "name", name),
+    ...(me?.jobTitle ? [element("p", "job", me.jobTitle)] : []),
+    element("dl", "", ...facts.map(([term, value]) => element("div", "", element("dt", "", term), element("dd", "", value)))),
+  );
+}
+
+/** Puts the photo in the place of the initials. It is drawn, so that no address and no cache keeps it. */
+export async function showPhoto(isStillShown) {
+  try {
+    const response = await fetch(`/api/${app}/me/photo`, { cache: "no-store", redirect: "error" });
+    if (!response.ok) return;
+    const photo = await createImageBitmap(await response.blob());
+    if (!isStillShown()) return photo.close();
+    const canvas = avatar("canvas");
+    Object.assign(canvas, { width: photo.width, height: photo.height });
+    canvas.getContext("bitmaprenderer").transferFromImageBitmap(photo);
+    badge.querySelector(".avatar").replaceWith(canvas);
+  } catch {
+    // The initials stay.
+  }
+}
+
+/** Takes everything of the person off the page. */
+export function clearCard() {
+  badge.replaceChildren();
+  hello.textContent = "";
+}
+
+function initials(name) {
+  const words = name.replace(/@.*/, "").split(/[\s._-]+/).filter(Boolean);
+  const letters = words.length > 1 ? [words[0], words.at(-1)] : words;
+  return letters.map((word) => [...word][0]).join("").toLocaleUpperCase(language);
+}
+
+function languageName(tag) {
+  try {
+    return tag && new Intl.DisplayNames([language], { type: "language" }).of(tag);
+  } catch {
+    return tag;
+  }
+}

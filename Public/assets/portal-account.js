@@ -1,0 +1,38 @@
+// Who is signed in to the chosen application: the account, the ID token's claims explained, signing out.
+
+import { get, post } from "./api.js";
+import { explainClaim } from "./claim-meanings.js";
+import { element } from "./element.js";
+import { forgetPerson } from "./portal-form.js";
+import { copyJSON, readable } from "./portal-json.js";
+import { button, copyButton, explained, facts, leave, run, statusBox, table } from "./portal-parts.js";
+import { t } from "./strings.js";
+
+function claimsTable(claims) {
+  const rows = Object.entries(claims).map(([name, value]) => [element("code", "", name), element("span", "mono", readable(name, value)), element("span", "quiet", explainClaim(name))]);
+  return element("div", "", table([t("claims.claim"), t("claims.value"), t("claims.meaning")], rows),
+    element("p", "buttons", copyJSON(claims)));
+}
+
+export async function view({ application, account, mode, reload }) {
+  const { id } = application;
+  const box = statusBox();
+  const signOut = (label, browser) => button(label, (pressed) => run(pressed, box, async () => {
+    const { redirect } = await post(`/auth/${id}/sign-out`, { browser });
+    if (mode === "shared") forgetPerson();
+    if (!redirect) return reload();
+    // The page to which the provider comes back looks for it.
+    sessionStorage.setItem("sign-out", new URL(redirect).searchParams.get("state") ?? "");
+    return leave(redirect);
+  }));
+  return [
+    facts([
+      [t("portal.username"), account.username], [t("portal.name"), account.name], [t("portal.tenant_id"), account.tenant_id],
+      [t("portal.environment"), account.environment], [t("portal.home_account_id"), account.id],
+    ]),
+    element("p", "buttons", copyButton(t("portal.copy_id"), () => account.id), signOut(t("portal.sign_out"), false), signOut(t("portal.sign_out_browser"), true)),
+    box,
+    element("h3", "", t("claims.title")),
+    await get(`/api/${id}/claims`).then(claimsTable, (failure) => explained(failure)),
+  ];
+}

@@ -1,0 +1,20 @@
+// A dialog: a question, or something to look at.
+
+import { element } from "./element.js";
+import { button } from "./portal-parts.js";
+import { t } from "./strings.js";
+
+/** Opens a dialog; answers whether it was closed by the button with the label `accept`. */
+export function ask(title, content, accept) {
+  const dialog = element("dialog");
+  const close = (label, answer, className) => button(label, () => dialog.close(answer), className);
+  const buttons = accept ? [close(t("portal.cancel"), "no"), close(accept, "yes", "small danger")] : [close(t("portal.close"), "no")];
+  dialog.append(Object.assign(element("h2", "", title), { id: "dialog-title" }), content, element("p", "buttons", ...buttons));
+  dialog.setAttribute("aria-labelledby", "dialog-title");
+  document.body.append(dialog);
+  dialog.showModal();
+  return new Promise((resolve) => dialog.addEventListener("close", () => {
+    dialog.remove();
+    resolve(dialog.returnValue === "yes");
+  }));
+}

@@ -1,0 +1,155 @@
+// The settings of the next sign-in: the form, what of it survives the trip to the provider, the link that carries it.
+
+import { app } from "./api.js";
+import { copy, leave, run } from "./portal-parts.js";
+import { t } from "./strings.js";
+
+const form = document.getElementById("form");
+const fields = form.elements;
+const more = document.getElementById("more");
+const claimsError = document.getElementById("claims-error");
+
+/** What a link may carry: everything but the login hint. */
+const linked = ["app", "policy", "prompt", "scope", "domain_hint", "tenant", "claims"];
+const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
+/** The claims whose requested values say nothing about a person. */
+const impersonal = new Set(["acr", "acrs", "amr", "auth_time", "nbf", "xms_cc"]);
+
+for (const hint of form.querySelectorAll("label + * + small")) {
+  const field = hint.previousElementSibling;
+  hint.id = `${field.id}-hint`;
+  field.setAttribute("aria-describedby", hint.id);
+}
+
+let apps = [];
+
+export const chosen = () => apps.find(({ id }) => id === fields.app.value);
+
+/** The fields that were filled in and that the chosen application has. */
+export function settings() {
+  const isShown = (name) => !document.getElementById(`${name}-field`)?.hidden;
+  return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()]).filter(([name, value]) => value && isShown(name)));
+}
+
+// MARK: Kept in this tab
+
+export const kept = () => JSON.parse(sessionStorage.getItem("portal") ?? "{}");
+export const keep = (more) => sessionStorage.setItem("portal", JSON.stringify({ ...kept(), ...more }));
+const keepSettings = () => keep({ settings: Object.fromEntries(new FormData(form)) });
+
+// MARK: Showing
+
+function fillSelect(select, ...options) {
+  const before = select.value;
+  select.replaceChildren(...options.map(([value, label = value]) => new Option(label, value)));
+  setSelect(select, before);
+}
+
+function setSelect(select, value) {
+  select.value = value ?? "";
+  if (select.selectedIndex < 0) select.selectedIndex = 0;
+}
+
+/** Fills in settings; what they do not name is emptied. */
+function fill(values) {
+  setSelect(fields.app, values.app);
+  show();
+  for (const field of fields) {
+    if (field.localName === "select") setSelect(field, field === fields.app ? field.value : values[field.name]);
+    else if (field.name) field.value = values[field.name] ?? "";
+  }
+  show();
+  const { domain_hint: domain, tenant, claims } = settings();
+  more.open = Boolean(domain || tenant || claims);
+}
+
+/** What the chosen application has, and only that; what the chosen prompt means. */
+function show() {
+  const { authority, kind, policies = [], prompt, scopes } = chosen();
+  document.getElementById("app-hint").textContent = `${authority} · ${scopes.join(" ")}`;
+  document.getElementById("tenant-field").hidden = kind !== "workforce";
+  document.getElementById("policy-field").hidden = kind !== "b2c";
+  // A choice that is being made must not be made anew under the person's hand.
+  if (form.dataset.shows !== fields.app.value) {
+    form.dataset.shows = fields.app.value;
+    fillSelect(fields.policy, ...policies.map((name) => [name]));
+    fillSelect(fields.prompt, ["", t("portal.as_configured", { prompt: prompt ?? "if_necessary" })], ...prompts.map((name) => [name]));
+  }
+  document.getElementById("prompt-hint").textContent = t(`portal.prompt.${fields.prompt.value || "configured"}`);
+}
+
+/** Says what is wrong with the claims; answers whether they can be sent. */
+function checkClaims() {
+  let mistake = "";
+  try {
+    const value = JSON.parse(fields.claims.value.trim() || "{}");
+    if (value?.constructor !== Object) mistake = t("portal.claims_no_object");
+  } catch (error) {
+    mistake = t("portal.claims_no_json", { reason: error.message });
+  }
+  claimsError.textContent = mistake;
+  fields.claims.setAttribute("aria-invalid", String(mistake !== ""));
+  if (mistake) more.open = true;
+  return !mistake;
+}
+
+/** A claims request without the values that may name a person. */
+export function impersonalClaims(text = "{}") {
+  return JSON.stringify(JSON.parse(text), (name, value) => {
+    if (value?.constructor !== Object || impersonal.has(name)) return value;
+    return { ...value, value: undefined, values: undefined };
+  });
+}
+
+// MARK: Doing
+
+function link() {
+  const values = settings();
+  if (values.claims) values.claims = impersonalClaims(values.claims);
+  return `${location.origin}/${app}?${new URLSearchParams(linked.filter((name) => values[name]).map((name) => [name, values[name]]))}`;
+}
+
+/** Leaves for a sign-in with the settings of the form. */
+function signIn() {
+  keepSettings();
+  keep({ began: true });
+  const { app: id, ...values } = settings();
+  return leave(`/auth/${id}/sign-in?${new URLSearchParams({ ...values, return_to: `/${app}` })}`);
+}
+
+/** Runs what needs claims that can be sent. */
+const checked = (work) => (checkClaims() ? work() : fields.claims.focus());
+
+/** Starts the form with what the link, or else this tab, knows. */
+export function startForm(known, address, onApplication) {
+  apps = known;
+  fillSelect(fields.app, ...apps.map(({ id, title }) => [id, `${title} · ${id}`]));
+  const isLink = linked.some((name) => address.has(name));
+  fill(isLink ? Object.fromEntries(address) : kept().settings ?? {});
+  if (isLink) forgetPerson();
+  const changed = ({ target, type }) => {
+    if (claimsError.textContent) checkClaims();
+    show();
+    keepSettings();
+    if (target === fields.app && type === "change") onApplication();
+  };
+  // What fills forms in by itself tells of it by one or the other.
+  form.addEventListener("input", changed);
+  form.addEventListener("change", changed);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    checked(() => run(document.getElementById("sign-in"), null, signIn));
+  });
+  document.getElementById("copy-link").addEventListener("click", ({ currentTarget }) => checked(() => copy(currentTarget, link())));
+  document.getElementById("clear").addEventListener("click", () => {
+    fill({ app: fields.app.value });
+    checkClaims();
+    keepSettings();
+  });
+}
+
+/** What neither a link nor a shared device may hand to the next person. */
+export function forgetPerson() {
+  fields.login_hint.value = "";
+  keepSettings();
+}

@@ -1,0 +1,104 @@
+// What the portal's views are made of: facts, tables, buttons, explained failures.
+
+import { Failure, app } from "./api.js";
+import { element } from "./element.js";
+import { language, t } from "./strings.js";
+
+export const time = (value) => new Date(value).toLocaleTimeString(language);
+export const dateTime = (value) => new Date(value).toLocaleString(language, { dateStyle: "medium", timeStyle: "medium" });
+
+const units = new Intl.NumberFormat(language, { style: "unit", unit: "millisecond", maximumFractionDigits: 1 });
+export const milliseconds = (value) => (value == null ? "" : units.format(value < 10 ? value : Math.round(value)));
+
+/** A list of terms with their values; what has no value is left out. */
+export function facts(rows) {
+  const known = rows.filter(([, value]) => value != null && value !== "");
+  return element("dl", "facts", ...known.flatMap(([term, value]) => [element("dt", "", term), element("dd", "", value)]));
+}
+
+/** A table with these column titles; a row is a list of its cells. */
+export function table(titles, rows) {
+  const head = titles.map((title) => Object.assign(element("th", "", title), { scope: "col" }));
+  const body = rows.map((cells) => element("tr", "", ...cells.map((cell) => element("td", "", cell))));
+  const made = element("div", "scroll", element("table", "", element("thead", "", element("tr", "", ...head)), element("tbody", "", ...body)));
+  return Object.assign(made, { tabIndex: 0 });
+}
+
+/** What comes and goes while the page is looked at, told by a screen reader. */
+export function statusBox() {
+  const box = element("div");
+  box.setAttribute("role", "status");
+  return box;
+}
+
+export const folded = (title, open, ...content) => Object.assign(element("details", "folded", element("summary", "", title), ...content), { open });
+
+// MARK: Buttons
+
+export function button(label, onPress, className = "small") {
+  const made = Object.assign(element("button", className, label, element("span", "spinner")), { type: "button" });
+  made.addEventListener("click", () => onPress(made));
+  return made;
+}
+
+/** Tells a screen reader what a press has brought. */
+export const announce = (text) => (document.getElementById("said").textContent = text);
+
+/** Copies the text and says so on the button for a moment. */
+export async function copy(pressed, text) {
+  const label = (pressed.dataset.label ??= pressed.firstChild.textContent);
+  const said = await navigator.clipboard.writeText(text).then(() => t("common.copied"), () => t("common.not_copied"));
+  pressed.firstChild.textContent = said;
+  announce(said);
+  setTimeout(() => (pressed.firstChild.textContent = label), 1500);
+}
+
+export const copyButton = (label, text) => button(label, (pressed) => copy(pressed, text()));
+
+/** Runs the work with its button busy; a failure is explained in the box. */
+export async function run(pressed, box, work, explain = explained) {
+  if (pressed.hasAttribute("aria-busy")) return;
+  pressed.setAttribute("aria-busy", "true");
+  box?.replaceChildren();
+  try {
+    await work();
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+    box?.replaceChildren(explain(failure));
+  } finally {
+    pressed.removeAttribute("aria-busy");
+  }
+}
+
+/** Leaves the page; the button that was pressed stays busy until it is gone. */
+export function leave(url) {
+  location.assign(url);
+  return new Promise(() => {});
+}
+
+/** Leaves for a sign-in that comes back to the portal. */
+export function signInButton(label, address) {
+  const url = new URL(address, location.origin);
+  url.searchParams.set("return_to", `/${app}`);
+  return button(label, (pressed) => run(pressed, null, () => leave(url)));
+}
+
+// MARK: Failures
+
+/** What support asks for. */
+export const identifiers = ({ explanation, code, correlation_id: correlation, trace_id: trace, timestamp }) => [
+  [t("problem.number"), explanation?.number], [t("portal.code"), code], [t("problem.correlation_id"), correlation],
+  [t("problem.trace_id"), trace], [t("problem.time"), timestamp],
+];
+
+/** A Failure, or the problem of an attempt: what happened, who can mend it and how, and the identifiers. */
+export function explained(problem, ...buttons) {
+  const { title, message, detail, explanation, action, signInURL } = problem;
+  const parts = [element("h3", "", title ?? t("problem.title")), element("p", "", explanation?.cause ?? detail ?? message)];
+  if (explanation) parts.push(element("p", "", element("strong", "", t(`problem.who.${explanation.who}`)), " ", explanation.remedy));
+  if (action?.kind === "admin_consent") {
+    parts.push(element("p", "", t("problem.admin_consent"), " ", Object.assign(element("a", "mono", action.url), { href: action.url })));
+  }
+  if (signInURL) buttons.unshift(signInButton(t("portal.sign_in_again"), signInURL));
+  return element("section", "problem", ...parts, facts(identifiers(problem)), element("p", "buttons", ...buttons));
+}

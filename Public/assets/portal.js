@@ -1,0 +1,208 @@
+// The team portal: loads the applications, shows the chosen one's account and the view of the chosen tab.
+
+import { Failure, app, get } from "./api.js";
+import { showDemoNote } from "./demo.js";
+import { element } from "./element.js";
+import { chosen, keep, kept, startForm } from "./portal-form.js";
+import { announce, button, explained, run } from "./portal-parts.js";
+import { t } from "./strings.js";
+
+/** A view's module is loaded when it is first looked at; its `view` answers the content of the tab. */
+const views = {
+  account: () => import("./portal-account.js"),
+  tokens: () => import("./portal-tokens.js"),
+  api: () => import("./portal-api.js"),
+  attempts: () => import("./portal-attempts.js"),
+  operator: () => import("./portal-operator.js"),
+};
+const names = Object.keys(views);
+/** These are about whoever is signed in. */
+const personal = ["account", "tokens", "api"];
+const panelOf = (name) => document.getElementById(name);
+const tabOf = (name) => document.getElementById(`tab-${name}`);
+
+const state = document.getElementById("state");
+const who = document.getElementById("who");
+const outcome = document.getElementById("outcome");
+
+/** What the views are given. `account` is undefined until the server said, null when nobody is signed in. */
+const context = { apps: [], application: null, account: undefined, mode: null, tokenDisplay: null, openAttempt: null, reload };
+let demo;
+
+// MARK: The view
+
+let tab = "account";
+let turn = 0;
+
+const again = (work) => button(t("portal.try_again"), (pressed) => run(pressed, null, work));
+
+/** Draws the view of the tab. A late answer for another application or tab is dropped. */
+async function draw() {
+  const panel = panelOf(tab);
+  const hadFocus = panel.contains(document.activeElement);
+  const whose = JSON.stringify([context.application.id, context.account?.id]);
+  if (panel.dataset.whose !== whose) panel.replaceChildren(element("p", "empty", t("portal.loading")));
+  const mine = ++turn;
+  let content = [element("p", "empty", t("portal.nobody_yet", { title: context.application.title }))];
+  try {
+    const isNobody = personal.includes(tab) && !context.account;
+    if (!isNobody) {
+      const { view } = await views[tab]().catch(() => Promise.reject(new Failure(t("api.unreachable"))));
+      content = await view({ ...context });
+    }
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+    content = [explained(failure, again(draw))];
+  }
+  if (mine !== turn) return;
+  panel.dataset.whose = whose;
+  panel.replaceChildren(...content);
+  // What was pressed may be gone with the content.
+  if (hadFocus && !panel.contains(document.activeElement)) panel.focus();
+}
+
+function select(name) {
+  tab = name;
+  for (const each of names) {
+    tabOf(each).setAttribute("aria-selected", String(each === name));
+    tabOf(each).tabIndex = each === name ? 0 : -1;
+    panelOf(each).hidden = each !== name;
+  }
+  keep({ tab: name });
+}
+
+function open(name) {
+  select(name);
+  tabOf(name).focus();
+  return draw();
+}
+
+for (const [index, name] of names.entries()) {
+  const made = button(t(`portal.tab.${name}`), () => open(name), "");
+  Object.assign(made, { id: `tab-${name}`, role: "tab" });
+  made.setAttribute("aria-controls", name);
+  made.addEventListener("keydown", (event) => {
+    const to = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: -1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    open(names.at(to % names.length));
+  });
+  document.getElementById("tabs").append(made);
+  const panel = Object.assign(element("div"), { id: name, role: "tabpanel", tabIndex: 0 });
+  panel.setAttribute("aria-labelledby", made.id);
+  document.getElementById("result").append(panel);
+}
+
+// MARK: The account
+
+/** Who can sign in at the demo tenant depends on the application. */
+function showDemo() {
+  showDemoNote({ ...demo, kind: context.application.kind });
+}
+
+/** Loads the chosen application's account, then the view. With `onlyChanges` nothing happens when it is still the same. */
+async function reload({ onlyChanges = false } = {}) {
+  const application = chosen();
+  if (context.application !== application) context.account = undefined;
+  context.application = application;
+  if (demo) showDemo();
+  document.getElementById("result-title").textContent = application.title;
+  const before = context.account;
+  if (before === undefined) {
+    who.className = "who";
+    who.textContent = t("portal.loading");
+  }
+  try {
+    const { account, needs_sign_in: needs } = await get(`/api/${application.id}/account`);
+    if (application !== context.application) return;
+    context.account = account;
+    who.className = account ? "who in" : "who";
+    who.textContent = account ? t("portal.signed_in_as", { username: account.username }) : t("portal.nobody");
+    if (needs) who.append(` ${t("portal.needs_sign_in", { reason: needs })}`);
+  } catch (failure) {
+    if (application !== context.application) return;
+    context.account = undefined;
+    who.textContent = t("portal.unknown_account");
+    return panelOf(tab).replaceChildren(explained(failure, again(reload)));
+  }
+  if (!onlyChanges || before === undefined || before?.id !== context.account?.id) await draw();
+}
+
+/** The sign-in that failed, as the newest attempt of its application tells it. */
+async function showFailure(code, correlationID) {
+  // Without the attempts there is still what the address said.
+  const { attempts } = await get("/api/attempts").catch(() => ({ attempts: [] }));
+  const attempt = attempts.find((each) => each.app === context.application.id && each.problem);
+  const problem = attempt?.problem ?? { message: t("portal.sign_in_failed"), code, correlation_id: correlationID };
+  const show = button(t("portal.show_attempt"), () => {
+    context.openAttempt = attempt.id;
+    outcome.replaceChildren();
+    open("attempts");
+  });
+  outcome.replaceChildren(explained(problem, ...(attempt ? [show] : [])));
+}
+
+// MARK: Start
+
+const address = new URLSearchParams(location.search);
+if (location.search) history.replaceState(null, "", location.pathname);
+
+function say(text, ...more) {
+  state.replaceChildren(element("p", "", text), ...more);
+  state.hidden = !text;
+}
+
+async function start() {
+  let answer;
+  try {
+    answer = await get("/api/apps");
+  } catch (failure) {
+    addEventListener("online", start, { once: true });
+    return say(failure.message, element("p", "buttons", again(start)));
+  }
+  const { apps, mode, token_display: tokenDisplay } = answer;
+  if (answer.demo) demo = { controlURL: answer.demo_control_url };
+  if (apps.length === 0) return say(t("portal.no_applications"));
+  Object.assign(context, { apps, mode, tokenDisplay });
+  const titleOf = (id) => apps.find((each) => each.id === id)?.title;
+  if (titleOf(app)) {
+    document.title = `${titleOf(app)} · Companion`;
+    document.getElementById("title").textContent = titleOf(app);
+  }
+  const asked = address.get("app");
+  say(asked && !titleOf(asked) ? t("portal.unknown_application", { app: asked }) : "");
+  startForm(apps, address, () => {
+    outcome.replaceChildren();
+    return reload();
+  });
+  document.getElementById("columns").hidden = false;
+  await showReturn();
+}
+
+/** Shows the chosen application, and what a sign-in has brought when the browser has just come back from one. */
+async function showReturn() {
+  const { began, tab: last } = kept();
+  keep({ began: false });
+  const failed = address.get("sign_in_error");
+  select(names.includes(last) && (failed || !began) ? last : "account");
+  await reload();
+  if (failed) await showFailure(failed, address.get("correlation_id"));
+  else if (address.get("admin_consent") === "granted") outcome.replaceChildren(element("p", "good", t("portal.consent_granted")));
+  else if (began) announce(who.textContent);
+  // On a phone it is below the form.
+  const result = document.getElementById("result");
+  if ((began || failed) && result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView();
+}
+
+const refresh = () => context.application && reload({ onlyChanges: true });
+
+// Another tab may have signed in or out.
+document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && refresh());
+// Back from the sign-in page by the browser's Back button: the page is as it was left, busy.
+addEventListener("pageshow", (event) => {
+  if (!event.persisted) return;
+  for (const busy of document.querySelectorAll("button[aria-busy]")) busy.removeAttribute("aria-busy");
+  refresh();
+});
+
+await start();

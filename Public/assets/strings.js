@@ -1,0 +1,16 @@
+// The page's sentences in its language. The server has put them into the page, as a block of data.
+
+const texts = JSON.parse(document.getElementById("strings").textContent);
+
+/** The page's language, for dates and numbers. */
+export const language = document.documentElement.lang;
+
+/** The sentence with this key, its `{placeholders}` replaced; empty when the page has none. */
+export function t(key, values = {}) {
+  return (texts[key] ?? "").replace(/\{(\w+)\}/g, (placeholder, name) => values[name] ?? placeholder);
+}
+
+/** A sentence as text and elements: each `{placeholder}` gives way to the element of that name. */
+export function withElements(text, elements) {
+  return text.split(/\{(\w+)\}/).map((part, index) => (index % 2 ? elements[part] : part));
+}

@@ -1,0 +1,43 @@
+/// A language in which the pages and our own sentences are kept: one file of `Public/languages`.
+struct Language: Sendable {
+    /// BCP 47, as `pt-BR`; the file's name.
+    let tag: String
+    /// Its place among ``Languages/all``.
+    let index: Int
+    /// The texts of pages and scripts, by key.
+    let page: [String: String]
+    /// Translations of the server's own sentences, by their English.
+    private let server: [String: String]
+    private let ranges: Set<String>
+
+    init(tag: String, index: Int, file: LanguageFile) {
+        self.tag = tag
+        self.index = index
+        page = file.page
+        server = file.server
+        ranges = Set(file.ranges.map { $0.lowercased() })
+    }
+
+    /// One of our sentences; its English where the language has none.
+    func text(_ message: Message) -> String {
+        message.filled(in: server[message.format] ?? message.format)
+    }
+
+    /// A sentence without arguments.
+    func text(_ english: String) -> String { server[english] ?? english }
+
+    /// Whether there is a translation. English, in which the sentences are written, needs none.
+    func knows(_ message: Message) -> Bool { tag == Languages.sourceTag || server[message.format] != nil }
+
+    func matches(_ range: Substring) -> Bool { ranges.contains(range.lowercased()) }
+}
+
+/// What a language's file holds.
+struct LanguageFile: Decodable {
+    /// The language's own name for itself.
+    var name: String
+    /// The language ranges (RFC 4647) that it serves.
+    var ranges: [String]
+    var page: [String: String]
+    var server: [String: String]
+}

@@ -1,0 +1,84 @@
+import Foundation
+
+/// A page as its file has it, with the places where a language's texts go.
+///
+/// `{{section.key}}` is a text of the language; `{{language}}` its tag; `{{strings a b}}` the texts of these sections as
+/// JSON, for scripts. Other names in double braces are left for later: the error page is filled in once more for each
+/// problem.
+struct PageTemplate: Sendable {
+    private enum Piece {
+        case text(Substring)
+        case place(Substring)
+    }
+
+    private let file: String
+    private let pieces: [Piece]
+
+    init(file: String, html: String) {
+        self.file = file
+        var pieces: [Piece] = []
+        var rest = html[...]
+        while let open = rest.firstRange(of: "{{"), let close = rest[open.upperBound...].firstRange(of: "}}") {
+            pieces.append(.text(rest[..<open.lowerBound]))
+            pieces.append(.place(rest[open.upperBound..<close.lowerBound]))
+            rest = rest[close.upperBound...]
+        }
+        self.pieces = pieces + [.text(rest)]
+    }
+
+    /// The page in a language.
+    ///
+    /// - Throws: ``LanguageFault`` when the language lacks a text.
+    func html(in language: Language) throws(LanguageFault) -> String {
+        var html = ""
+        for piece in pieces {
+            switch piece {
+            case .text(let text): html += text
+            case .place("language"): html += language.tag
+            case .place(let place) where place.hasPrefix("strings "):
+                html += try strings(place.split(separator: " ").dropFirst(), of: language)
+            case .place(let key) where key.contains("."):
+                guard let text = language.page[String(key)] else {
+                    throw LanguageFault(file: "\(language.tag).json", reason: "has no “\(key)”, which \(file) needs")
+                }
+                html += PageTemplate.escaped(text)
+            case .place(let name): html += "{{\(name)}}"
+            }
+        }
+        return html
+    }
+
+    private func strings(
+        _ sections: ArraySlice<Substring>, of language: Language
+    ) throws(LanguageFault) -> String {
+        let texts = language.page.filter { key, _ in sections.contains(key.prefix { $0 != "." }) }
+        guard
+            let data = try? JSONSerialization.data(
+                withJSONObject: texts, options: [.sortedKeys, .withoutEscapingSlashes])
+        else { throw LanguageFault(file: "\(language.tag).json", reason: "cannot be written as JSON") }
+        // Nothing in a text can end the script element or begin a comment (HTML, restrictions for contents of script).
+        return String(decoding: data, as: UTF8.self).replacing("<", with: "\\u003c")
+    }
+
+    /// The page with its remaining names filled in, as the error page is.
+    static func filled(_ html: String, with values: [String: String]) -> String {
+        values.reduce(html) { html, value in html.replacing("{{\(value.key)}}", with: escaped(value.value)) }
+    }
+
+    /// Text as HTML content or a quoted attribute's value.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            case "{": result += "&#123;"
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+}

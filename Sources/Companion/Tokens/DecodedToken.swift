@@ -1,0 +1,39 @@
+import Foundation
+import OpenIDConnect
+
+/// A token's header and payload for people who test: what can be read without any key, and never the signature.
+struct DecodedToken {
+    /// Claims that name a session, a device or a sign-in rather than say anything: shown masked unless tokens are shown whole.
+    private static let masked: Set<String> = [
+        "nonce", "sid", "aio", "rh", "uti", "at_hash", "c_hash", "deviceid", "login_hint", "ipaddr", "xms_st",
+    ]
+
+    let header: [String: Any]
+    let payload: [String: Any]
+
+    /// Nil for what is no JSON Web Token: then nobody but the API can read it.
+    init?(_ token: String) {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = DecodedToken.object(parts[0]), let payload = DecodedToken.object(parts[1])
+        else { return nil }
+        self.header = header
+        self.payload = payload
+    }
+
+    /// The payload as a page may show it. The nonce is a secret of the sign-in (security law 1) and never shown.
+    func payload(isFull: Bool) -> [String: Any] {
+        var payload = payload
+        payload["nonce"] = payload["nonce"] == nil ? nil : "…"
+        guard !isFull else { return payload }
+        for name in DecodedToken.masked where payload[name] != nil { payload[name] = "…" }
+        return payload
+    }
+
+    /// A time of the payload, in seconds since 1970.
+    func time(_ name: String) -> Int? { (payload[name] as? NSNumber)?.intValue }
+
+    private static func object(_ part: Substring) -> [String: Any]? {
+        Base64URL.decode(Array(part.utf8)).flatMap { try? JSONSerialization.jsonObject(with: Data($0)) }
+            as? [String: Any]
+    }
+}

@@ -1,0 +1,250 @@
+"""The demo kiosk: people walk up one after the other, and nobody leaves anything to the next."""
+
+import json
+import time
+import urllib.request
+from contextlib import contextmanager
+
+from selenium.webdriver.common.keys import Keys
+
+from .browser import ADELE
+from .registry import registry
+
+tests, test = registry()
+
+MEGAN = "megan@contoso.example"
+LONG = {"COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS": "600", "COMPANION_KIOSK_IDLE_SECONDS": "900", "COMPANION_SESSION_IDLE_MINUTES": "60"}
+
+
+@contextmanager
+def kiosk(browser, **settings):
+    with browser.visiting(browser.server.sibling("kiosk", COMPANION_DEVICE_MODE="shared", **(settings or LONG))):
+        browser.server.reset()
+        browser.open("/kiosk")
+        browser.one("#attract")
+        yield
+
+
+def walk_up(browser, username=ADELE):
+    """From the attract screen to the person's card; the password is asked for each time."""
+    browser.press("Sign in")
+    browser.choose_account(username)
+    browser.enter_password()
+    browser.wait("consent or the card", lambda: browser.all("button[name=consent]") or not browser.at_tenant())
+    if browser.at_tenant():
+        browser.answer_consent()
+    browser.one("#card")
+    browser.wait("the profile", lambda: username in browser.one("#badge").text)
+
+
+def expect_start(browser):
+    browser.wait("the start", lambda: browser.driver.current_url == browser.server.origin + "/kiosk" and browser.one("#attract").is_displayed())
+
+
+def expect_nothing_of(browser, *names):
+    # The demo's note names an account for everybody.
+    text = browser.driver.execute_script(
+        "const page = document.documentElement.cloneNode(true); page.querySelector('#demo')?.remove();"
+        "return page.outerHTML + JSON.stringify([sessionStorage, localStorage, history.state])")
+    for name in names:
+        assert name not in text, f"{name} is still there"
+
+
+@test("kiosk: name, photo and card from Graph; signing out ends the provider's session and comes back by itself")
+def journey(browser):
+    with kiosk(browser):
+        walk_up(browser)
+        card = browser.one("#card").text
+        assert "Adele" in card, card
+        browser.wait("the photo", lambda: browser.all("#badge canvas"))
+        assert all("expiry" not in cookie for cookie in browser.driver.get_cookies()), "the cookie outlives the browser"
+        logouts = browser.server.counts()["logout"]
+        browser.press("Sign out")
+        expect_start(browser)
+        assert browser.server.counts()["logout"] == logouts + 1, "the provider's session was not ended"
+        assert browser.driver.get_cookies() == [], "a cookie is left"
+        expect_nothing_of(browser, "Adele", ADELE)
+
+
+@test("kiosk: neither Back nor a reload shows anything of the person before")
+def back(browser):
+    with kiosk(browser):
+        walk_up(browser)
+        browser.driver.refresh()
+        browser.wait("the card again", lambda: "Adele" in browser.one("#card").text)
+        browser.press("Sign out")
+        expect_start(browser)
+        for _ in range(6):
+            browser.driver.back()
+            browser.wait("a page", lambda: browser.driver.execute_script("return document.readyState") == "complete")
+            if browser.driver.current_url.startswith(browser.server.origin):
+                browser.wait("nobody's card", lambda: not browser.driver.execute_script(
+                    "const card = document.getElementById('card'); return card && !card.hidden"))
+                expect_nothing_of(browser, "Adele", ADELE)
+        browser.open("/kiosk")
+        browser.driver.refresh()
+        expect_start(browser)
+        expect_nothing_of(browser, "Adele", ADELE)
+
+
+@test("kiosk: two people one after the other, each asked for the password and each with their own card")
+def two_people(browser):
+    with kiosk(browser):
+        # Not everybody has a photo.
+        browser.allow("/api/kiosk/me/photo")
+        for username, name, other in ((ADELE, "Adele", "Megan"), (MEGAN, "Megan", "Adele"), (ADELE, "Adele", "Megan")):
+            walk_up(browser, username)
+            browser.wait("the name", lambda: name in browser.one("#hello").text)
+            expect_nothing_of(browser, other)
+            browser.press("Sign out")
+            expect_start(browser)
+
+
+@test("kiosk: a countdown asks who does not touch it, a touch goes on, and nobody's touch signs out")
+def countdown(browser):
+    with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS="6"):
+        walk_up(browser)
+        browser.one("#still-there[open]")
+        assert browser.one("#seconds").text in "12345", browser.one("#seconds").text
+        browser.press("I am still here")
+        browser.wait("the question is gone", lambda: not browser.all("#still-there[open]"))
+        assert "Adele" in browser.one("#card").text
+        browser.one("#still-there[open]")
+        expect_start(browser)
+        expect_nothing_of(browser, "Adele", ADELE)
+
+
+@test("kiosk: left alone with a page that does nothing, the server signs out by itself")
+def server_expiry(browser):
+    idle = 3
+    with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS=str(idle)):
+        walk_up(browser)
+        cookie = browser.driver.get_cookies()[0]
+        # The page is gone with its timers; what is left is the cookie, and a second client that has it.
+        browser.driver.get("about:blank")
+
+        def account():
+            request = urllib.request.Request(browser.server.origin + "/api/kiosk/account", headers={"Cookie": f"{cookie['name']}={cookie['value']}"})
+            with urllib.request.urlopen(request, timeout=5) as answer:
+                return json.load(answer)["account"]
+
+        assert account()["username"] == ADELE
+        # Asking is using, so that there is one question only, after the time has passed.
+        time.sleep(idle + 0.2)
+        assert account() is None, "the session outlived the idle time"
+
+
+@test("kiosk: a provider that is down leaves a safe screen, and the kiosk goes on when it is back")
+def provider_down(browser):
+    with kiosk(browser):
+        walk_up(browser)
+        browser.server.control(provider_down="workforce")
+        browser.press("Sign out")
+        browser.wait("what was done", lambda: "signed out" in browser.one("#message").text.lower())
+        assert browser.driver.current_url == browser.server.origin + "/kiosk"
+        expect_nothing_of(browser, "Adele", ADELE)
+        browser.expect_accessible("kiosk provider down")
+        browser.press("Back to the start")
+        expect_start(browser)
+        browser.press("Sign in")
+        browser.wait("why not", lambda: browser.driver.current_url.startswith(browser.server.origin) and "does not answer" in browser.one("#message").text)
+        browser.server.control(provider_down=None)
+        browser.press("Try again")
+        browser.choose_account()
+
+
+@test("kiosk: cancelled on the provider's page is told calmly, and goes on")
+def cancelled(browser):
+    with kiosk(browser):
+        browser.press("Sign in")
+        browser.choose_account()
+        browser.enter_password()
+        browser.answer_consent("cancel")
+        browser.wait("a calm message", lambda: browser.one("#message").get_attribute("data-kind") == "calm")
+        browser.expect_page("/kiosk")
+        browser.expect_accessible("kiosk cancelled")
+
+
+@test("kiosk: a server that is gone says so, and the kiosk is back when it is")
+def server_down(browser):
+    with kiosk(browser):
+        browser.allow("/api/kiosk/account", "/api/apps", "/api/device", "/auth/kiosk/sign-out")
+        browser.server.kill()
+        browser.press("Sign in")
+        browser.wait("the screen that says so", lambda: browser.one("#message").get_attribute("data-kind") == "caution")
+        browser.shoot("kiosk server down")
+        browser.server.start()
+        expect_start(browser)
+
+
+@test("kiosk: tokens are refused, whatever asks for them")
+def tokens(browser):
+    with kiosk(browser):
+        walk_up(browser)
+        browser.allow("/api/kiosk/tokens")
+        answers = browser.driver.execute_async_script(
+            "const done = arguments[0], own = { method: 'POST', headers: { 'X-Companion': '1', 'Content-Type': 'application/json' }, body: '{}' };"
+            "Promise.all([fetch('/api/kiosk/token', own).then((r) => r.json()), fetch('/api/kiosk/tokens').then((r) => r.status)]).then(done)")
+        assert answers[0]["token"] is None and answers[1] == 403, answers
+
+
+@test("kiosk: a second tab is told that the kiosk is open elsewhere, and can take it over")
+def second_tab(browser):
+    with kiosk(browser):
+        first = browser.driver.current_window_handle
+        browser.driver.switch_to.new_window("tab")
+        browser.open("/kiosk")
+        browser.wait("the other tab is named", lambda: "Use it here" in browser.one("#message").text)
+        browser.press("Use it here")
+        expect_start(browser)
+        browser.driver.switch_to.window(first)
+        browser.cdp("Page.bringToFront")
+        browser.wait("the first tab gives way", lambda: browser.all("#message:not([hidden])"))
+
+
+@test("kiosk: keyboard alone, from the start to the card and out again")
+def keyboard(browser):
+    with kiosk(browser):
+        browser.tab_to("#sign-in")
+        browser.keys(Keys.ENTER)
+        browser.one(f"button[value='{ADELE}']")
+        browser.tab_to(f"button[value='{ADELE}']")
+        browser.keys(Keys.ENTER)
+        field = browser.one("input[name=password]")
+        if browser.driver.switch_to.active_element != field:
+            browser.tab_to("input[name=password]")
+        browser.keys("demo", Keys.ENTER)
+        browser.one("button[name=consent][value=accept]")
+        browser.tab_to("button[name=consent][value=accept]")
+        browser.keys(Keys.ENTER)
+        browser.one("#card")
+        browser.tab_to("#sign-out")
+        browser.keys(Keys.ENTER)
+        expect_start(browser)
+
+
+@test("kiosk: axe finds nothing on any of its screens; reduced motion stands still; 60 KB")
+def looks(browser):
+    with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS="300", COMPANION_SESSION_IDLE_MINUTES="60"):
+        browser.expect_accessible("kiosk attract")
+        browser.expect_light("/kiosk")
+        for width, height in ((1080, 1920), (1920, 1080), (375, 667)):
+            browser.size(width, height)
+            browser.shoot(f"kiosk attract {width}")
+        browser.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+        running = browser.driver.execute_script("return document.getAnimations().filter((a) => a.playState === 'running').length")
+        assert running == 0, f"{running} animations run although motion is to be reduced"
+        browser.colours("light")
+        browser.size(1280, 800)
+        walk_up(browser)
+        browser.one("#still-there[open]")
+        browser.expect_accessible("kiosk countdown")
+        browser.size(1080, 1920)
+        browser.shoot("kiosk countdown 1080")
+        browser.size(1280, 800)
+        browser.press("I am still here")
+        browser.wait("the question is gone", lambda: not browser.all("#still-there[open]"))
+        browser.shoot("kiosk card 1280")
+        for width, height in ((1080, 1920), (1920, 1080), (375, 667)):
+            browser.size(width, height)
+            browser.shoot(f"kiosk card {width}")

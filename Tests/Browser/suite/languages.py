@@ -1,0 +1,118 @@
+"""Each language: chosen by the browser, changed by the person, without a word of another on the pages."""
+
+import json
+from pathlib import Path
+
+from selenium.webdriver.support.ui import Select
+
+from .registry import registry
+
+tests, test = registry()
+
+FOLDER = Path(__file__).parents[3] / "Public" / "languages"
+TAGS = sorted(path.stem for path in FOLDER.glob("*.json"))
+TEXTS = {tag: json.loads((FOLDER / f"{tag}.json").read_text())["page"] for tag in TAGS}
+
+
+def ask_for(browser, tag):
+    browser.cdp("Network.enable")
+    browser.cdp("Network.setExtraHTTPHeaders", headers={"Accept-Language": tag} if tag else {})
+
+
+def each(sentence):
+    """One test for each language."""
+    def add(function):
+        for tag in TAGS:
+            def run(browser, tag=tag):
+                ask_for(browser, tag)
+                try:
+                    function(browser, tag, TEXTS[tag])
+                finally:
+                    ask_for(browser, None)
+            test(f"{tag}: {sentence}")(run)
+        return function
+    return add
+
+
+def expect_language(browser, tag):
+    assert browser.driver.execute_script("return document.documentElement.lang") == tag
+    text = browser.driver.execute_script("return document.body.innerText")
+    keys = [key for key in TEXTS["en"] if key in text and "." in key and not key.startswith("portal.")]
+    assert "{{" not in text and not keys, f"{tag}: a key instead of a text: {keys}"
+
+
+@each("home, the iOS journey, the panels, the portal and the error page speak it; axe finds nothing")
+def pages(browser, tag, texts):
+    browser.open("/")
+    browser.wait("the cards", lambda: browser.all("#cards li"))
+    assert texts["home_page.headline"] in browser.one("h1").text
+    expect_language(browser, tag)
+    browser.expect_accessible(f"{tag} home")
+
+    browser.open("/ios")
+    browser.expect_log("Account signed out. Updating UX")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent("cancel")
+    said = browser.expect_log("Could not acquire token: ")
+    assert texts["sign_in.cancelled"] in said, said
+    browser.wait("the explanation", lambda: browser.all("#problem:not([hidden])"))
+    assert texts["problem.who.user"] in browser.one("#problem").text, browser.one("#problem").text
+    browser.press(texts["timeline.title"])
+    browser.wait("the steps", lambda: texts["timeline.step.authorize"] in browser.one("#timeline").text)
+    expect_language(browser, tag)
+    browser.expect_accessible(f"{tag} ios")
+
+    browser.open("/portal")
+    browser.one("#columns")
+    expect_language(browser, tag)
+    browser.expect_accessible(f"{tag} portal")
+
+    browser.allow("/nowhere")
+    browser.open("/nowhere")
+    assert texts["error.code"] in browser.one("dl").text
+    expect_language(browser, tag)
+    browser.expect_accessible(f"{tag} error")
+
+
+@test("the language menu changes the language of all pages, and goes back to the browser's")
+def menu(browser):
+    browser.open("/")
+    browser.wait("the menu", lambda: browser.all("#language select"))
+    Select(browser.one("#language select")).select_by_value("sv")
+    browser.wait("Swedish", lambda: browser.one("h1").text == TEXTS["sv"]["home_page.headline"])
+    browser.open("/ios")
+    assert browser.driver.execute_script("return document.documentElement.lang") == "sv"
+    browser.open("/")
+    browser.wait("the menu", lambda: browser.all("#language select"))
+    Select(browser.one("#language select")).select_by_value("")
+    browser.wait("English", lambda: browser.one("h1").text == TEXTS["en"]["home_page.headline"])
+
+
+@test("the kiosk speaks each language, and the next person's is the browser's again")
+def kiosk(browser):
+    with browser.visiting(browser.server.sibling("kiosk", COMPANION_DEVICE_MODE="shared")):
+        browser.server.reset()
+        for tag in TAGS:
+            ask_for(browser, tag)
+            browser.open("/kiosk")
+            browser.wait(f"{tag}", lambda: TEXTS[tag]["kiosk_page.attract_title"] in browser.one("#attract h1").text)
+            expect_language(browser, tag)
+            browser.size(375, 667, 2)
+            browser.shoot(f"kiosk {tag}")
+            browser.size(1280, 800)
+            browser.expect_accessible(f"{tag} kiosk")
+        ask_for(browser, "en")
+        browser.open("/kiosk")
+        browser.wait("the menu", lambda: browser.all("#language select"))
+        Select(browser.one("#language select")).select_by_value("ja")
+        browser.wait("Japanese", lambda: browser.one("#attract h1").text == TEXTS["ja"]["kiosk_page.attract_title"])
+        browser.one("#sign-in").click()
+        browser.choose_account()
+        browser.enter_password()
+        browser.answer_consent()
+        browser.one("#card")
+        browser.one("#sign-out").click()
+        browser.wait("the start in the browser's language", lambda: browser.one("#attract h1").text == TEXTS["en"]["kiosk_page.attract_title"])
+        ask_for(browser, None)

@@ -1,0 +1,269 @@
+"""The team portal: for people who test app registrations, tenants and users, and for their operator."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+from .browser import ADELE
+from .registry import registry
+
+tests, test = registry()
+
+MEGAN = "megan@contoso.example"
+CUSTOMER = "customer@fabrikam.example"
+
+
+def open_portal(browser, query=""):
+    browser.open("/portal" + query)
+    browser.one("#columns")
+
+
+def choose(browser, field, value):
+    Select(browser.one(f"#{field}")).select_by_value(value)
+
+
+def tab(browser, name):
+    browser.one(f"#tab-{name}").click()
+    return browser.one(f"#{name}")
+
+
+def through_the_provider(browser, username, consent="accept"):
+    browser.wait("the provider, or back", lambda: browser.at_tenant())
+    if browser.all(f"button[name=username][value='{username}']"):
+        browser.choose_account(username)
+    browser.wait("a next page", lambda: browser.all("input[name=password], button[name=consent]") or not browser.at_tenant())
+    if browser.all("input[name=password]"):
+        browser.enter_password()
+    browser.wait("consent or back", lambda: browser.all("button[name=consent]") or not browser.at_tenant())
+    if browser.at_tenant():
+        browser.answer_consent(consent)
+    browser.expect_page("/portal")
+    browser.one("#columns")
+
+
+def sign_in(browser, app, username, **kwargs):
+    choose(browser, "app", app)
+    browser.one("#sign-in").click()
+    through_the_provider(browser, username, **kwargs)
+
+
+@test("portal: choose an application, sign in, and see account, explained claims and decoded tokens")
+def account(browser):
+    open_portal(browser)
+    assert [option.get_attribute("value") for option in Select(browser.one("#app")).options] == ["ios", "macos", "external", "b2c", "portal"]
+    sign_in(browser, "ios", ADELE)
+    browser.wait("who it is", lambda: ADELE in browser.one("#result").text)
+    shown = tab(browser, "account")
+    browser.wait("the claims", lambda: "preferred_username" in shown.text)
+    assert "The username to show." in shown.text, shown.text
+    shown = tab(browser, "tokens")
+    browser.wait("the decoded tokens", lambda: "RS256" in shown.text and "User.Read" in shown.text)
+    browser.wait("the lifetimes", lambda: browser.all("#tokens meter"))
+    first = browser.one("#tokens .lifetime span").text
+    browser.wait("the lifetime goes on", lambda: browser.one("#tokens .lifetime span").text != first)
+
+
+@test("portal: silent and forced refresh, and Graph's answer with status, request id and timing as tree and text")
+def api(browser):
+    open_portal(browser)
+    sign_in(browser, "ios", ADELE)
+    tab(browser, "tokens")
+    before = browser.server.counts()["token_refresh"]
+    browser.press("Acquire silently")
+    browser.wait("the answer from the cache", lambda: "cache" in browser.one("#tokens").text.lower())
+    assert browser.server.counts()["token_refresh"] == before
+    browser.press("Force refresh")
+    browser.wait("a refresh", lambda: browser.server.counts()["token_refresh"] == before + 1)
+    shown = tab(browser, "api")
+    browser.press("Call the API")
+    browser.wait("the status", lambda: "200" in shown.text)
+    text = shown.text
+    assert "displayName" in text and re.search(r"\d ms", text), text
+    browser.server.control(graph_error={"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1})
+    browser.allow("/api/ios/me")
+    browser.press("Call the API")
+    browser.wait("the refusal", lambda: "403" in shown.text and "error: {2}" in shown.text)
+
+
+@test("portal: three applications and one that fails; the failure is explained, the others go on")
+def three_and_a_failing_one(browser):
+    open_portal(browser)
+    sign_in(browser, "ios", ADELE)
+    sign_in(browser, "b2c", "b2cuser@fabrikamb2c.example")
+    browser.server.control(provider_down="external")
+    choose(browser, "app", "external")
+    browser.one("#sign-in").click()
+    browser.wait("the outage", lambda: "provider_unavailable" in browser.one("#outcome").text)
+    browser.server.control(provider_down=None, authorize_platform_error=50105)
+    choose(browser, "app", "macos")
+    browser.one("#sign-in").click()
+    browser.expect_page("/portal")
+    browser.wait("the explanation", lambda: "50105" in browser.one("#result").text)
+    assert "not assigned to the application" in browser.one("#result").text
+    choose(browser, "app", "ios")
+    browser.wait("the other application is well", lambda: ADELE in browser.one("#who").text)
+    shown = tab(browser, "attempts")
+    browser.wait("the attempts", lambda: len(browser.all("#attempts li.attempt")) == 4)
+    assert "access_denied" in shown.text, shown.text
+
+
+@test("portal: an attempt is copied as a report without anything personal, and two are compared side by side")
+def attempts(browser):
+    open_portal(browser)
+    browser.one("#login_hint").send_keys(ADELE)
+    choose(browser, "prompt", "login")
+    browser.one("#sign-in").click()
+    through_the_provider(browser, ADELE)
+    open_portal(browser)
+    browser.one("#login_hint").clear()
+    browser.server.control(require_consent=ADELE)
+    choose(browser, "prompt", "consent")
+    browser.one("#sign-in").click()
+    through_the_provider(browser, ADELE, consent="cancel")
+    tab(browser, "attempts")
+    browser.wait("both attempts", lambda: len(browser.all("#attempts li.attempt")) == 2)
+    browser.cdp("Browser.grantPermissions", origin=browser.server.origin, permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    newest = browser.all("#attempts li.attempt")[0]
+    if not newest.find_element(By.CSS_SELECTOR, "details").get_attribute("open"):
+        newest.find_element(By.CSS_SELECTOR, "summary").click()
+    browser.press("Copy as bug report")
+    browser.wait("the button says so", lambda: "Copied" in browser.one("#attempts").text)
+    report = browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    assert "65004" in report and "prompt" in report.lower(), report
+    assert "adele" not in report.lower() and "state=" not in report and "code=" not in report, report
+    for box in browser.all("#attempts input[type=checkbox]"):
+        box.click()
+    browser.press("Compare")
+    rows = browser.wait("the comparison", lambda: browser.all("dialog[open] tbody tr"))
+    marked = [row.text for row in rows if "differs" in row.text.lower()]
+    assert any("consent" in row and "login" in row for row in marked), marked
+    browser.expect_accessible("portal comparison")
+
+
+@test("portal: the link carries the settings and nothing personal, and fills the form of whoever opens it")
+def link(browser):
+    open_portal(browser)
+    choose(browser, "app", "macos")
+    choose(browser, "prompt", "login")
+    browser.one("#login_hint").send_keys(ADELE)
+    browser.one("#scope").send_keys("mail.read")
+    browser.cdp("Browser.grantPermissions", origin=browser.server.origin, permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    browser.press("Copy link")
+    browser.wait("the button says so", lambda: browser.one("#copy-link").text == "Copied")
+    copied = browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    assert parse_qs(urlsplit(copied).query) == {"app": ["macos"], "prompt": ["login"], "scope": ["mail.read"]}, copied
+    browser.driver.execute_script("sessionStorage.clear()")
+    browser.driver.get(copied)
+    browser.one("#columns")
+    browser.expect_page("/portal")
+    values = [browser.one(f"#{field}").get_attribute("value") for field in ("app", "prompt", "scope", "login_hint")]
+    assert values == ["macos", "login", "mail.read", ""], values
+
+
+@test("portal: claims that are no JSON are refused before anybody leaves the page")
+def claims(browser):
+    open_portal(browser)
+    browser.one("#more summary").click()
+    browser.one("#claims").send_keys('{"access_token":')
+    browser.one("#sign-in").click()
+    browser.wait("what is wrong", lambda: browser.one("#claims-error").text)
+    assert not browser.at_tenant()
+    assert browser.driver.switch_to.active_element.get_attribute("id") == "claims"
+
+
+@test("portal: the operator sees health and sessions, and ends one; nobody else does")
+def operator(browser):
+    open_portal(browser)
+    sign_in(browser, "ios", ADELE)
+    browser.allow("/api/portal/sessions")
+    shown = tab(browser, "operator")
+    browser.wait("an offer to sign in here", lambda: "Sign in" in shown.text)
+    browser.press("Sign in to the portal")
+    through_the_provider(browser, MEGAN)
+    shown = tab(browser, "operator")
+    browser.wait("the sessions", lambda: ADELE in shown.text and MEGAN in shown.text)
+    browser.server.control(provider_down="b2c")
+    browser.press("Check health")
+    browser.wait("health", lambda: "cannot be reached" in shown.text)
+    assert "The authority answers" in shown.text, shown.text
+    browser.server.control(provider_down=None)
+    browser.expect_accessible("portal operator")
+    browser.press("Revoke")
+    browser.one("dialog[open]")
+    browser.press("Cancel")
+    assert ADELE in browser.one("#operator").text
+
+
+@test("portal: signing out, of the application and of the browser")
+def sign_out(browser):
+    open_portal(browser)
+    sign_in(browser, "ios", ADELE)
+    tab(browser, "account")
+    browser.press("Sign out of this application")
+    browser.wait("nobody", lambda: ADELE not in browser.one("#result").text)
+    sign_in(browser, "ios", ADELE)
+    tab(browser, "account")
+    browser.press("Sign out at the provider too")
+    browser.expect_page("/auth/signed-out")
+
+
+@test("portal: keyboard alone, from the form to the provider and back, and through the tabs")
+def keyboard(browser):
+    open_portal(browser)
+    browser.tab_to("#app")
+    browser.tab_to("#sign-in")
+    browser.keys(Keys.ENTER)
+    browser.one(f"button[value='{ADELE}']")
+    browser.tab_to(f"button[value='{ADELE}']")
+    browser.keys(Keys.ENTER)
+    field = browser.one("input[name=password]")
+    if browser.driver.switch_to.active_element != field:
+        browser.tab_to("input[name=password]")
+    browser.keys("demo", Keys.ENTER)
+    browser.one("button[name=consent][value=accept]")
+    browser.tab_to("button[name=consent][value=accept]")
+    browser.keys(Keys.ENTER)
+    browser.expect_page("/portal")
+    browser.one("#columns")
+    browser.tab_to("[role=tab][aria-selected=true]")
+    for _ in range(2):
+        browser.keys(Keys.ARROW_RIGHT)
+    browser.wait("the API's tab", lambda: browser.one("#api").is_displayed())
+
+
+@test("portal: a server that is gone, and one that is back")
+def server_down(browser):
+    open_portal(browser)
+    sign_in(browser, "ios", ADELE)
+    browser.allow("/api/ios/me", "/api/apps", "/api/ios/account")
+    tab(browser, "api")
+    browser.server.kill()
+    browser.press("Call the API")
+    browser.wait("what is wrong", lambda: "cannot be reached" in browser.one("#api").text)
+    browser.server.start()
+    browser.press("Call the API")
+    browser.wait("Graph's answer", lambda: "200" in browser.one("#api").text)
+
+
+@test("portal: axe finds nothing in any tab, signed out and in; nothing is wider than 320 pixels; 60 KB")
+def looks(browser):
+    open_portal(browser)
+    browser.settled()
+    browser.expect_light("/portal")
+    browser.expect_accessible("portal signed out")
+    sign_in(browser, "ios", ADELE)
+    for name in ("account", "tokens", "api", "attempts"):
+        tab(browser, name)
+        if name == "api":
+            browser.press("Call the API")
+            browser.wait("Graph's answer", lambda: "200" in browser.one("#api").text)
+        browser.settled()
+        browser.expect_accessible(f"portal {name}")
+        browser.size(375, 667, 2)
+        browser.shoot(f"portal {name} phone")
+        browser.size(1440, 900)
+        browser.shoot(f"portal {name} desktop")
+        browser.size(1280, 800)

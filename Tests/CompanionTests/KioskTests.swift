@@ -1,0 +1,134 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Companion
+
+/// A device that several people use one after the other.
+@Suite struct KioskTests {
+    private static let adele = "adele@contoso.example"
+    private static let megan = "megan@contoso.example"
+
+    /// A shared device whose first application is the kiosk.
+    private static func run(_ test: (Site, Visitor) async throws -> Void) async throws {
+        try await Site.run(configured: { configuration in
+            configuration.deviceMode = .shared
+            configuration.sessionIdle = .seconds(120)
+            configuration.sessionMaximum = .seconds(900)
+            configuration.applications[0].page = .kiosk
+        }) { site in
+            try await test(site, Visitor(site))
+        }
+    }
+
+    private func username(_ visitor: Visitor) async throws -> String? {
+        let account = try await visitor.api(.get, "/api/ios/account").json["account"] as? [String: Any]
+        return account?["username"] as? String
+    }
+
+    @Test func `a kiosk that nobody touches signs out after a minute by itself, whatever its page does`() async throws {
+        try await Self.run { site, visitor in
+            try await visitor.signIn()
+            // A second client with the same cookie: no page runs there.
+            let other = visitor.copy()
+            site.clock.advance(55)
+            #expect(try await username(other) == Self.adele)
+            site.clock.advance(55)
+            #expect(try await username(other) == Self.adele, "a touch goes on")
+            site.clock.advance(61)
+            #expect(try await username(other) == nil)
+            #expect(try await visitor.api(.get, "/api/ios/me").code == "session_expired")
+            // The provider's session is still there, and is ended all the same.
+            let out = try await visitor.api(.post, "/auth/ios/sign-out")
+            #expect(try #require(out.json["redirect"] as? String).contains("/logout?"))
+            #expect(out.fields[.clearSiteData] != nil)
+        }
+    }
+
+    @Test func `the time that somebody spends at the provider's pages is not idle time`() async throws {
+        try await Self.run { site, visitor in
+            let back = try await visitor.walkToCallback()
+            site.clock.advance(300)
+            #expect(try await visitor.get(try #require(back.location)).location == "/ios")
+            #expect(try await username(visitor) == Self.adele)
+        }
+    }
+
+    @Test(arguments: ["", "?prompt=select_account", "?prompt=none", "?prompt=if_necessary"])
+    func `every sign-in asks for the password`(query: String) async throws {
+        try await Self.run { _, visitor in
+            let begun = try await visitor.get("/auth/ios/sign-in" + query)
+            #expect(try #require(begun.location).contains("prompt=login"))
+        }
+    }
+
+    @Test func `signing out takes everything of the person from the browser and from the server`() async throws {
+        try await Self.run { site, visitor in
+            let callback = try await visitor.signIn()
+            #expect(callback.fields[.setCookie]?.contains("Max-Age") == false)
+            #expect(try await visitor.api(.get, "/api/ios/me").status == 200)
+            let out = try await visitor.api(.post, "/auth/ios/sign-out", body: #"{"browser": false}"#)
+            #expect(try #require(out.json["redirect"] as? String).contains("/logout?"))
+            #expect(out.fields[.clearSiteData] == #""cache", "cookies", "storage""#)
+            #expect(visitor.sessionCookie == nil)
+
+            try await visitor.signIn(username: Self.megan)
+            let attempts = try await visitor.api(.get, "/api/attempts").json["attempts"] as? [[String: Any]]
+            #expect(attempts?.count == 1)
+            let steps = try await visitor.api(.get, "/api/ios/events").json["events"] as? [[String: Any]]
+            #expect(steps?.contains { $0["step"] as? String == "api" } == false)
+        }
+    }
+
+    @Test func `the next person at the same cookie sees nothing of the one before`() async throws {
+        try await Self.run { site, visitor in
+            try await visitor.signIn()
+            let stale = visitor.copy()
+            _ = try await visitor.api(.post, "/auth/ios/sign-out")
+            #expect(try await username(stale) == nil)
+            for path in ["events", "attempts"] {
+                let url = path == "events" ? "/api/ios/events" : "/api/attempts"
+                #expect((try await stale.api(.get, url).json[path] as? [Any])?.isEmpty == true)
+            }
+        }
+    }
+
+    @Test func `tokens are never shown`() async throws {
+        try await Self.run { _, visitor in
+            try await visitor.signIn()
+            #expect(try await visitor.api(.post, "/api/ios/token").json["token"] is NSNull)
+            #expect(try await visitor.api(.get, "/api/ios/tokens").code == "access_denied")
+        }
+    }
+
+    @Test func `sessions end when the server is started anew`() async throws {
+        try await Self.run { site, visitor in
+            try await visitor.signIn()
+            try await site.restart()
+            #expect(try await username(visitor) == nil)
+        }
+    }
+
+    @Test func `a provider that does not answer is never gone to`() async throws {
+        try await Self.run { site, visitor in
+            try await visitor.signIn()
+            await site.stopTenant()
+            let out = try await visitor.api(.post, "/auth/ios/sign-out")
+            #expect(out.status == 200)
+            #expect(out.json["redirect"] is NSNull)
+            #expect(try await username(visitor) == nil)
+            let begun = try await visitor.get("/auth/ios/sign-in")
+            #expect(try #require(begun.location).hasPrefix("/ios?sign_in_error=provider_unavailable"))
+        }
+    }
+
+    @Test func `the page is told how long it may be left alone, and is kept by no cache`() async throws {
+        try await Self.run { _, visitor in
+            let device = try await visitor.api(.get, "/api/device").json
+            #expect(device["session_idle_seconds"] as? Int == 60)
+            let kiosk = try #require(device["kiosk"] as? [String: Int])
+            #expect(kiosk == ["countdown_after_seconds": 20, "idle_seconds": 60])
+            #expect(try await visitor.get("/ios").fields[.cacheControl] == "no-store")
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Companion
+
+/// The languages: which one a request gets, and that each file has every text and no other.
+@Suite struct LanguageTests {
+    private static let folder = URL(fileURLWithPath: Site.publicFolder)
+    private static let tags = ["en", "ja", "pt-BR", "pt-PT", "sv", "zh-Hans"]
+
+    private func languages() throws -> Languages {
+        try Languages(folder: Site.publicFolder + "/languages", cookieName: "companion-language")
+    }
+
+    @Test(arguments: [
+        ("sv", "sv"), ("sv-FI", "sv"), ("SV-se", "sv"), ("en-GB,en;q=0.9,sv;q=0.8", "en"),
+        ("fr,sv;q=0.5,en;q=0.8", "en"), ("fr;q=1, ja;q=0.4", "ja"), ("pt", "pt-BR"), ("pt-BR", "pt-BR"),
+        ("pt-PT,pt;q=0.9", "pt-PT"), ("pt-AO", "pt-PT"), ("zh-CN,zh;q=0.9,en;q=0.1", "zh-Hans"), ("zh", "zh-Hans"),
+        ("zh-Hans-SG", "zh-Hans"), ("zh-Hant-TW,en;q=0.5", "zh-Hans"), ("ja-JP", "ja"), ("de-DE", nil), ("*", nil),
+        ("", nil), ("sv;q=0", nil), ("sv;q=x,ja", "ja"), (";;,,;q=1", nil), ("sv;level=1", nil),
+    ])
+    func `the languages that a browser asks for are looked up in the order of their weight`(
+        field: String, tag: String?
+    ) throws {
+        #expect(try languages().lookup(field)?.tag == tag)
+    }
+
+    @Test func `a page comes in the language of the browser, or of the person's choice`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            func page(_ asked: String) async throws -> Visitor.Answer {
+                try await visitor.send(.get, "/ios", headers: [.acceptLanguage: asked, .accept: "text/html"])
+            }
+            let swedish = try await page("sv")
+            #expect(swedish.text.contains(#"<html lang="sv">"#))
+            #expect(swedish.fields[.contentLanguage] == "sv")
+            #expect(swedish.fields[.vary] == "Accept-Language, Cookie")
+            #expect(try await page("fr").fields[.contentLanguage] == "en")
+
+            let chosen = try await visitor.api(.post, "/api/language", body: #"{"language": "ja"}"#)
+            #expect(chosen.status == 204)
+            #expect(try #require(chosen.fields[.setCookie]).contains("HttpOnly"))
+            #expect(try await page("sv").fields[.contentLanguage] == "ja")
+            _ = try await visitor.api(.post, "/api/language", body: #"{"language": null}"#)
+            #expect(try await page("sv").fields[.contentLanguage] == "sv")
+            #expect(try await visitor.api(.post, "/api/language", body: #"{"language": "xx"}"#).code == "bad_request")
+        }
+    }
+
+    @Test func `an error is told in the person's language, as JSON and as a page`() async throws {
+        try await Site.run { site in
+            let language = try #require(try languages()["sv"])
+            let visitor = Visitor(site)
+            let json = try await visitor.send(
+                .get, "/api/ios/me", headers: [.acceptLanguage: "sv", .accept: "application/json"])
+            #expect(json.json["title"] as? String == language.text("Sign in again"))
+            #expect(json.json["detail"] as? String == language.text("Nobody is signed in. Sign in first."))
+            #expect(json.json["detail"] as? String != "Nobody is signed in. Sign in first.")
+            let page = try await visitor.send(
+                .get, "/nowhere", headers: [.acceptLanguage: "sv", .accept: "text/html"])
+            #expect(page.text.contains(language.text("There is nothing at this address.")))
+            #expect(page.fields[.contentLanguage] == "sv")
+        }
+    }
+
+    @Test(arguments: tags)
+    func `a language has every text of the pages, with the same values in it, and no other`(tag: String) throws {
+        let all = try languages()
+        let language = try #require(all[tag])
+        #expect(Set(language.page.keys).symmetricDifference(all.source.page.keys).sorted() == [])
+        for (key, text) in language.page {
+            #expect(!text.trimmingCharacters(in: .whitespaces).isEmpty, "\(tag): \(key)")
+            #expect(Self.places(text) == Self.places(all.source.page[key] ?? ""), "\(tag): \(key)")
+        }
+    }
+
+    private static func places(_ text: String) -> [String] {
+        text.matches(of: /\{(\w+)\}/).map { String($0.output.1) }.sorted()
+    }
+
+    @Test(arguments: tags.filter { $0 != "en" })
+    func `a language has every sentence of the server, with the same values in it, and no other`(tag: String) throws {
+        let path = Self.folder.appendingPathComponent("languages/\(tag).json")
+        let file = try JSONDecoder().decode(LanguageFile.self, from: Data(contentsOf: path))
+        let sentences = try ServerSentences.all()
+        #expect(Set(file.server.keys).symmetricDifference(sentences).sorted() == [])
+        for (english, text) in file.server {
+            #expect(
+                english.components(separatedBy: "%@").count == text.components(separatedBy: "%@").count,
+                "\(tag): \(english)")
+        }
+    }
+
+    @Test func `every text is used by a page or a script, and every text that they use is there`() throws {
+        let keys = Set(try languages().source.page.keys)
+        var used: Set<String> = []
+        var prefixes: Set<String> = []
+        let files = FileManager.default.enumerator(at: Self.folder, includingPropertiesForKeys: nil)
+        while let file = files?.nextObject() as? URL {
+            guard ["html", "js"].contains(file.pathExtension) else { continue }
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let pattern = file.pathExtension == "html" ? /\{\{([a-z_]+\.[a-z0-9_.-]+)\}\}/ : /\bt\("([^"]+)"/
+            used.formUnion(text.matches(of: pattern).map { String($0.output.1) })
+            prefixes.formUnion(text.matches(of: /\bt\(`([a-z_.]+\.)\$\{/).map { String($0.output.1) })
+        }
+        #expect(used.subtracting(keys).sorted() == [], "used and not there")
+        let unused = keys.subtracting(used).filter { key in !prefixes.contains { key.hasPrefix($0) } }
+        #expect(unused.sorted() == [], "there and not used")
+    }
+
+    @Test func `no text can end the data block in which scripts find it`() throws {
+        let file = LanguageFile(
+            name: "x", ranges: ["x"], page: ["app.a": "</script><!--", "app.b": "\"quoted\"", "other.c": "no"],
+            server: [:])
+        let template = PageTemplate(
+            file: "x.html", html: "<html lang=\"{{language}}\">{{strings app}}|{{app.a}}|{{title}}")
+        let html = try template.html(in: Language(tag: "x", index: 0, file: file))
+        #expect(
+            html
+                == #"<html lang="x">{"app.a":"\u003c/script>\u003c!--","app.b":"\"quoted\""}|&lt;/script&gt;&lt;!--|{{title}}"#
+        )
+        #expect(throws: LanguageFault.self) {
+            try PageTemplate(file: "x.html", html: "{{app.missing}}").html(in: Language(tag: "x", index: 0, file: file))
+        }
+    }
+}

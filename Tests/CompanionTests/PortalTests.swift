@@ -1,0 +1,191 @@
+import Foundation
+import HTTPTypes
+import OpenIDConnect
+import Testing
+
+@testable import Companion
+
+/// What people who test app registrations see, and what their operator sees.
+@Suite struct PortalTests {
+    private static let adele = "adele@contoso.example"
+
+    private static func run(
+        configured configure: (inout CompanionConfiguration) -> Void = { _ in },
+        _ test: (Site, Visitor) async throws -> Void
+    ) async throws {
+        try await Site.run(configured: { configuration in
+            configuration.applications[1].page = .portal
+            configure(&configuration)
+        }) { site in
+            try await test(site, Visitor(site))
+        }
+    }
+
+    private func attempts(_ visitor: Visitor) async throws -> [[String: Any]] {
+        try await visitor.api(.get, "/api/attempts").json["attempts"] as? [[String: Any]] ?? []
+    }
+
+    // MARK: Attempts
+
+    @Test func `each sign-in is told with what it asked for and what came of it, the newest first`() async throws {
+        try await Self.run { site, visitor in
+            try await visitor.signIn(query: "login_hint=\(Self.adele)&domain_hint=contoso.example&scope=mail.read")
+            try await site.control(#"{"require_consent": "adele@contoso.example"}"#)
+            try await visitor.signIn(app: "macos", query: "prompt=select_account", consent: "cancel")
+
+            let told = try await attempts(visitor)
+            #expect(told.map { $0["app"] as? String } == ["macos", "ios"])
+            let failed = try #require(told.first)
+            #expect(failed["outcome"] as? String == "cancelled")
+            let problem = try #require(failed["problem"] as? [String: Any])
+            #expect(problem["code"] as? String == "cancelled")
+            #expect((problem["explanation"] as? [String: Any])?["number"] as? String == "AADSTS65004")
+
+            let good = try #require(told.last)
+            #expect(good["outcome"] as? String == "ok")
+            #expect(good["ended"] is String)
+            let settings = try #require(good["settings"] as? [String: Any])
+            #expect(settings["login_hint"] as? Bool == true)
+            #expect(settings["domain_hint"] as? String == "contoso.example")
+            #expect(settings["scopes"] as? [String] == ["user.read", "mail.read"])
+            let steps = try #require(good["steps"] as? [[String: Any]])
+            #expect(steps.map { $0["step"] as? String } == ["authorize", "callback", "token"])
+            let tenant = "http://localhost:\(site.tenantPort)/common/oauth2/v2.0/"
+            #expect(
+                steps.map { $0["endpoint"] as? String } == [
+                    tenant + "authorize", site.origin + "/auth/callback", tenant + "token",
+                ])
+        }
+    }
+
+    @Test func `an attempt says nothing of who it was, and another browser sees nothing of it`() async throws {
+        try await Self.run { site, visitor in
+            try await visitor.signIn(query: "login_hint=\(Self.adele)")
+            let text = try await visitor.api(.get, "/api/attempts").text
+            #expect(!text.contains("adele"))
+            #expect(!text.contains("code=") && !text.contains("state="))
+            #expect(try await attempts(Visitor(site)).isEmpty)
+        }
+    }
+
+    @Test func `an attempt that begins before a restart and fails after it is explained all the same`() async throws {
+        try await Self.run { site, visitor in
+            try await site.control(#"{"bad_id_token": "expired"}"#)
+            let back = try await visitor.walkToCallback()
+            try await site.restart()
+            _ = try await visitor.get(try #require(back.location))
+            #expect(try await attempts(visitor).map { $0["outcome"] as? String } == ["invalid_id_token"])
+        }
+    }
+
+    @Test func `a sign-in that could not even begin is among the attempts`() async throws {
+        try await Self.run { site, visitor in
+            try await visitor.signIn()
+            await site.stopTenant()
+            _ = try await visitor.get("/auth/external/sign-in")
+            #expect(try await attempts(visitor).map { $0["outcome"] as? String } == ["provider_unavailable", "ok"])
+        }
+    }
+
+    // MARK: Tokens
+
+    @Test(arguments: [TokenDisplay.masked, .full])
+    func `tokens are taken apart, whole only where the operator lets them be shown`(display: TokenDisplay) async throws
+    {
+        try await Self.run(configured: { $0.tokenDisplay = display }) { _, visitor in
+            try await visitor.signIn()
+            let answer = try await visitor.api(.get, "/api/ios/tokens")
+            let access = try #require(answer.json["access_token"] as? [String: Any])
+            #expect((access["token"] as? String != nil) == (display == .full))
+            #expect((access["header"] as? [String: Any])?["alg"] as? String == "RS256")
+            #expect((access["payload"] as? [String: Any])?["scp"] as? String == "User.Read")
+            let idToken = try #require(answer.json["id_token"] as? [String: Any])
+            let claims = try #require(idToken["payload"] as? [String: Any])
+            #expect(claims["preferred_username"] as? String == Self.adele)
+            #expect(claims["nonce"] as? String == "…")
+            #expect((claims["sid"] as? String == "…") == (display == .masked))
+            #expect(answer.json["has_refresh_token"] as? Bool == true)
+            #expect(answer.text.contains(/eyJ[A-Za-z0-9_-]{20,}/) == (display == .full))
+        }
+    }
+
+    @Test func `tokens are not taken apart where they are hidden`() async throws {
+        try await Self.run(configured: { $0.tokenDisplay = .hidden }) { _, visitor in
+            try await visitor.signIn()
+            #expect(try await visitor.api(.get, "/api/ios/tokens").code == "access_denied")
+        }
+    }
+
+    @Test func `the API's answer says how long the token and the API took`() async throws {
+        try await Self.run { _, visitor in
+            try await visitor.signIn()
+            let timing = try await visitor.api(.get, "/api/ios/me").fields[.serverTiming]
+            #expect(try #require(timing).wholeMatch(of: /token;dur=[0-9.]+, api;dur=[0-9.]+/) != nil)
+        }
+    }
+
+    // MARK: Who may
+
+    @Test func `only the accounts that the operator names may sign in`() async throws {
+        try await Self.run(configured: { $0.applications[1].allowedUsers = ["MEGAN@contoso.example"] }) { _, visitor in
+            let refused = try await visitor.signIn(app: "macos")
+            #expect(try #require(refused.location).hasPrefix("/macos?sign_in_error=access_denied"))
+            #expect(try await visitor.api(.get, "/api/macos/account").json["account"] is NSNull)
+            #expect(try await visitor.signIn(app: "macos", username: "megan@contoso.example").location == "/macos")
+            // The other applications are not the portal's affair.
+            #expect(try await visitor.signIn(app: "ios").location == "/ios")
+        }
+    }
+
+    @Test func `sessions are listed and revoked by whoever is signed in to the portal`() async throws {
+        try await Self.run { site, visitor in
+            let other = Visitor(site)
+            try await other.signIn(username: "megan@contoso.example")
+            try await visitor.signIn(app: "ios")
+            #expect(try await visitor.api(.get, "/api/macos/sessions").code == "interaction_required")
+            #expect(try await visitor.api(.get, "/api/ios/sessions").code == "not_found")
+
+            try await visitor.signIn(app: "macos")
+            let listed = try await visitor.api(.get, "/api/macos/sessions").json["sessions"] as? [[String: Any]]
+            let sessions = try #require(listed)
+            #expect(sessions.map { $0["current"] as? Bool } == [false, true])
+            let key = try #require(sessions.first?["key"] as? String)
+            #expect(try await visitor.api(.delete, "/api/macos/sessions/\(key)").status == 204)
+            #expect(try await visitor.api(.delete, "/api/macos/sessions/\(key)").code == "not_found")
+            #expect(try await other.api(.get, "/api/ios/account").json["account"] is NSNull)
+            #expect(try await visitor.api(.get, "/api/macos/sessions?after=x").code == "bad_request")
+        }
+    }
+
+    @Test func `another site cannot revoke a session`() async throws {
+        try await Self.run { _, visitor in
+            try await visitor.signIn(app: "macos")
+            let answer = try await visitor.send(
+                .delete, "/api/macos/sessions/1", headers: [.accept: "application/json"])
+            #expect(answer.code == "cross_site_request")
+        }
+    }
+
+    @Test func `health names the failing application and why, and the others are well`() async throws {
+        try await Self.run(configured: { configuration in
+            if let nowhere = try? Authority("https://localhost:1/tenant", kind: .oidc) {
+                configuration.applications[2].authority = nowhere
+            }
+            configuration.applications[0].clientSecretExpires = Date().addingTimeInterval(-86_400)
+        }) { _, visitor in
+            try await visitor.signIn(app: "macos")
+            let listed = try await visitor.api(.get, "/api/macos/health").json["apps"] as? [[String: Any]]
+            let apps = Dictionary(
+                try #require(listed).compactMap { app in (app["id"] as? String).map { ($0, app) } }
+            ) { first, _ in first }
+            #expect(apps["macos"]?["ok"] as? Bool == true)
+            #expect(apps["contoso"]?["ok"] as? Bool == false)
+            func bad(_ app: String) -> [String?] {
+                (apps[app]?["checks"] as? [[String: Any]] ?? []).filter { $0["ok"] as? Bool == false }
+                    .map { $0["check"] as? String }
+            }
+            #expect(bad("contoso") == ["discovery"])
+            #expect(bad("ios") == ["credential"])
+        }
+    }
+}
