@@ -1,11 +1,11 @@
 // The claims of the account's ID token, with what the well-known ones mean.
 
 import { app, get } from "./api.js";
-import { explainClaim } from "./claim-meanings.js";
-import { state } from "./flow.js";
+import { explainClaim, loadClaimMeanings } from "./claim-meanings.js";
 import { element } from "./element.js";
+import { state } from "./flow.js";
 import { addTable } from "./panel.js";
-import { language, t } from "./strings.js";
+import { language, loadTexts, t } from "./strings.js";
 
 const times = new Set(["auth_time", "exp", "iat", "nbf"]);
 
@@ -18,7 +18,8 @@ const empty = element("p", "empty");
 let table, body;
 
 /** Makes the panel's content. */
-export function fill(box) {
+export async function fill(box) {
+  await Promise.all([loadTexts("claims"), loadClaimMeanings()]);
   box.append(empty);
   ({ table, body } = addTable(box, t("claims.claim"), t("claims.value"), t("claims.meaning")));
 }

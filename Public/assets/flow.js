@@ -2,10 +2,11 @@
 // at a time with its button busy, sign-out.
 
 import { showAccounts } from "./accounts.js";
-import { Failure, app, explainSignIn, get, post } from "./api.js";
+import { Failure, app, get, post } from "./api.js";
 import { showDemoNote } from "./demo.js";
 import { clearLog, log, logError } from "./log.js";
 import { addPanel } from "./panel.js";
+import { explainSignIn } from "./sign-in-error.js";
 import { t } from "./strings.js";
 
 /** What the page knows. `account` is undefined until the server said, null when signed out. */
@@ -17,9 +18,9 @@ let page = { buttons: [], show() {}, finishSignIn: async () => {} };
 // MARK: Panels
 
 // They stand in this order. What is in them is loaded when they are first opened.
-const timeline = addPanel("timeline", t("timeline.title"), () => import("./timeline.js"));
-addPanel("options", t("options.title"), () => import("./options.js"));
-const claims = addPanel("claims", t("claims.title"), () => import("./claims.js"));
+const timeline = addPanel("timeline", t("panel.timeline"), () => import("./timeline.js"));
+addPanel("options", t("panel.options"), () => import("./options.js"));
+const claims = addPanel("claims", t("panel.claims"), () => import("./claims.js"));
 
 /** What the person chose for the next sign-in: the fields that were filled in. */
 function signInOptions() {

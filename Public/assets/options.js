@@ -1,7 +1,7 @@
 // What the next interactive sign-in asks for beyond the usual: prompt, hints, scopes, claims.
 
 import { element } from "./element.js";
-import { t } from "./strings.js";
+import { loadTexts, t } from "./strings.js";
 
 const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
 
@@ -18,7 +18,8 @@ function text(id, label, hint) {
 }
 
 /** Makes the panel's content; the sign-in reads the form when it begins. */
-export function fill(box) {
+export async function fill(box) {
+  await loadTexts("options");
   const select = element("select");
   select.append(new Option(t("options.prompt.configured"), ""), ...prompts.map((prompt) => new Option(t(`options.prompt.${prompt}`), prompt)));
   const form = Object.assign(element("form", "options"), { id: "sign-in-options" });

@@ -41,9 +41,9 @@ export function addPanel(id, title, load) {
     if (!panel.open) return;
     await style();
     if (!load) return;
-    loading ??= load().then((module) => {
+    loading ??= load().then(async (module) => {
       box.replaceChildren();
-      module.fill(box);
+      await module.fill(box);
       return module;
     });
     try {

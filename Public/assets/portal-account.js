@@ -1,7 +1,7 @@
 // Who is signed in to the chosen application: the account, the ID token's claims explained, signing out.
 
 import { get, post } from "./api.js";
-import { explainClaim } from "./claim-meanings.js";
+import { explainClaim, loadClaimMeanings } from "./claim-meanings.js";
 import { element } from "./element.js";
 import { forgetPerson } from "./portal-form.js";
 import { copyJSON, readable } from "./portal-json.js";
@@ -16,6 +16,7 @@ function claimsTable(claims) {
 
 export async function view({ application, account, mode, reload }) {
   const { id } = application;
+  await loadClaimMeanings();
   const box = statusBox();
   const signOut = (label, browser) => button(label, (pressed) => run(pressed, box, async () => {
     const { redirect } = await post(`/auth/${id}/sign-out`, { browser });
@@ -32,7 +33,7 @@ export async function view({ application, account, mode, reload }) {
     ]),
     element("p", "buttons", copyButton(t("portal.copy_id"), () => account.id), signOut(t("portal.sign_out"), false), signOut(t("portal.sign_out_browser"), true)),
     box,
-    element("h3", "", t("claims.title")),
+    element("h3", "", t("panel.claims")),
     await get(`/api/${id}/claims`).then(claimsTable, (failure) => explained(failure)),
   ];
 }

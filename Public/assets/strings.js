@@ -5,6 +5,13 @@ const texts = JSON.parse(document.getElementById("strings").textContent);
 /** The page's language, for dates and numbers. */
 export const language = document.documentElement.lang;
 
+/** Fetches the texts of a section that the page does not bring with it, because few people open what they are for. */
+export async function loadTexts(section) {
+  const response = await fetch(`/assets/texts/${language}/${section}.json`);
+  if (!response.ok) throw new Error(`no texts: ${section}`);
+  Object.assign(texts, await response.json());
+}
+
 /** The sentence with this key, its `{placeholders}` replaced; empty when the page has none. */
 export function t(key, values = {}) {
   return (texts[key] ?? "").replace(/\{(\w+)\}/g, (placeholder, name) => values[name] ?? placeholder);

@@ -1,10 +1,11 @@
 // What just happened in this session: each step with its outcome, the line of the tutorial that it stands for, and the
 // correlation id to find it by.
 
-import { app, get, signInError } from "./api.js";
-import { lines } from "./msal-lines.js";
+import { app, get } from "./api.js";
 import { element } from "./element.js";
-import { language, t, withElements } from "./strings.js";
+import { lines } from "./msal-lines.js";
+import { signInError } from "./sign-in-error.js";
+import { language, loadTexts, t, withElements } from "./strings.js";
 
 const page = lines[document.body.dataset.page] ? document.body.dataset.page : "ios";
 
@@ -12,7 +13,8 @@ const empty = element("p", "empty");
 const flows = element("div", "flows");
 
 /** Makes the panel's content: who does what, and the room for the flows. */
-export function fill(box) {
+export async function fill(box) {
+  await loadTexts("timeline");
   box.append(element("div", "legend",
     element("h2", "", t("timeline.legend")),
     role(t("timeline.app_does"), t("timeline.app")),

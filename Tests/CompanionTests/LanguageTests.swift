@@ -109,6 +109,24 @@ import Testing
         #expect(unused.sorted() == [], "there and not used")
     }
 
+    @Test(arguments: ["index", "ios", "macos", "external", "b2c", "portal", "kiosk", "signed-out", "error"])
+    func `a page brings the sections of all texts that its scripts use, or they fetch them`(page: String) throws {
+        let html = try String(contentsOf: Self.folder.appendingPathComponent("\(page).html"), encoding: .utf8)
+        let block = try #require(html.firstMatch(of: /\{\{strings ([^}]*)\}\}/)).output.1
+        var sections = Set(block.split(separator: " ").map(String.init))
+        var waiting = html.matches(of: /src="\/assets\/([^"]+\.js)"/).map { String($0.output.1) }
+        var seen: Set<String> = []
+        var used: Set<String> = []
+        while let name = waiting.popLast() {
+            guard seen.insert(name).inserted else { continue }
+            let text = try String(contentsOf: Self.folder.appendingPathComponent("assets/\(name)"), encoding: .utf8)
+            waiting += text.matches(of: /(?:from|import|import\() ?"\.\/([^"]+\.js)"/).map { String($0.output.1) }
+            sections.formUnion(text.matches(of: /loadTexts\("([a-z_]+)"\)/).map { String($0.output.1) })
+            used.formUnion(text.matches(of: /\bt\(["`]([a-z_]+)\./).map { String($0.output.1) })
+        }
+        #expect(used.subtracting(sections).sorted() == [])
+    }
+
     @Test func `no text can end the data block in which scripts find it`() throws {
         let file = LanguageFile(
             name: "x", ranges: ["x"], page: ["app.a": "</script><!--", "app.b": "\"quoted\"", "other.c": "no"],

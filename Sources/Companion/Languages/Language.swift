@@ -18,6 +18,12 @@ struct Language: Sendable {
         ranges = Set(file.ranges.map { $0.lowercased() })
     }
 
+    /// The texts of pages and scripts by section, the first part of their keys.
+    var sections: [String: [String: String]] {
+        Dictionary(grouping: page) { key, _ in String(key.prefix { $0 != "." }) }
+            .mapValues { Dictionary(uniqueKeysWithValues: $0.map { ($0.key, $0.value) }) }
+    }
+
     /// One of our sentences; its English where the language has none.
     func text(_ message: Message) -> String {
         message.filled(in: server[message.format] ?? message.format)

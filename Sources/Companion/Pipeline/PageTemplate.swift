@@ -52,12 +52,17 @@ struct PageTemplate: Sendable {
         _ sections: ArraySlice<Substring>, of language: Language
     ) throws(LanguageFault) -> String {
         let texts = language.page.filter { key, _ in sections.contains(key.prefix { $0 != "." }) }
+        // Nothing in a text can end the script element or begin a comment (HTML, restrictions for contents of script).
+        return try PageTemplate.json(texts, of: language).replacing("<", with: "\\u003c")
+    }
+
+    /// Texts as scripts read them.
+    static func json(_ texts: [String: String], of language: Language) throws(LanguageFault) -> String {
         guard
             let data = try? JSONSerialization.data(
                 withJSONObject: texts, options: [.sortedKeys, .withoutEscapingSlashes])
         else { throw LanguageFault(file: "\(language.tag).json", reason: "cannot be written as JSON") }
-        // Nothing in a text can end the script element or begin a comment (HTML, restrictions for contents of script).
-        return String(decoding: data, as: UTF8.self).replacing("<", with: "\\u003c")
+        return String(decoding: data, as: UTF8.self)
     }
 
     /// The page with its remaining names filled in, as the error page is.

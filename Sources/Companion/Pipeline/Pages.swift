@@ -27,6 +27,14 @@ struct Pages: Sendable {
         for path in files.paths where path.hasPrefix("/assets/") || path == "/favicon.ico" {
             assets[path] = files[path]
         }
+        // What scripts fetch when it is first needed.
+        for language in languages.all {
+            for (section, texts) in language.sections {
+                assets["/assets/texts/\(language.tag)/\(section).json"] = Asset(
+                    body: Array(try PageTemplate.json(texts, of: language).utf8), contentType: "application/json",
+                    fields: [.contentLanguage: language.tag])
+            }
+        }
         self.assets = assets
         func template(_ name: String) throws -> PageTemplate {
             guard let asset = files["/\(name).html"] else { throw MissingPage(page: name, folder: folder) }

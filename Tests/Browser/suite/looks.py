@@ -109,13 +109,28 @@ def accessible_tenant(browser):
     browser.expect_accessible("tenant control")
 
 
+@test("offline, every page says so, and that it is over")
+def offline(browser):
+    browser.cdp("Network.enable")
+    for path in ("/", "/ios", "/b2c", "/portal", "/auth/signed-out"):
+        browser.open(path)
+        browser.settled()
+        browser.cdp("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0)
+        browser.wait(f"{path} says that it is offline", lambda: "offline" in browser.one(".offline").text)
+        browser.expect_accessible(f"offline {path}")
+        browser.cdp("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+        browser.wait(f"{path} says that it is over", lambda: not browser.all(".offline:not(:empty)"))
+
+
 @test("each page is under 60 KB with all that it loads")
 def weight(browser):
+    browser.cdp("Network.setCacheDisabled", cacheDisabled=True)
     for path in ("/", "/ios", "/macos", "/external", "/b2c", "/portal", "/auth/signed-out"):
         browser.open(path)
         browser.one("h1, #username")
         browser.settled()
         browser.expect_light(path)
+    browser.cdp("Network.setCacheDisabled", cacheDisabled=False)
 
 
 @test("200 % zoom: every control of the pages can still be reached")
