@@ -137,6 +137,26 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("https://companion.example", [], [], false), ("https://companion.example", ["someone"], [], true),
+        ("https://companion.example", [], ["tenant"], true), ("http://localhost:8080", [], [], true),
+    ])
+    func `a portal that is open to the world shows nobody the sessions of others`(
+        url: String, users: [String], tenants: [String], admits: Bool
+    ) throws {
+        let publicURL = try PublicURL(url)
+        var application = Application(
+            id: "portal", page: .portal, title: "",
+            authority: try Authority("https://login.microsoftonline.com/common"),
+            registration: ClientRegistration(
+                clientID: "a", redirectURI: publicURL.redirectURI, authentication: .publicClient, scopes: [],
+                allowedTenants: tenants), api: nil)
+        application.allowedUsers = users
+        #expect(application.admitsOperators(at: publicURL) == admits)
+        application.page = .ios
+        #expect(!application.admitsOperators(at: publicURL))
+    }
+
     @Test func `sessions are listed and revoked by whoever is signed in to the portal`() async throws {
         try await Self.run { site, visitor in
             let other = Visitor(site)

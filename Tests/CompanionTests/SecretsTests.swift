@@ -30,6 +30,11 @@ import Testing
             try await site.control(#"{"token_error": {"status": 503, "body": "down", "times": 1}}"#)
             #expect(try await visitor.api(.get, "/api/ios/me").status == 503)
             #expect(try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh": true}"#).status == 200)
+            for path in [
+                "/api/attempts", "/api/ios/events", "/api/ios/tokens", "/api/ios/claims", "/api/macos/sign-in-failure",
+            ] {
+                #expect(try await visitor.api(.get, path).status == 200, "\(path)")
+            }
             for answer in visitor.everything {
                 if let location = answer.location { secrets.collect(location) }
                 for cookie in answer.fields[values: .setCookie] where cookie.hasPrefix("companion=") {

@@ -81,8 +81,12 @@ public struct Application: Sendable {
         return (try? authority.withTenant(tenant)) ?? authority
     }
 
-    /// Whether signing in here says more about somebody than that they have an account somewhere.
-    var restrictsWhoMaySignIn: Bool { !allowedUsers.isEmpty || !registration.allowedTenants.isEmpty }
+    /// Whether who signs in here may see the sessions of others: at a portal whose operator has said who that is. On
+    /// localhost there is nobody else.
+    func admitsOperators(at publicURL: PublicURL) -> Bool {
+        let isRestricted = !allowedUsers.isEmpty || !registration.allowedTenants.isEmpty
+        return page == .portal && (isRestricted || PublicURL.isLoopback(publicURL.host))
+    }
 
     /// Whether an account is among those that may sign in.
     func allows(username: String, objectID: String?) -> Bool {

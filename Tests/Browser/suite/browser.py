@@ -243,6 +243,19 @@ class Browser:
                 return
         raise AssertionError(f"Tab does not reach {selector}")
 
+    def sign_in_by_keyboard(self):
+        """Through the demo tenant's pages without the mouse."""
+        self.one(f"button[value='{ADELE}']")
+        self.tab_to(f"button[value='{ADELE}']")
+        self.keys(Keys.ENTER)
+        field = self.one("input[name=password]")
+        if self.driver.switch_to.active_element != field:
+            self.tab_to("input[name=password]")
+        self.keys("demo", Keys.ENTER)
+        self.one("button[name=consent][value=accept]")
+        self.tab_to("button[name=consent][value=accept]")
+        self.keys(Keys.ENTER)
+
     # Accessibility
 
     def expect_at_tenant_accessible(self, name):

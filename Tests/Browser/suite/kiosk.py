@@ -207,16 +207,7 @@ def keyboard(browser):
     with kiosk(browser):
         browser.tab_to("#sign-in")
         browser.keys(Keys.ENTER)
-        browser.one(f"button[value='{ADELE}']")
-        browser.tab_to(f"button[value='{ADELE}']")
-        browser.keys(Keys.ENTER)
-        field = browser.one("input[name=password]")
-        if browser.driver.switch_to.active_element != field:
-            browser.tab_to("input[name=password]")
-        browser.keys("demo", Keys.ENTER)
-        browser.one("button[name=consent][value=accept]")
-        browser.tab_to("button[name=consent][value=accept]")
-        browser.keys(Keys.ENTER)
+        browser.sign_in_by_keyboard()
         browser.one("#card")
         browser.tab_to("#sign-out")
         browser.keys(Keys.ENTER)
