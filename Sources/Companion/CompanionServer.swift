@@ -94,19 +94,22 @@ public final class CompanionServer: Sendable {
 
     /// Begins to serve.
     ///
+    /// - Parameter sockets: listening sockets that a service manager has handed on, instead of those of the configuration.
     /// - Returns: the port.
     /// - Throws: ``ServerError`` when the address cannot be bound.
-    public func start() async throws -> Int {
+    public func start(inheriting sockets: [Int32] = []) async throws -> Int {
         // Nobody comes back to a shared device that was started anew.
         if isShared { _ = try await store.revokeAll() }
-        return try await server.start()
+        return try await server.start(inheriting: sockets)
     }
 
     /// Stops accepting, finishes what is under way, closes the database.
     ///
-    /// - Parameter grace: how long what is under way may take.
-    public func stop(grace: Duration = .seconds(10)) async {
-        await server.stop(grace: grace)
+    /// - Parameters:
+    ///   - grace: how long what is under way may take.
+    ///   - idleGrace: how long idle connections stay open for a request that is on its way.
+    public func stop(grace: Duration = .seconds(10), idleGrace: Duration = .zero) async {
+        await server.stop(grace: grace, idleGrace: idleGrace)
         await client.shutdown()
         await store.close()
     }

@@ -11,12 +11,12 @@ enum Running {
     /// Serves a configuration until SIGTERM or SIGINT.
     static func serve(_ configuration: CompanionConfiguration) async throws {
         let logger = bootstrapLog(configuration)
+        let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
         let workers = try WorkerGroup()
         let server = try makeServer(configuration, workers: workers, logger: logger)
-        let port = try await start { try await server.start() }
+        let port = try await start { try await server.start(inheriting: manager.sockets) }
         say("Companion is at \(configuration.publicURL.origin) (listening on \(configuration.host):\(port)).")
-        await stopSignal()
-        await server.stop()
+        await serve(server, of: configuration, under: manager, on: workers)
         await workers.shutdown()
     }
 
@@ -25,6 +25,7 @@ enum Running {
         var configuration = try ConfigurationPath.read(
             nil, options: options, environment: environment, needsApplications: false)
         let logger = bootstrapLog(configuration)
+        let manager = ServiceManager(environment: environment)
         let workers = try WorkerGroup()
         // Known to both halves of this process and to nobody else, unless it is given.
         let secret = configuration.demoClientSecret ?? UUID().uuidString
@@ -44,7 +45,7 @@ enum Running {
             isShared: configuration.deviceMode == .shared)
         configuration.demoControlURL = tenant.baseURL + "/control"
         let server = try makeServer(configuration, workers: workers, logger: logger)
-        _ = try await start { try await server.start() }
+        _ = try await start { try await server.start(inheriting: manager.sockets) }
         say(
             """
 
@@ -57,10 +58,23 @@ enum Running {
               Nothing leaves this machine. To use a tenant of your own, see “Connect a real tenant” in the README.
 
             """)
-        await stopSignal()
-        await server.stop()
+        await serve(server, of: configuration, under: manager, on: workers)
         await tenant.stop()
         await workers.shutdown()
+    }
+
+    /// From ready to stopped.
+    private static func serve(
+        _ server: CompanionServer, of configuration: CompanionConfiguration, under manager: ServiceManager,
+        on workers: WorkerGroup
+    ) async {
+        manager.ready("Serving \(configuration.publicURL.origin)")
+        let watchdog = Task { await manager.keepAlive(workers) }
+        await stopSignal()
+        manager.stopping()
+        await server.stop(idleGrace: manager.idleGrace)
+        watchdog.cancel()
+        await watchdog.value
     }
 
     /// The server, or what stands in its way and exit status 1.

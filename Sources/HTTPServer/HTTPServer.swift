@@ -38,8 +38,10 @@ public final class HTTPServer: Sendable {
     }
 
     /// Binds, listens and accepts.
+    /// - Parameter sockets: Listening sockets to take over instead of binding, as a service manager hands them on; they
+    ///   outlive this process, so that a client who connects between two processes waits instead of being refused.
     /// - Returns: The bound port.
-    public func start() async throws(ServerError) -> Int {
+    public func start(inheriting sockets: [Int32] = []) async throws(ServerError) -> Int {
         let isFirst = state.withLock { state in
             guard case .new = state else { return false }
             state = .running([])
@@ -47,7 +49,7 @@ public final class HTTPServer: Sendable {
         }
         guard isFirst else { throw .alreadyStarted }
         do throws(ServerError) {
-            let (port, lanes) = try await listen()
+            let (port, lanes) = try await listen(inheriting: sockets)
             let isWanted = state.withLock { state in
                 guard case .running = state else { return false }
                 state = .running(lanes)
@@ -62,9 +64,12 @@ public final class HTTPServer: Sendable {
         }
     }
 
-    private func listen() async throws(ServerError) -> (port: Int, lanes: [Lane]) {
-        let (port, sockets) = try ListeningSockets.open(
-            host: configuration.host, port: configuration.port, workers: workers.workers.count)
+    private func listen(inheriting inherited: [Int32]) async throws(ServerError) -> (port: Int, lanes: [Lane]) {
+        let count = workers.workers.count
+        let (port, sockets) =
+            inherited.isEmpty
+            ? try ListeningSockets.open(host: configuration.host, port: configuration.port, workers: count)
+            : try ListeningSockets.adopt(inherited, workers: count)
         let shared = SharedState(
             configuration: configuration, maxConnections: maxConnections(), responder: responder, logger: logger)
         let lanes = workers.workers.map { Lane(worker: $0, shared: shared) }
@@ -80,14 +85,15 @@ public final class HTTPServer: Sendable {
 
     /// Stops accepting, closes idle connections at once, lets requests under way finish (with `Connection: close`)
     /// for at most `grace`, cancels and cuts what is left, and returns when nothing is.
-    public func stop(grace: Duration) async {
+    /// - Parameter idleGrace: How long idle connections stay open, for requests that are on their way already.
+    public func stop(grace: Duration, idleGrace: Duration = .zero) async {
         let lanes = state.withLock { state -> [Lane] in
             defer { state = .stopped }
             guard case .running(let lanes) = state else { return [] }
             return lanes
         }
         await withTaskGroup(of: Void.self) { group in
-            for lane in lanes { group.addTask { await lane.stop(grace: grace) } }
+            for lane in lanes { group.addTask { await lane.stop(grace: grace, idleGrace: idleGrace) } }
         }
     }
 

@@ -104,23 +104,32 @@ final class Lane: @unchecked Sendable {
 
     // MARK: The end
 
-    /// Stops listening, closes what is idle, lets requests under way finish for `grace`, then cuts them.
-    func stop(grace: Duration) async {
+    /// Stops listening, closes what is idle after `idleGrace`, lets requests under way finish for `grace`, then cuts them.
+    func stop(grace: Duration, idleGrace: Duration = .zero) async {
         await withCheckedContinuation { continuation in
-            worker.submit { self.stop(grace: grace, then: continuation) }
+            worker.submit { self.stop(grace: grace, idleGrace: idleGrace, then: continuation) }
         }
     }
 
-    private func stop(grace: Duration, then continuation: CheckedContinuation<Void, Never>) {
+    private func stop(grace: Duration, idleGrace: Duration, then continuation: CheckedContinuation<Void, Never>) {
         isStopping = true
         for listener in listeners { listener.stop() }
         listeners = []
-        for connection in queues.all() { connection.finishUp() }
+        if idleGrace > .zero, idleGrace < grace {
+            // Whoever sends on a connection that it believes to be open is still answered, and told to close it.
+            _ = worker.addTimer(after: idleGrace) { self.finishUp() }
+        } else {
+            finishUp()
+        }
         guard queues.count > 0 else { return continuation.resume() }
         whenEmpty.append(continuation)
         _ = worker.addTimer(after: grace) {
             for connection in self.queues.all() { connection.close() }
         }
+    }
+
+    private func finishUp() {
+        for connection in queues.all() { connection.finishUp() }
     }
 
     private func resumeWaiters() {

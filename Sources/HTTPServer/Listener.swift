@@ -42,7 +42,9 @@ final class Listener: ReadinessHandler {
         while acceptOne(makingRoom: false) {}
         self.watch = nil
         if let retry { lane.worker.cancelTimer(retry) }
-        lane.worker.unwatchAndClose(watch)
+        // A socket that was inherited stays open elsewhere, so that closing it does not take it out of epoll (epoll(7)).
+        lane.worker.unwatch(watch)
+        close(socket)
     }
 
     /// False when there is nothing more to accept now.

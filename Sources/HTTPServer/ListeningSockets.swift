@@ -49,6 +49,47 @@ enum ListeningSockets {
         return (port, sockets)
     }
 
+    /// Takes over sockets that listen already: each worker watches all of them, as descriptors of its own.
+    /// - Returns: The port of the first, and for each worker its sockets, which the caller must close.
+    static func adopt(_ inherited: [Int32], workers: Int) throws(ServerError) -> (port: Int, sockets: [[Int32]]) {
+        var sockets = [[Int32]](repeating: [], count: workers)
+        var ports: [Int] = []
+        do throws(ServerError) {
+            for descriptor in inherited {
+                let address = try listeningAddress(of: descriptor)
+                ports.append(address.port)
+                do throws(SocketFailure) {
+                    try address.setOptions(of: descriptor)
+                    for worker in sockets.indices {
+                        // All but the last worker's are copies: closing one leaves the others.
+                        let copy = worker == workers - 1 ? descriptor : fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+                        guard copy >= 0 else { throw address.failure(errno) }
+                        sockets[worker].append(copy)
+                    }
+                } catch {
+                    throw ServerError.cannotListen(
+                        address: error.address.description, reason: String(cString: strerror(error.code)))
+                }
+            }
+        } catch {
+            for socket in sockets.joined() { close(socket) }
+            throw error
+        }
+        return (ports.first ?? 0, sockets)
+    }
+
+    private static func listeningAddress(of descriptor: Int32) throws(ServerError) -> Address {
+        var isListening: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length) == 0, isListening == 1,
+            let address = Address(boundTo: descriptor)
+        else {
+            throw .cannotListen(
+                address: "the inherited descriptor \(descriptor)", reason: "it is no listening TCP socket")
+        }
+        return address
+    }
+
     private static func open(
         _ address: Address, port: Int, into sockets: inout [[Int32]]
     ) throws(SocketFailure) -> Int {
@@ -114,6 +155,18 @@ private struct Address: Equatable, CustomStringConvertible {
         bytes = Array(UnsafeRawBufferPointer(start: address, count: Int(info.ai_addrlen)))
     }
 
+    /// The address of an open socket; nil when it is none of IP.
+    init?(boundTo descriptor: Int32) {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let status = withUnsafeMutablePointer(to: &storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        family = Int32(storage.ss_family)
+        guard status == 0, family == AF_INET || family == AF_INET6 else { return nil }
+        bytes = withUnsafeBytes(of: &storage) { Array($0.prefix(Int(length))) }
+    }
+
     // sin_port and sin6_port have the same place, in network order.
     mutating func setPort(_ port: Int) {
         bytes[2] = UInt8(truncatingIfNeeded: port >> 8)
@@ -129,15 +182,28 @@ private struct Address: Equatable, CustomStringConvertible {
         }
         let descriptor = socket.rawValue
         try set(SO_REUSEADDR, of: descriptor, level: SOL_SOCKET)
-        // Inherited by every accepted connection: saves a system call for each.
-        try set(TCP_NODELAY, of: descriptor, level: Int32(IPPROTO_TCP))
-        // Bounds what the kernel holds for a client that does not read, and makes its progress visible to us. Inherited.
-        try set(TCP_NOTSENT_LOWAT, of: descriptor, level: Int32(IPPROTO_TCP), to: 128 * 1024)
+        try setConnectionOptions(of: descriptor)
         if family == AF_INET6, bytes.count == MemoryLayout<sockaddr_in6>.size {
             // `::` takes IPv4 as well, unless the host's name stands for both (then each has its own socket).
             try set(IPV6_V6ONLY, of: descriptor, level: Int32(IPPROTO_IPV6), to: isUnspecified ? 0 : 1)
         }
         return socket
+    }
+
+    /// What a socket that another process made lacks.
+    func setOptions(of descriptor: Int32) throws(SocketFailure) {
+        let flags = fcntl(descriptor, F_GETFL)
+        guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0,
+            fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
+        else { throw failure(errno) }
+        try setConnectionOptions(of: descriptor)
+    }
+
+    private func setConnectionOptions(of descriptor: Int32) throws(SocketFailure) {
+        // Inherited by every accepted connection: saves a system call for each.
+        try set(TCP_NODELAY, of: descriptor, level: Int32(IPPROTO_TCP))
+        // Bounds what the kernel holds for a client that does not read, and makes its progress visible to us. Inherited.
+        try set(TCP_NOTSENT_LOWAT, of: descriptor, level: Int32(IPPROTO_TCP), to: 128 * 1024)
     }
 
     private var isUnspecified: Bool { bytes[8..<24].allSatisfy { $0 == 0 } }

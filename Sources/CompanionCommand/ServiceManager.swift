@@ -1,0 +1,66 @@
+import EventLoop
+import Foundation
+import Glibc
+
+/// What a service manager gives and wants to know: listening sockets that outlive a restart (sd_listen_fds(3)), and word of
+/// when the server is ready, stopping and alive (sd_notify(3)). Without one, nothing happens.
+struct ServiceManager: Sendable {
+    private static let firstInherited: Int32 = 3
+    /// How long idle connections stay open at a restart: the next process needs about as long to start.
+    private static let restartIdleGrace: Duration = .seconds(1)
+
+    /// Listening sockets to take over; empty when the server binds its own.
+    let sockets: [Int32]
+    private let address: String?
+    private let watchdogInterval: Duration?
+
+    init(environment: [String: String]) {
+        address = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
+        let isForUs = environment["LISTEN_PID"].flatMap { Int32($0) } == getpid()
+        let count = isForUs ? environment["LISTEN_FDS"].flatMap { Int32($0) } ?? 0 : 0
+        sockets = (0..<min(max(count, 0), 16)).map { ServiceManager.firstInherited + $0 }
+        let isWatched = environment["WATCHDOG_PID"].map { Int32($0) == getpid() } ?? true
+        let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
+        // Half the time, as sd_watchdog_enabled(3) advises.
+        watchdogInterval = isWatched && microseconds > 0 ? .microseconds(microseconds / 2) : nil
+    }
+
+    var idleGrace: Duration { sockets.isEmpty ? .zero : ServiceManager.restartIdleGrace }
+
+    func ready(_ status: String) { notify("READY=1\nSTATUS=\(status)") }
+
+    func stopping() { notify("STOPPING=1\nSTATUS=Finishing the requests under way") }
+
+    /// Says that the server is alive for as long as each of its workers takes up work; returns when it is cancelled.
+    func keepAlive(_ workers: WorkerGroup) async {
+        guard let watchdogInterval else { return }
+        while !Task.isCancelled {
+            for worker in workers.workers { await worker.perform { _ in } }
+            notify("WATCHDOG=1")
+            try? await Task.sleep(for: watchdogInterval)
+        }
+    }
+
+    /// One datagram. That nobody takes it is nobody's harm: the manager will notice.
+    private func notify(_ message: String) {
+        guard let address else { return }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        var path = Array(address.utf8)
+        // An abstract name, which begins with a zero byte (unix(7)).
+        if path.first == UInt8(ascii: "@") { path[0] = 0 }
+        let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+        guard path.count < MemoryLayout.size(ofValue: name.sun_path) else { return }
+        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path) }
+        let length = socklen_t(start + path.count)
+        let bytes = Array(message.utf8)
+        withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0, length)
+            }
+        }
+    }
+}
