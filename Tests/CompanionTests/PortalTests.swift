@@ -137,12 +137,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("https://companion.example", [], [], false), ("https://companion.example", ["someone"], [], true),
-        ("https://companion.example", [], ["tenant"], true), ("http://localhost:8080", [], [], true),
-    ])
+    @Test(
+        arguments: [
+            ("https://companion.example", .private, [], [], false),
+            ("https://companion.example", .private, ["someone"], [], true),
+            ("https://companion.example", .shared, [], ["tenant"], true),
+            ("http://localhost:8080", .private, [], [], true), ("http://localhost:8080", .shared, [], [], false),
+        ] as [(String, DeviceMode, [String], [String], Bool)])
     func `a portal that is open to the world shows nobody the sessions of others`(
-        url: String, users: [String], tenants: [String], admits: Bool
+        url: String, mode: DeviceMode, users: [String], tenants: [String], admits: Bool
     ) throws {
         let publicURL = try PublicURL(url)
         var application = Application(
@@ -152,9 +155,9 @@ import Testing
                 clientID: "a", redirectURI: publicURL.redirectURI, authentication: .publicClient, scopes: [],
                 allowedTenants: tenants), api: nil)
         application.allowedUsers = users
-        #expect(application.admitsOperators(at: publicURL) == admits)
+        #expect(application.admitsOperators(at: publicURL, mode: mode) == admits)
         application.page = .ios
-        #expect(!application.admitsOperators(at: publicURL))
+        #expect(!application.admitsOperators(at: publicURL, mode: mode))
     }
 
     @Test func `sessions are listed and revoked by whoever is signed in to the portal`() async throws {

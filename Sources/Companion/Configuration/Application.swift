@@ -81,11 +81,12 @@ public struct Application: Sendable {
         return (try? authority.withTenant(tenant)) ?? authority
     }
 
-    /// Whether who signs in here may see the sessions of others: at a portal whose operator has said who that is. On
-    /// localhost there is nobody else.
-    func admitsOperators(at publicURL: PublicURL) -> Bool {
+    /// Whether who signs in here may see the sessions of others: at a portal whose operator has said who that is. On one's
+    /// own machine there is nobody else.
+    func admitsOperators(at publicURL: PublicURL, mode: DeviceMode) -> Bool {
         let isRestricted = !allowedUsers.isEmpty || !registration.allowedTenants.isEmpty
-        return page == .portal && (isRestricted || PublicURL.isLoopback(publicURL.host))
+        let isOwnMachine = mode == .private && PublicURL.isLoopback(publicURL.host)
+        return page == .portal && (isRestricted || isOwnMachine)
     }
 
     /// Whether an account is among those that may sign in.

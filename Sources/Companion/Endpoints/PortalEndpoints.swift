@@ -86,7 +86,7 @@ extension Endpoints {
     private func requireOperator(_ exchange: Exchange) async throws -> (Application, Session) {
         let (application, session, account) = try await signedIn(exchange)
         guard application.page == .portal else { throw Problem(.notFound, "This application is no portal.") }
-        guard application.admitsOperators(at: configuration.publicURL) else {
+        guard application.admitsOperators(at: configuration.publicURL, mode: configuration.deviceMode) else {
             throw Problem(
                 .accessDenied,
                 "This portal is open to everybody, so nobody sees the sessions of others here. The operator names those who may in allowed_users or allowed_tenants."
