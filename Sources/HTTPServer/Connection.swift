@@ -26,10 +26,16 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         case closed
     }
 
+    /// What a request's summary tells of its begin.
+    private struct Origin {
+        let began: MonotonicTime
+        var mark = RequestMark()
+    }
+
     /// A request whose body is still to come or whose handler runs.
     private struct Exchange {
         let head: RequestHead
-        let began: MonotonicTime
+        let origin: Origin
         /// Nil when the request was answered already and its body is only skipped.
         let handler: (@Sendable (Request) async -> Response)?
         var body: [UInt8] = []
@@ -226,19 +232,19 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     private func begin(_ head: RequestHead, _ framing: BodyFraming, moreIsHere: Bool) {
         restartsDeadline = true
         hasServed = true
-        let began = lane.shared.configuration.onRequestEnd == nil ? lane.worker.now : .read()
-        switch lane.shared.responder.reply(to: head, from: peer) {
+        var origin = Origin(began: lane.shared.configuration.onRequestEnd == nil ? lane.worker.now : .read())
+        switch lane.shared.responder.reply(to: head, from: peer, mark: &origin.mark) {
         case .handler(let maxBodyBytes, let handler):
-            exchange = Exchange(head: head, began: began, handler: handler)
+            exchange = Exchange(head: head, origin: origin, handler: handler)
             parser.maxBodyBytes = maxBodyBytes
             let isWanted = if case .length(let length) = framing { length <= maxBodyBytes } else { framing == .chunked }
             if head.expectsContinue, isWanted, !moreIsHere { lane.output.appendContinue() }
         case .response(let response):
-            skipBody(of: head, framing, began)
-            respond(response, to: head, began)
+            skipBody(of: head, framing, origin)
+            respond(response, to: head, origin)
         case .asset(let asset):
-            skipBody(of: head, framing, began)
-            respond(asset, to: head, began)
+            skipBody(of: head, framing, origin)
+            respond(asset, to: head, origin)
         case .close:
             // What earlier requests on this connection were answered still goes out.
             flush()
@@ -247,12 +253,12 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     }
 
     /// A body that no one asked for is skipped when it is short and on its way; otherwise the connection ends.
-    private func skipBody(of head: RequestHead, _ framing: BodyFraming, _ began: MonotonicTime) {
+    private func skipBody(of head: RequestHead, _ framing: BodyFraming, _ origin: Origin) {
         switch framing {
         case .none: break
         case .length(let length)
         where length <= lane.shared.configuration.limits.maxSkippedBodyBytes && !head.expectsContinue:
-            exchange = Exchange(head: head, began: began, handler: nil)
+            exchange = Exchange(head: head, origin: origin, handler: nil)
             parser.maxBodyBytes = length
         default:
             isEnding = true
@@ -288,13 +294,13 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         task = nil
         state = .receiving
         self.exchange = nil
-        respond(response, to: exchange.head, exchange.began)
+        respond(response, to: exchange.head, exchange.origin)
         if !isAdvancing { advance() }
     }
 
     // MARK: Answers
 
-    private func respond(_ response: Response, to head: RequestHead, _ began: MonotonicTime) {
+    private func respond(_ response: Response, to head: RequestHead, _ origin: Origin) {
         var response = response
         if !(200..<600).contains(response.status.code) {
             lane.shared.logger.error("a handler answered with status \(response.status.code); 500 was sent instead")
@@ -303,20 +309,20 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         lane.output.appendHead(of: response, persistence(after: head))
         let hasBody = head.method != .head && ResponseWriter.mayHaveBody(response.status)
         if hasBody { send(body: response.body[...]) }
-        report(head, response.status, hasBody ? response.body.count : 0, began)
+        report(head, response.status, hasBody ? response.body.count : 0, origin)
     }
 
-    private func respond(_ asset: Asset, to head: RequestHead, _ began: MonotonicTime) {
+    private func respond(_ asset: Asset, to head: RequestHead, _ origin: Origin) {
         let answer = AssetAnswer(asset, to: head)
         if case .refused(let status, let detail, let fields) = answer {
             var response = lane.shared.errorResponse(status, detail)
             for field in fields { response.headerFields[field.name] = field.value }
-            return respond(response, to: head, began)
+            return respond(response, to: head, origin)
         }
         lane.output.appendHead(of: asset, answer, persistence(after: head))
         let body = head.method == .head ? [] : answer.body(of: asset)
         send(body: body)
-        report(head, answer.status, body.count, began)
+        report(head, answer.status, body.count, origin)
     }
 
     /// An answer of the server's own, after which the connection ends.
@@ -330,7 +336,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         lane.output.appendHead(of: response, .close)
         let isHead = exchange?.head.method == .head
         if !isHead { send(body: response.body[...]) }
-        report(exchange?.head, status, isHead ? 0 : response.body.count, exchange?.began ?? .read())
+        report(exchange?.head, status, isHead ? 0 : response.body.count, exchange?.origin ?? Origin(began: .read()))
     }
 
     private func persistence(after head: RequestHead) -> Persistence {
@@ -343,13 +349,13 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     }
 
     private func report(
-        _ head: RequestHead?, _ status: HTTPResponse.Status, _ bodyBytes: Int, _ began: MonotonicTime
+        _ head: RequestHead?, _ status: HTTPResponse.Status, _ bodyBytes: Int, _ origin: Origin
     ) {
         guard let onRequestEnd = lane.shared.configuration.onRequestEnd else { return }
         onRequestEnd(
             RequestSummary(
-                method: head?.method, path: head?.path, status: status, duration: .read() - began,
-                bodyBytes: bodyBytes, peer: peer))
+                head: head, status: status, duration: .read() - origin.began, bodyBytes: bodyBytes, peer: peer,
+                mark: origin.mark))
     }
 
     // MARK: Output

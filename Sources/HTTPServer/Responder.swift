@@ -38,4 +38,27 @@ public enum Reply: Sendable {
 public protocol Responder: Sendable {
     /// Decides how to answer. Called on the worker for every request, before its body: must not block.
     func reply(to head: RequestHead, from peer: PeerAddress) -> Reply
+
+    /// The same, for an application that wants to know a request again at its end.
+    ///
+    /// - Parameter mark: What the request's `RequestSummary` will carry.
+    func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply
+}
+
+extension Responder {
+    /// Marks nothing.
+    public func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
+        reply(to: head, from: peer)
+    }
+}
+
+/// What an application attaches to a request, to find it again in the request's summary. The server looks at none of it.
+public struct RequestMark: Sendable {
+    /// A number that costs nothing, as that of the route; 0 until the application has seen the request.
+    public var number = 0
+    /// Whatever else the application knows of the request.
+    public var note: (any AnyObject & Sendable)?
+
+    /// No mark.
+    public init() {}
 }

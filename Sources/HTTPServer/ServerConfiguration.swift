@@ -73,10 +73,12 @@ public struct ServerConfiguration: Sendable {
 
 /// One answered request, for the access log. Holds no query, no field and no body.
 public struct RequestSummary: Sendable {
+    // Strings are made when they are asked for: most requests are only counted.
+    let head: RequestHead?
     /// The request's method, or nil when its head could not be read.
-    public var method: HTTPRequest.Method?
+    public var method: HTTPRequest.Method? { head?.method }
     /// The path without its query, still percent-encoded, or nil when the head could not be read.
-    public var path: String?
+    public var path: String? { head?.path }
     /// The status that was sent.
     public var status: HTTPResponse.Status
     /// From the end of the request's head to the hand-over of the response to the kernel.
@@ -85,4 +87,6 @@ public struct RequestSummary: Sendable {
     public var bodyBytes: Int
     /// Who asked.
     public var peer: PeerAddress
+    /// What the responder attached to the request.
+    public var mark: RequestMark
 }

@@ -21,6 +21,8 @@ public final class SessionStore: Sendable {
         public var attemptLifetime: Duration = .seconds(30 * 60)
         /// How much memory the cache may take, in bytes.
         public var cacheBytes: Int
+        /// Called after each operation on the database, on whatever thread it ended: for measuring. Must not block.
+        public var onOperation: (@Sendable (StoreOperation) -> Void)?
 
         /// Every property, in their order.
         public init(path: String, idle: Duration, maxAge: Duration, cacheBytes: Int = 64 << 20) {
@@ -67,7 +69,9 @@ public final class SessionStore: Sendable {
         records = SessionRecords(sealer: sealer, lifetimes: lifetimes)
         clock = now
         self.randomBytes = randomBytes
-        database = try StoreDatabase(path: configuration.path, sealer: sealer) { cache.end($0.sessions) }
+        database = try StoreDatabase(
+            path: configuration.path, sealer: sealer, onOperation: configuration.onOperation
+        ) { cache.end($0.sessions) }
         guard backgroundWork else { return }
         upkeep.withLock { task in
             task = Task.detached(priority: .utility) { [weak self, version = database.versionAtOpening] in

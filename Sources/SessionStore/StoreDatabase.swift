@@ -33,9 +33,14 @@ final class StoreDatabase: Sendable {
     /// What `outsideVersion()` was before anything was read.
     let versionAtOpening: Int64?
     private let onCommit: @Sendable (Changes) -> Void
+    private let onOperation: (@Sendable (StoreOperation) -> Void)?
 
-    init(path: String, sealer: Sealer, onCommit: @escaping @Sendable (Changes) -> Void) throws(StoreError) {
+    init(
+        path: String, sealer: Sealer, onOperation: (@Sendable (StoreOperation) -> Void)? = nil,
+        onCommit: @escaping @Sendable (Changes) -> Void
+    ) throws(StoreError) {
         self.path = path
+        self.onOperation = onOperation
         pool = try Schema.open(path, sealer.ring)
         self.onCommit = onCommit
         versionAtOpening = pool.writeWithoutTransaction { db in try? Int64.fetchOne(db, sql: "PRAGMA data_version") }
@@ -44,6 +49,7 @@ final class StoreDatabase: Sendable {
     /// Runs `body` on one consistent snapshot of the database.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(StoreError) -> Value
     {
+        let start = ContinuousClock.now
         try enter()
         defer { leave() }
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
@@ -58,6 +64,7 @@ final class StoreDatabase: Sendable {
                 continuation.resume(returning: result)
             }
         }
+        report(.read, result, since: start)
         return try result.get()
     }
 
@@ -66,6 +73,7 @@ final class StoreDatabase: Sendable {
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database, inout Changes) throws -> Value)
         async throws(StoreError) -> Value
     {
+        let start = ContinuousClock.now
         try enter()
         defer { leave() }
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
@@ -77,6 +85,7 @@ final class StoreDatabase: Sendable {
             }
             if mustDrain { drain() }
         }
+        report(.write, result, since: start)
         return try result.get()
     }
 
@@ -117,6 +126,18 @@ final class StoreDatabase: Sendable {
                 continuation.resume()
             }
         }
+    }
+
+    private func report<Value>(
+        _ kind: StoreOperation.Kind, _ result: Result<Value, StoreError>, since start: ContinuousClock.Instant
+    ) {
+        guard let onOperation else { return }
+        let failed =
+            switch result {
+            case .success, .failure(.noSuchSession), .failure(.attemptNotPending): false
+            case .failure: true
+            }
+        onOperation(StoreOperation(kind: kind, duration: start.duration(to: .now), failed: failed))
     }
 
     private func enter() throws(StoreError) {
