@@ -99,8 +99,8 @@ let package = Package(
         .testTarget(
             name: "CompanionTests",
             dependencies: [
-                "Companion", "DemoTenant", "HTTPClient", "EventLoop", "HTTPWire", "OpenIDConnect", "SessionStore",
-                crypto, cryptoExtras,
+                "Companion", "DemoTenant", "HTTPClient", "HTTPServer", "EventLoop", "HTTPWire", "OpenIDConnect",
+                "SessionStore", crypto, cryptoExtras,
             ],
             swiftSettings: settings),
     ]

@@ -15,6 +15,9 @@ public final class CompanionServer: Sendable {
     private let store: SessionStore
     private let client: HTTPClient
     private let server: HTTPServer
+    private let monitoringServer: HTTPServer?
+    private let lag: EventLoopLag
+    private let workers: WorkerGroup
     private let isShared: Bool
 
     /// Opens the store and loads the pages; nothing is served yet.
@@ -37,19 +40,29 @@ public final class CompanionServer: Sendable {
         let pages = try Pages(
             folder: configuration.publicFolder, applications: configuration.applications, languages: languages)
         isShared = configuration.deviceMode == .shared
-        store = try SessionStore(configuration: configuration, now: now, randomBytes: randomBytes)
+        let metrics = Metrics(
+            applications: configuration.applications, workers: workers.workers.count, now: now)
+        self.workers = workers
+        lag = EventLoopLag(metrics: metrics)
+        store = try SessionStore(
+            configuration: configuration, now: now, randomBytes: randomBytes, onOperation: metrics.database)
         let client = HTTPClient(
             workers: workers,
             configuration: HTTPClient.Configuration(userAgent: "companion/\(companionVersion)"))
         self.client = client
         let transport: ProviderDirectory.Transport = { request in
+            let start = ContinuousClock.now
+            let host = request.head.authority ?? "-"
+            var head = request.head
+            RequestContext.current?.mark(&head.headerFields)
             do throws(HTTPClientError) {
-                let response = try await client.send(request.head, body: request.body)
+                let response = try await client.send(head, body: request.body)
+                metrics.provider(host, response.head, took: start.duration(to: .now))
                 return ProviderResponse(head: response.head, body: response.body)
             } catch {
-                logger.warning(
-                    "the identity provider cannot be reached",
-                    metadata: ["host": "\(request.head.authority ?? "-")", "reason": "\(error.kind): \(error.reason)"])
+                let reason = "\(error.kind): \(error.reason)"
+                metrics.provider(host, nil, took: start.duration(to: .now), failure: reason)
+                RequestContext.current?.note(cause: reason)
                 throw OpenIDError(unreachable: "The identity provider cannot be reached. Try again in a moment.")
             }
         }
@@ -63,13 +76,15 @@ public final class CompanionServer: Sendable {
         let history = AttemptHistory(now: now)
         let tokens = TokenAcquisition(
             store: store, directory: directory, timeline: timeline, credentials: credentials, exchange: exchange,
-            now: now)
+            metrics: metrics, now: now)
+        let monitoring = MonitoringReport(
+            configuration: configuration, metrics: metrics, store: store, credentials: credentials, now: now)
         let endpoints = Endpoints(
             configuration: configuration, store: store, cookie: cookie,
             signInFlow: SignInFlow(
                 configuration: configuration, store: store, directory: directory, timeline: timeline, trips: trips,
                 reach: reach, credentials: credentials, exchange: exchange, history: history,
-                randomBytes: randomBytes),
+                metrics: metrics, randomBytes: randomBytes),
             history: history, languages: languages,
             signOutFlow: SignOutFlow(
                 configuration: configuration, store: store, directory: directory, transport: transport,
@@ -81,15 +96,24 @@ public final class CompanionServer: Sendable {
             acquisition: tokens,
             api: APIProxy(
                 client: client, tokens: tokens, directory: directory, throttle: throttle, timeline: timeline,
-                trips: trips, now: now),
+                trips: trips, metrics: metrics, now: now),
             timeline: timeline, formPosts: FormPostCallbacks(now: now, randomBytes: randomBytes),
-            authorities: AuthorityCheck(client: client, now: now))
+            authorities: AuthorityCheck(client: client, now: now), monitoring: monitoring)
         let pipeline = Pipeline(
             configuration: configuration, languages: languages, pages: pages, endpoints: endpoints, store: store,
-            cookie: cookie, logger: logger)
+            cookie: cookie)
+        let log = RequestLog(logger, isWanted: configuration.logRequests)
         server = HTTPServer(
-            configuration: ServerConfiguration(configuration, logger: logger), workers: workers, responder: pipeline,
-            logger: logger)
+            configuration: ServerConfiguration(configuration) { summary in
+                metrics.request(summary)
+                log.write(summary)
+            }, workers: workers, responder: pipeline, logger: logger)
+        monitoringServer = configuration.metricsListener.map { address in
+            HTTPServer(
+                configuration: ServerConfiguration(monitoring: address), workers: workers,
+                responder: MonitoringResponder(report: monitoring), logger: logger)
+        }
+        monitoring.watch(server)
     }
 
     /// Begins to serve.
@@ -100,7 +124,15 @@ public final class CompanionServer: Sendable {
     public func start(inheriting sockets: [Int32] = []) async throws -> Int {
         // Nobody comes back to a shared device that was started anew.
         if isShared { _ = try await store.revokeAll() }
-        return try await server.start(inheriting: sockets)
+        _ = try await monitoringServer?.start()
+        do {
+            let port = try await server.start(inheriting: sockets)
+            lag.start(on: workers)
+            return port
+        } catch {
+            await monitoringServer?.stop(grace: .zero)
+            throw error
+        }
     }
 
     /// Stops accepting, finishes what is under way, closes the database.
@@ -109,7 +141,9 @@ public final class CompanionServer: Sendable {
     ///   - grace: how long what is under way may take.
     ///   - idleGrace: how long idle connections stay open for a request that is on its way.
     public func stop(grace: Duration = .seconds(10), idleGrace: Duration = .zero) async {
+        lag.stop()
         await server.stop(grace: grace, idleGrace: idleGrace)
+        await monitoringServer?.stop(grace: .zero)
         await client.shutdown()
         await store.close()
     }
@@ -121,23 +155,26 @@ extension SessionStore {
     /// - Throws: ``StoreError`` when the database or the key cannot be used.
     public convenience init(
         configuration: CompanionConfiguration, now: @escaping @Sendable () -> Date = { Date() },
-        randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes
+        randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes,
+        onOperation: (@Sendable (StoreOperation) -> Void)? = nil
     ) throws(StoreError) {
         let keyRing =
             switch configuration.encryptionKey {
             case .file(let path): try KeyRing.load(orCreateAt: path)
             case .value(let text): try KeyRing(text: text)
             }
-        try self.init(
-            configuration: Configuration(
-                path: configuration.database, idle: configuration.effectiveSessionIdle,
-                maxAge: configuration.sessionMaximum),
-            keyRing: keyRing, now: now, randomBytes: randomBytes)
+        var own = Configuration(
+            path: configuration.database, idle: configuration.effectiveSessionIdle, maxAge: configuration.sessionMaximum
+        )
+        own.onOperation = onOperation
+        try self.init(configuration: own, keyRing: keyRing, now: now, randomBytes: randomBytes)
     }
 }
 
 extension ServerConfiguration {
-    fileprivate init(_ configuration: CompanionConfiguration, logger: Logger) {
+    fileprivate init(
+        _ configuration: CompanionConfiguration, onRequestEnd: @escaping @Sendable (RequestSummary) -> Void
+    ) {
         var fields: HTTPFields = [
             .contentSecurityPolicy:
                 "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -150,15 +187,7 @@ extension ServerConfiguration {
         fields[.crossOriginResourcePolicy] = "same-origin"
         if configuration.publicURL.isSecure { fields[.strictTransportSecurity] = "max-age=31536000" }
         self.init(host: configuration.host, port: configuration.port, responseFields: fields)
-        onRequestEnd = { request in
-            logger.debug(
-                "request",
-                metadata: [
-                    "method": "\(request.method?.rawValue ?? "-")", "path": "\(request.path ?? "-")",
-                    "status": "\(request.status.code)", "microseconds": "\(Int(request.duration / .microseconds(1)))",
-                    "bytes": "\(request.bodyBytes)",
-                ])
-        }
+        self.onRequestEnd = onRequestEnd
     }
 }
 

@@ -68,6 +68,19 @@ final class ClientCredentials: Sendable {
         return registration
     }
 
+    /// Whether an application's credential can be read, and when it ends as far as anybody has said.
+    func condition(of application: Application) -> (isUsable: Bool, expires: Date?) {
+        do throws(Failure) {
+            switch try authentication(application.id, application.credential) {
+            case .publicClient: return (true, nil)
+            case .certificate(let certificate): return (true, certificate.notValidAfter)
+            case .secret, .assertion: return (true, application.clientSecretExpires)
+            }
+        } catch {
+            return (false, application.clientSecretExpires)
+        }
+    }
+
     private func authentication(
         _ id: String, _ credential: ClientCredential
     ) throws(Failure) -> ClientAuthentication {

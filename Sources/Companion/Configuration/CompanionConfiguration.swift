@@ -1,3 +1,4 @@
+import Foundation
 import OpenIDConnect
 
 /// Everything that an operator can decide, checked. Made by ``CompanionConfiguration/read(options:environment:file:)``
@@ -37,6 +38,11 @@ public struct CompanionConfiguration: Sendable {
     /// The control page of the built-in demo tenant; nil outside the demo.
     public var demoControlURL: String?
 
+    /// Where `/metrics` is served, apart from everything else; nil serves it to this machine itself on `host` and `port`.
+    public var metricsListener: ListenAddress?
+    /// Whether each request is a line of level info; else only of level debug, and a warning where it failed here.
+    public var logRequests = false
+
     /// The least severe log level that is written: trace, debug, info, notice, warning, error or critical.
     public var logLevel: String
     /// The shape of log lines.
@@ -68,6 +74,28 @@ public struct CompanionConfiguration: Sendable {
         demoControlURL = nil
         logLevel = "info"
         logFormat = .text
+    }
+}
+
+/// An address to listen on.
+public struct ListenAddress: Sendable, Equatable {
+    /// A name or an address.
+    public var host: String
+    /// The TCP port; 0 lets the kernel choose.
+    public var port: Int
+
+    /// An address and its port.
+    public init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Takes `host:port` apart, with an IPv6 address in brackets; nil when it is neither.
+    init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), colon != text.startIndex,
+            let port = Int(text[text.index(after: colon)...]), (0...65535).contains(port)
+        else { return nil }
+        self.init(host: text[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port)
     }
 }
 

@@ -7,7 +7,7 @@ enum ConfigurationKeys {
     static let general = [
         "listen", "public_url", "database", "public", "device_mode", "token_display", "encryption_key_file",
         "encryption_key", "session.idle_minutes", "session.max_hours", "kiosk.countdown_after_seconds",
-        "kiosk.idle_seconds", "trusted_proxies", "log_level", "log_format",
+        "kiosk.idle_seconds", "trusted_proxies", "log_level", "log_format", "log_requests", "metrics.listen",
         "demo.client_secret",
     ]
     static let application = [
@@ -133,6 +133,15 @@ struct ConfigurationReading {
             result.logLevel = level
         }
         result.logFormat = choice("log_format") ?? .text
+        if let answer: YesOrNo = choice("log_requests") { result.logRequests = answer == .true }
+        if let address = text("metrics.listen") {
+            result.metricsListener = ListenAddress(address)
+            if result.metricsListener == nil {
+                mistakes.add("metrics.listen", "must be an address and a port, as 127.0.0.1:9464")
+            } else if result.metricsListener?.port == port, port != 0 {
+                mistakes.add("metrics.listen", "must have another port than listen, as 127.0.0.1:9464")
+            }
+        }
         result.demoClientSecret = text("demo.client_secret")
         if applications.isEmpty, needsApplications {
             mistakes.add("apps", "names no application; see “Connect a real tenant” in the README")
@@ -144,15 +153,14 @@ struct ConfigurationReading {
         return result
     }
 
+    private enum YesOrNo: String, CaseIterable { case `true`, `false` }
+
     private mutating func listen() -> (host: String, port: Int) {
         var host = "127.0.0.1"
         var port = 8080
         if let listen = text("listen") {
-            if let colon = listen.lastIndex(of: ":"), let number = Int(listen[listen.index(after: colon)...]),
-                (0...65535).contains(number), colon != listen.startIndex
-            {
-                host = listen[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-                port = number
+            if let address = ListenAddress(listen) {
+                (host, port) = (address.host, address.port)
             } else {
                 mistakes.add("listen", "must be an address and a port, as 127.0.0.1:8080")
             }

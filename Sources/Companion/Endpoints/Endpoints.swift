@@ -20,6 +20,7 @@ struct Endpoints: Sendable {
     let timeline: Timeline
     let formPosts: FormPostCallbacks
     let authorities: AuthorityCheck
+    let monitoring: MonitoringReport
 
     // MARK: At once
 
@@ -68,10 +69,8 @@ struct Endpoints: Sendable {
         case .device: return device
         case .health: return .json(Health(status: "ok"))
         case .readiness:
-            guard await store.probeWritable() else {
-                throw Problem(.storageUnavailable, "The database cannot be written.")
-            }
-            return .json(Health(status: "ok"))
+            return exchange.mayMonitor ? await monitoring.readinessInDetail() : await monitoring.readiness()
+        case .metrics: return await monitoring.metricsResponse()
         }
     }
 

@@ -20,6 +20,7 @@ extension Endpoints {
             var problem = Problem(any: error)
             problem.correlationID = problem.correlationID ?? exchange.correlationID
             guard exchange.wantsPage, problem.code != .storageUnavailable else { throw problem }
+            exchange.context.note(problem)
             return .redirect(to: failurePath(options.returnPath.text, problem))
         }
     }
@@ -63,6 +64,7 @@ extension Endpoints {
             return cookie.setting(id, on: .redirect(to: location))
         case .failed(_, let path, var problem):
             problem.correlationID = problem.correlationID ?? exchange.correlationID
+            exchange.context.note(problem)
             return .redirect(to: failurePath(path, problem))
         }
     }

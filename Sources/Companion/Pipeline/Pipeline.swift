@@ -2,7 +2,6 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
-import Logging
 import SessionStore
 
 /// A request's way through the companion: pages from memory, else route, origin check, session cookie, handler, and
@@ -17,13 +16,13 @@ final class Pipeline: Responder {
     private let endpoints: Endpoints
     private let store: SessionStore
     private let cookie: SessionCookie
-    private let logger: Logger
+    private let monitoring: MonitoringAccess
     /// The same site by a name with which its cookies do not work: `127.0.0.1` where the public URL says `localhost`.
     private let loopbackAliases: Set<String>
 
     init(
         configuration: CompanionConfiguration, languages: Languages, pages: Pages, endpoints: Endpoints,
-        store: SessionStore, cookie: SessionCookie, logger: Logger
+        store: SessionStore, cookie: SessionCookie
     ) {
         self.configuration = configuration
         applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
@@ -32,7 +31,7 @@ final class Pipeline: Responder {
         self.endpoints = endpoints
         self.store = store
         self.cookie = cookie
-        self.logger = logger
+        monitoring = MonitoringAccess(configuration: configuration)
         let port = configuration.publicURL.port.map { ":\($0)" } ?? ""
         loopbackAliases =
             PublicURL.isLoopback(configuration.publicURL.host)
@@ -43,18 +42,32 @@ final class Pipeline: Responder {
     }
 
     func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+        var mark = RequestMark()
+        return reply(to: head, from: peer, mark: &mark)
+    }
+
+    func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         let path = head.path
-        if let asset = pages.asset(path) { return .asset(asset) }
+        if let asset = pages.asset(path) {
+            mark.number = RouteName.asset.rawValue
+            return .asset(asset)
+        }
         if let page = pages.page(path) {
+            mark.number = RouteName(page: path).rawValue
             if isNavigation(head), loopbackAliases.contains(head.host) { return .response(canonical(head)) }
             return .asset(page[languages.language(of: head)])
         }
-        guard let route = RoutePath(path) else {
-            return .response(failure(Problem(.notFound, "There is nothing at this address."), head: head))
+        let context = RequestContext(head)
+        mark.note = context
+        let route = RoutePath(path)
+        let mayMonitor = (route == .metrics || route == .readiness) && monitoring.allows(head, from: peer)
+        guard let route, mayMonitor || route != .metrics else {
+            return .response(failure(Problem(.notFound, "There is nothing at this address."), head: head, context))
         }
+        mark.number = route.name.rawValue
         guard route.methods.contains(head.method) else {
             let problem = Problem(.methodNotAllowed, "This address takes \(route.allow).")
-            var response = failure(problem, head: head)
+            var response = failure(problem, head: head, context)
             response.headerFields[.allow] = route.allow
             return .response(response)
         }
@@ -68,23 +81,24 @@ final class Pipeline: Responder {
             }
             let exchange = Exchange(
                 route: route, application: application, cookie: cookie.id(in: head), wantsPage: wantsPage(head),
-                isRead: head.method == .get || head.method == .head, query: head.query)
+                isRead: head.method == .get || head.method == .head, mayMonitor: mayMonitor, query: head.query,
+                context: context)
             if let response = endpoints.immediate(exchange) { return .response(response) }
             return .handler(maxBodyBytes: Pipeline.maxBodyBytes) { request in
                 await self.answer(exchange, request: request)
             }
         } catch {
-            return .response(failure(Problem(any: error), head: head))
+            return .response(failure(Problem(any: error), head: head, context))
         }
     }
 
     private func answer(_ exchange: Exchange, request: Request) async -> Response {
         do {
-            return try await endpoints.answer(exchange, request: request)
+            return try await RequestContext.$current.withValue(exchange.context) {
+                try await endpoints.answer(exchange, request: request)
+            }
         } catch {
-            var problem = Problem(any: error)
-            if problem.correlationID == nil { problem.correlationID = exchange.correlationID }
-            return failure(problem, head: request.head)
+            return failure(Problem(any: error), head: request.head, exchange.context)
         }
     }
 
@@ -123,15 +137,11 @@ final class Pipeline: Responder {
 
     // MARK: Failure
 
-    /// One log line, by whose fault it is, and the answer in the form that the client asked for.
-    private func failure(_ problem: Problem, head: RequestHead) -> Response {
-        let level: Logger.Level = problem.status.kind == .serverError ? .warning : .debug
-        logger.log(
-            level: level, "\(head.method.rawValue) \(head.path) failed",
-            metadata: [
-                "code": "\(problem.code.rawValue)", "reason": "\(problem.reason ?? problem.detail.english)",
-                "correlation_id": "\(problem.correlationID ?? "-")",
-            ])
+    /// The answer in the form that the client asked for; the log line comes with the request's end.
+    private func failure(_ problem: Problem, head: RequestHead, _ context: RequestContext) -> Response {
+        var problem = problem
+        problem.correlationID = problem.correlationID ?? context.correlationID
+        context.note(problem)
         let language = languages.language(of: head)
         return wantsPage(head) ? pages.errorPage(problem, in: language) : problem.response(in: language)
     }
@@ -147,10 +157,14 @@ struct Exchange: Sendable {
     let wantsPage: Bool
     /// Whether it changes nothing.
     let isRead: Bool
+    /// Whether it comes from this machine itself, and may know how the server does.
+    let mayMonitor: Bool
     /// The raw query.
     let query: String?
+    /// What its log line will need.
+    let context: RequestContext
     /// Our identifier of this request, for logs, errors and Graph.
-    let correlationID = UUID().uuidString.lowercased()
+    var correlationID: String { context.correlationID }
 
     /// A field of the query; nil when it is missing or empty, or when the query cannot be read.
     func field(_ name: String) -> String? {

@@ -28,6 +28,7 @@ enum RoutePath: Equatable {
     case device
     case health
     case readiness
+    case metrics
 
     /// First path segments that no application may take.
     static let reserved: Set<String> = ["api", "auth", "assets", "healthz", "readyz", "metrics"]
@@ -41,6 +42,7 @@ enum RoutePath: Equatable {
             switch segments[0] {
             case "healthz": self = .health
             case "readyz": self = .readiness
+            case "metrics": self = .metrics
             default: return nil
             }
         case 2:
@@ -92,7 +94,7 @@ enum RoutePath: Equatable {
         case .account: [.get, .head, .put]
         case .removeAccount, .revokeSession: [.delete]
         case .accounts, .claims, .me, .photo, .events, .signInFailure, .tokens, .portalHealth, .portalSessions,
-            .attempts, .applications, .device, .health, .readiness:
+            .attempts, .applications, .device, .health, .readiness, .metrics:
             [.get, .head]
         }
     }
@@ -109,7 +111,7 @@ enum RoutePath: Equatable {
             .portalSessions(let app), .revokeSession(let app, _):
             app
         case .callback, .frontChannelLogout, .backChannelLogout, .attempts, .language, .applications, .device, .health,
-            .readiness:
+            .readiness, .metrics:
             nil
         }
     }
@@ -117,7 +119,8 @@ enum RoutePath: Equatable {
     /// Whether pages' scripts call it, and no other site may.
     var isAPI: Bool {
         switch self {
-        case .signIn, .adminConsent, .callback, .frontChannelLogout, .backChannelLogout, .health, .readiness: false
+        case .signIn, .adminConsent, .callback, .frontChannelLogout, .backChannelLogout, .health, .readiness, .metrics:
+            false
         case .signOut, .account, .accounts, .removeAccount, .claims, .token, .me, .photo, .events, .signInFailure,
             .tokens, .portalHealth, .portalSessions, .revokeSession, .attempts, .language, .applications, .device:
             true

@@ -10,9 +10,11 @@ actor SingleFlight<Key: Hashable & Sendable, Value: Sendable> {
     /// Runs the work, or joins the run under way for the same key.
     func run(_ key: Key, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         if let task = running[key] { return try await task.value }
+        // The work is told under the request that began it.
+        let context = RequestContext.current
         let task = Task.detached(executorPreference: Worker.current) { [self] in
             do {
-                let value = try await work()
+                let value = try await RequestContext.$current.withValue(context) { try await work() }
                 await finished(key)
                 return value
             } catch {

@@ -8,6 +8,15 @@ struct AttemptPurpose: Sendable {
         case editProfile = "edit_profile"
         case resetPassword = "reset_password"
         case adminConsent = "admin_consent"
+
+        init(_ flow: Application.UserFlow) {
+            self =
+                switch flow {
+                case .signIn: .signIn
+                case .editProfile: .editProfile
+                case .resetPassword: .resetPassword
+                }
+        }
     }
 
     let kind: Kind
@@ -25,13 +34,7 @@ struct AttemptPurpose: Sendable {
     }
 
     init(_ options: SignInOptions, mark: String) {
-        let kind: Kind =
-            switch options.userFlow {
-            case .signIn: .signIn
-            case .editProfile: .editProfile
-            case .resetPassword: .resetPassword
-            }
-        self.init(kind, at: options.authority, claims: options.claims, mark: mark)
+        self.init(Kind(options.userFlow), at: options.authority, claims: options.claims, mark: mark)
     }
 
     /// - Throws: when the application was configured otherwise since.
@@ -44,6 +47,11 @@ struct AttemptPurpose: Sendable {
         self.init(
             kind, at: authority, claims: attempt.attributes["claims"].flatMap(ClaimsRequest.init(json:)),
             mark: AttemptPurpose.mark(of: attempt))
+    }
+
+    /// What it is for, which can be read even when the application was configured otherwise since.
+    static func kind(of attempt: SignInAttempt) -> Kind {
+        attempt.attributes["purpose"].flatMap(Kind.init(rawValue:)) ?? .signIn
     }
 
     /// The mark alone, which can be read even when the application was configured otherwise since.

@@ -36,6 +36,7 @@ final class SignInFlow: Sendable {
     private let credentials: ClientCredentials
     private let exchange: TokenExchange
     private let history: AttemptHistory
+    private let metrics: Metrics
     private let publicOrigin: String
     private let randomBytes: @Sendable (Int) -> [UInt8]
     private let callbacks = SingleFlight<CallbackKey, Outcome>()
@@ -44,8 +45,9 @@ final class SignInFlow: Sendable {
         configuration: CompanionConfiguration, store: SessionStore, directory: ProviderDirectory,
         timeline: Timeline, trips: TripLimit, reach: ProviderReach,
         credentials: ClientCredentials, exchange: TokenExchange, history: AttemptHistory,
-        randomBytes: @escaping @Sendable (Int) -> [UInt8]
+        metrics: Metrics, randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) {
+        self.metrics = metrics
         self.exchange = exchange
         self.credentials = credentials
         self.history = history
@@ -77,6 +79,7 @@ final class SignInFlow: Sendable {
         } catch {
             var problem = Problem(any: error)
             problem.correlationID = problem.correlationID ?? correlationID
+            metrics.signInEnded(application.id, AttemptPurpose.Kind(options.userFlow), problem.code)
             if let cookie, let session = try? await store.session(cookie) {
                 note(number, options, scopes: scopes, application, session)
                 history.fail(number, session: session.key, problem)
@@ -120,6 +123,7 @@ final class SignInFlow: Sendable {
         request.extraParameters = options.extraParameters
         let location = request.url(metadata: metadata, registration: application.registration, attempt: secrets)
         note(number, options, scopes: scopes, application, session)
+        metrics.signInStarted(application.id, AttemptPurpose.Kind(options.userFlow))
         timeline.record(
             session: session.key.value, app: application.id, step: "authorize", at: location, attempt: number,
             since: start, correlationID: correlationID)
@@ -144,6 +148,7 @@ final class SignInFlow: Sendable {
             returnPath: returnPath, prompt: nil,
             scopes: application.registration.scopes, subject: nil, cookie: cookie)
         guard let session = try await store.session(sessionID) else { throw StoreError.noSuchSession }
+        metrics.signInStarted(application.id, .adminConsent)
         history.begin(
             number, session: session.key, app: application.id, authority: application.authority.description,
             settings: AttemptSettings(
@@ -209,16 +214,21 @@ final class SignInFlow: Sendable {
             try await store.failSignIn(attempt)
             throw Problem(.stateMismatch, "The application of this sign-in is not configured any more.")
         }
+        let flow = AttemptPurpose.kind(of: attempt)
         do {
-            return try await finish(
+            let outcome = try await finish(
                 attempt, application, callback: callback, cookie: cookie, since: start, correlationID: correlationID)
+            metrics.signInEnded(application.id, flow)
+            return outcome
         } catch let error as StoreError where error.isUnavailable {
+            metrics.signInEnded(application.id, flow, .storageUnavailable)
             // The person did everything right and nothing could be kept: say so rather than blame the sign-in.
             throw error
         } catch {
             var problem = Problem(any: error)
             if problem.correlationID == nil { problem.correlationID = correlationID }
             if problem.code == .adminConsentRequired { problem.action = adminConsent(application) }
+            metrics.signInEnded(application.id, flow, problem.code)
             let number = history.id(of: AttemptPurpose.mark(of: attempt))
             timeline.record(
                 session: attempt.session.value, app: attempt.app, step: "callback", outcome: problem.code.rawValue,

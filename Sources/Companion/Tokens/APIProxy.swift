@@ -13,6 +13,7 @@ struct APIProxy: Sendable {
     let throttle: Throttle
     let timeline: Timeline
     let trips: TripLimit
+    let metrics: Metrics
     let now: @Sendable () -> Date
 
     /// GET on the API or below it.
@@ -31,7 +32,12 @@ struct APIProxy: Sendable {
         do {
             let url = try await url(of: application) + path
             let throttleKey = "\(url.prefix { $0 != "?" }) \(account.app) \(account.id)"
-            try throttle.check(throttleKey)
+            do throws(Problem) {
+                try throttle.check(throttleKey)
+            } catch {
+                metrics.apiThrottled(application.id, byCompanion: true)
+                throw error
+            }
             let (answer, tokenTime) = try await call(
                 application, session: session, account: account, tenant: tenant, url: url,
                 correlationID: correlationID)
@@ -85,13 +91,13 @@ struct APIProxy: Sendable {
             ).token
         }
         let first = try await token(.fresh)
-        var answer = try await send(url, token: first, correlationID: correlationID)
+        var answer = try await send(url, application, token: first, correlationID: correlationID)
         var challenges = APIProxy.challenges(answer.head)
         if answer.head.status == .unauthorized {
             // The API knows better than the clock: once, with a token that it has not yet seen, and with the claims
             // that it asks for (continuous access evaluation, facts).
             let other = try await token(.insteadOf(first, claims: ClaimsRequest(challenges: challenges)))
-            answer = try await send(url, token: other, correlationID: correlationID)
+            answer = try await send(url, application, token: other, correlationID: correlationID)
             challenges = APIProxy.challenges(answer.head)
             if answer.head.status == .unauthorized, let claims = ClaimsRequest(challenges: challenges) {
                 throw interaction(
@@ -142,7 +148,7 @@ struct APIProxy: Sendable {
     }
 
     private func send(
-        _ url: String, token: StoredAccessToken, correlationID: String
+        _ url: String, _ application: Application, token: StoredAccessToken, correlationID: String
     ) async throws(HTTPClientError) -> HTTPClientResponse {
         guard let url = URL(string: url), let host = url.host else {
             throw HTTPClientError(kind: .invalidRequest, reason: "the API's URL cannot be read")
@@ -153,7 +159,20 @@ struct APIProxy: Sendable {
         request.headerFields[.authorization] = "Bearer \(token.secret)"
         request.headerFields[.accept] = "application/json, image/*;q=0.9"
         request.headerFields[.clientRequestID] = correlationID
-        return try await client.send(request)
+        RequestContext.current?.mark(&request.headerFields)
+        let start = ContinuousClock.now
+        do throws(HTTPClientError) {
+            let answer = try await client.send(request)
+            metrics.api(application.id, .success(answer.head), took: start.duration(to: .now))
+            let isThrottled =
+                answer.head.status == .tooManyRequests
+                || answer.head.status == .serviceUnavailable && answer.head.headerFields.contains(.retryAfter)
+            if isThrottled { metrics.apiThrottled(application.id, byCompanion: false) }
+            return answer
+        } catch {
+            metrics.api(application.id, .failure(error), took: start.duration(to: .now))
+            throw error
+        }
     }
 }
 

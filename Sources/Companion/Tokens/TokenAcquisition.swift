@@ -45,14 +45,16 @@ final class TokenAcquisition: Sendable {
     private let timeline: Timeline
     private let credentials: ClientCredentials
     private let exchange: TokenExchange
+    private let metrics: Metrics
     private let now: @Sendable () -> Date
     private let refreshes = SingleFlight<Key, AcquiredToken>()
     private let accounts = OneAtATime<TokenTarget.Account>()
 
     init(
         store: SessionStore, directory: ProviderDirectory, timeline: Timeline, credentials: ClientCredentials,
-        exchange: TokenExchange, now: @escaping @Sendable () -> Date
+        exchange: TokenExchange, metrics: Metrics, now: @escaping @Sendable () -> Date
     ) {
+        self.metrics = metrics
         self.credentials = credentials
         self.exchange = exchange
         self.store = store
@@ -87,6 +89,22 @@ final class TokenAcquisition: Sendable {
     func acquire(
         _ application: Application, session: SessionKey, account: Account, tenant: String? = nil, scopes: [String],
         demand: Demand = .fresh, correlationID: String
+    ) async throws -> AcquiredToken {
+        do {
+            let token = try await find(
+                application, session: session, account: account, tenant: tenant, scopes: scopes, demand: demand,
+                correlationID: correlationID)
+            metrics.token(application.id, token.source)
+            return token
+        } catch {
+            metrics.tokenFailed(application.id, Problem(any: error).code)
+            throw error
+        }
+    }
+
+    private func find(
+        _ application: Application, session: SessionKey, account: Account, tenant: String?, scopes: [String],
+        demand: Demand, correlationID: String
     ) async throws -> AcquiredToken {
         let home = application.authority(for: account)
         let authority = try authority(of: application, tenant: tenant) ?? home

@@ -1,0 +1,42 @@
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+
+/// Who may read `/metrics`, and what is wrong in `/readyz`.
+///
+/// A front on the same machine makes every client a loopback peer, and many fronts add no field of their own and name
+/// `127.0.0.1` as the host (nginx does, left alone). So the main listener tells nobody as soon as `public_url` is
+/// another name than this machine's, which is what a front needs; then `metrics.listen` opens a listener of its own.
+struct MonitoringAccess: Sendable {
+    /// Fields that a front or a browser on its way through one adds.
+    private static let fieldsOfFronts: Set<String> = [
+        "forwarded", "via", "x-real-ip", "x-client-ip", "x-original-host",
+    ]
+
+    private let isOnMainListener: Bool
+
+    init(configuration: CompanionConfiguration) {
+        isOnMainListener =
+            configuration.metricsListener == nil && PublicURL.isLoopback(configuration.publicURL.host)
+    }
+
+    /// Whether a request that came to the main listener comes from this machine itself.
+    func allows(_ head: RequestHead, from peer: PeerAddress) -> Bool {
+        guard isOnMainListener, peer.isLoopback, PublicURL.isLoopback(MonitoringAccess.name(head.host)) else {
+            return false
+        }
+        // A page of another site that a browser on this machine shows.
+        if let site = head[.secFetchSite], site != "none", site != "same-origin" { return false }
+        return !head.headerFields.contains { field in
+            let name = field.name.canonicalName
+            return name.hasPrefix("x-forwarded-") || MonitoringAccess.fieldsOfFronts.contains(name)
+        }
+    }
+
+    /// A host without its port; an IPv6 address keeps its brackets.
+    private static func name(_ host: String) -> String {
+        let end =
+            host.hasPrefix("[") ? host.firstIndex(of: "]").map { host.index(after: $0) } : host.firstIndex(of: ":")
+        return host[..<(end ?? host.endIndex)].lowercased()
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import HTTPTypes
+import HTTPWire
+import Synchronization
+
+/// What is known of one request from its begin to its log line, wherever its work goes on: its identifiers, and what
+/// went wrong.
+final class RequestContext: Sendable {
+    /// The request for which the present task works.
+    @TaskLocal static var current: RequestContext?
+
+    private struct Failure {
+        var problem: Problem?
+        var cause: String?
+    }
+
+    /// Our identifier of this request, for logs, errors and Graph.
+    let correlationID = UUID().uuidString.lowercased()
+    /// The trace that the client began.
+    private let parent: TraceParent?
+    private let failure = Mutex(Failure())
+
+    init(_ head: RequestHead) {
+        parent = TraceParent(head)
+    }
+
+    /// The trace: the client's, else one of the same digits as the correlation id, so that either leads to the other.
+    private var trace: TraceParent {
+        parent ?? TraceParent(traceID: correlationID.filter { $0 != "-" }, isSampled: false)
+    }
+
+    /// The trace's identifier.
+    var traceID: String { trace.traceID }
+
+    /// Marks a request to a provider or an API as part of this one.
+    func mark(_ fields: inout HTTPFields) {
+        fields[.traceparent] = trace.child()
+    }
+
+    /// Keeps what the request ends with, for its log line.
+    func note(_ problem: Problem) {
+        failure.withLock { $0.problem = problem }
+    }
+
+    /// Keeps why a step failed: the last word, where a problem only has a sentence for people. No secret, nothing personal.
+    func note(cause: String) {
+        failure.withLock { $0.cause = cause }
+    }
+
+    /// What went wrong, if anything did.
+    var problem: Problem? { failure.withLock { $0.problem } }
+    var cause: String? { failure.withLock { $0.cause } }
+}

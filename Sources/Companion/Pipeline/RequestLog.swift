@@ -1,0 +1,52 @@
+import HTTPServer
+import HTTPTypes
+import Logging
+
+/// The one log line of a request, written at its end. It tells the route's name and never the path, which may name an
+/// account; no query, no address, no user.
+struct RequestLog: Sendable {
+    private let logger: Logger
+    private let level: Logger.Level
+
+    /// - Parameter isWanted: whether requests that go well are told at level info, not debug.
+    init(_ logger: Logger, isWanted: Bool) {
+        self.logger = logger
+        level = isWanted ? .info : .debug
+    }
+
+    /// Writes the line. What is this side's fault is a warning, also where a page gets a redirect that says so.
+    func write(_ summary: RequestSummary) {
+        let context = summary.mark.note as? RequestContext
+        let problem = context?.problem
+        let isFault = summary.status.kind == .serverError || problem?.status.kind == .serverError
+        let level = isFault ? .warning : level
+        guard logger.logLevel <= level else { return }
+        logger.log(level: level, "request", metadata: metadata(summary, context, problem, isFault: isFault))
+    }
+
+    private func metadata(
+        _ summary: RequestSummary, _ context: RequestContext?, _ problem: Problem?, isFault: Bool
+    ) -> Logger.Metadata {
+        let route = RouteName(rawValue: summary.mark.number) ?? .none
+        var metadata: Logger.Metadata = [
+            "method": "\(MethodLabel.text(summary.method))", "route": "\(route.text)",
+            "status": "\(summary.status.code)", "microseconds": "\(Int(summary.duration / .microseconds(1)))",
+            "bytes": "\(summary.bodyBytes)",
+        ]
+        if let context {
+            metadata["request_id"] = "\(context.correlationID)"
+            metadata["trace_id"] = "\(context.traceID)"
+        }
+        if let problem {
+            metadata["code"] = "\(problem.code.rawValue)"
+            // A sentence for people may quote what they sent.
+            if let reason = problem.reason ?? (isFault ? problem.detail.english : nil) {
+                metadata["reason"] = "\(reason)"
+            }
+            // The provider's, when it gave one: what its support asks for.
+            if let id = problem.correlationID, id != context?.correlationID { metadata["correlation_id"] = "\(id)" }
+        }
+        if isFault, let cause = context?.cause { metadata["cause"] = "\(cause)" }
+        return metadata
+    }
+}

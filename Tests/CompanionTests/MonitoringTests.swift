@@ -1,0 +1,171 @@
+import Foundation
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import Testing
+
+@testable import Companion
+
+/// Who may read how the server does.
+@Suite struct MonitoringTests {
+    private static let elsewhere = PeerAddress(ipv4: (192, 0, 2, 1), port: 1)
+
+    @Test(
+        arguments: [
+            ("this machine itself", true, "localhost:8080", [:], true),
+            ("this machine by its address", true, "127.0.0.1", [:], true),
+            ("this machine by its IPv6 address", true, "[::1]:8080", [:], true),
+            ("an address of our own page", true, "localhost:8080", [.secFetchSite: "none"], true),
+            ("another machine", false, "localhost:8080", [:], false),
+            ("a public name: a front, or a name that was pointed here", true, "companion.example", [:], false),
+            ("a name that only begins like this machine's", true, "localhost.example:8080", [:], false),
+            ("no name", true, "", [:], false),
+            ("a front that says for whom", true, "localhost", [.forwardedFor: "192.0.2.1"], false),
+            ("a front that says by which scheme", true, "localhost", [.forwardedProto: "https"], false),
+            ("a front with a field of its own", true, "localhost", [.forwardedPrefix: "/x"], false),
+            ("a front as RFC 7239 has it", true, "localhost", [.forwarded: "for=192.0.2.1"], false),
+            ("a front as RFC 9110 has it", true, "localhost", [.via: "1.1 front"], false),
+            ("a front that names the client", true, "localhost", [.realIP: "192.0.2.1"], false),
+            ("a page of another site in a browser here", true, "localhost", [.secFetchSite: "cross-site"], false),
+        ] as [(String, Bool, String, HTTPFields, Bool)])
+    func `the main listener tells this machine itself and nobody else`(
+        row: String, isHere: Bool, host: String, fields: HTTPFields, isAllowed: Bool
+    ) throws {
+        let access = MonitoringAccess(configuration: CompanionConfiguration(port: 8080))
+        var fields = fields
+        if !host.isEmpty { fields[.init("Host") ?? .via] = host }
+        let head = host.isEmpty ? try Self.headWithoutHost() : try RequestHead(target: "/metrics", headerFields: fields)
+        #expect(access.allows(head, from: isHere ? .loopback : Self.elsewhere) == isAllowed, "\(row)")
+    }
+
+    private static func headWithoutHost() throws -> RequestHead {
+        var parser = RequestParser()
+        var offset = 0
+        guard case .head(let head, _) = parser.next(Array("GET /metrics HTTP/1.0\r\n\r\n".utf8).span, at: &offset)
+        else {
+            throw TestFailure("no head")
+        }
+        return head
+    }
+
+    @Test func `behind a front the main listener tells nobody, since a front can look like this machine`() throws {
+        var configuration = CompanionConfiguration(port: 8080)
+        configuration.publicURL = try PublicURL("https://companion.example")
+        let head = try RequestHead(target: "/metrics")
+        #expect(!MonitoringAccess(configuration: configuration).allows(head, from: .loopback))
+        configuration.publicURL = .localhost(port: 8080)
+        #expect(MonitoringAccess(configuration: configuration).allows(head, from: .loopback))
+        configuration.metricsListener = ListenAddress(host: "127.0.0.1", port: 9464)
+        #expect(!MonitoringAccess(configuration: configuration).allows(head, from: .loopback), "it has its own")
+    }
+
+    @Test func `whoever may not read metrics finds nothing there, by any method`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            for method in [HTTPRequest.Method.get, .head, .post] {
+                let metrics = try await visitor.send(
+                    method, "/metrics", headers: [.forwardedFor: "192.0.2.1", .accept: "application/json"])
+                let nothing = try await visitor.send(
+                    method, "/nothing", headers: [.forwardedFor: "192.0.2.1", .accept: "application/json"])
+                #expect(metrics.status == 404)
+                #expect(metrics.code == nothing.code)
+            }
+            let own = try await visitor.get("/metrics")
+            #expect(own.fields[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(own.fields[.cacheControl] == "no-store")
+            #expect(try await visitor.api(.post, "/metrics").status == 405)
+        }
+    }
+
+    @Test func `metrics with a listener of their own are there and only there`() async throws {
+        let port = try Site.freePort()
+        try await Site.run(configured: { $0.metricsListener = ListenAddress(host: "127.0.0.1", port: port) }) { site in
+            let visitor = Visitor(site)
+            #expect(try await visitor.get("/metrics").status == 404)
+            _ = try await visitor.get("/ios")
+            let monitoring = Visitor(origin: "http://localhost:\(port)", client: site.client)
+            let metrics = try await monitoring.metrics()
+            #expect(metrics[#"companion_http_requests_total{route="/{app}",method="GET",status="200"}"#] == 1)
+            #expect(try await monitoring.get("/readyz").json["database"] as? String == "ok")
+            #expect(try await monitoring.get("/healthz").status == 200)
+            #expect(try await monitoring.get("/ios").status == 404)
+            #expect(try await monitoring.api(.post, "/metrics").status == 405)
+        }
+    }
+
+    @Test func `readiness says what is wrong to this machine, and to others only whether`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            let provider = "localhost:\(site.tenantPort)"
+            func ask(_ headers: HTTPFields = [:]) async throws -> Visitor.Answer {
+                try await visitor.send(.get, "/readyz", headers: headers)
+            }
+            func providers(_ answer: Visitor.Answer) -> [[String: Any]] {
+                answer.json["providers"] as? [[String: Any]] ?? []
+            }
+            var answer = try await ask()
+            #expect(providers(answer).first?["provider"] as? String == provider)
+            #expect(providers(answer).first?["status"] as? String == "ok")
+            #expect(answer.json["key"] as? String == "ok")
+            #expect(try await ask([.forwardedFor: "192.0.2.1"]).text == #"{"status":"ok"}"#)
+
+            try await site.control(#"{"close_connection":"token"}"#)
+            _ = try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
+            answer = try await ask()
+            #expect(answer.status == 200, "who is signed in stays so")
+            #expect(providers(answer).first?["status"] as? String == "failing")
+            #expect((providers(answer).first?["reason"] as? String)?.contains(provider) == true)
+
+            let key = site.folder.appendingPathComponent("companion.key")
+            try FileManager.default.moveItem(at: key, to: site.folder.appendingPathComponent("elsewhere"))
+            answer = try await ask()
+            #expect((answer.json["key"] as? String)?.contains("is gone: put it back") == true)
+            #expect(try await visitor.metrics()["companion_key_usable"] == 0)
+            try Data("00000000000000000000000000000000".utf8).base64EncodedData().write(to: key)
+            #expect((try await ask().json["key"] as? String) != "ok")
+
+            let (shell, input, output) = try SQLiteShell.start(site.database)
+            input.write(Data("BEGIN IMMEDIATE;\nSELECT 'locked';\n".utf8))
+            #expect(String(decoding: output.availableData, as: UTF8.self) == "locked\n")
+            // What was just committed counts for a second; the clock of that is the kernel's.
+            while try await ask().status == 200 { await Task.yield() }
+            answer = try await ask()
+            #expect((answer.json["database"] as? String)?.contains("cannot be written") == true)
+            let others = try await ask([.forwardedFor: "192.0.2.1"])
+            #expect(others.status == 503)
+            #expect(others.text == #"{"status":"unavailable"}"#)
+            input.write(Data("ROLLBACK;\n".utf8))
+            try input.close()
+            shell.waitUntilExit()
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("an address and a port", "127.0.0.1:9464", "127.0.0.1 9464", nil),
+            ("an IPv6 address", "[::1]:9464", "::1 9464", nil),
+            ("a port alone", ":9464", nil, "metrics.listen"),
+            ("no port", "127.0.0.1", nil, "metrics.listen"),
+            ("the main listener's port", "127.0.0.1:8080", nil, "metrics.listen"),
+        ] as [(String, String, String?, String?)])
+    func `the listener of metrics is an address of its own`(row: String, value: String, read: String?, mistake: String?)
+    {
+        do throws(ConfigurationMistakes) {
+            let listener = try CompanionConfiguration.read(
+                environment: ["COMPANION_METRICS_LISTEN": value], file: nil, needsApplications: false
+            ).metricsListener
+            #expect(listener.map { "\($0.host) \($0.port)" } == read, "\(row)")
+        } catch {
+            #expect(mistake.map { error.description.contains($0) } == true, "\(row): \(error)")
+        }
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let forwardedFor = literal("x-forwarded-for")
+    fileprivate static let forwardedProto = literal("x-forwarded-proto")
+    fileprivate static let forwardedPrefix = literal("x-forwarded-prefix")
+    fileprivate static let forwarded = literal("forwarded")
+    fileprivate static let realIP = literal("x-real-ip")
+}

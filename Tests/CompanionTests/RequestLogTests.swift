@@ -1,0 +1,165 @@
+import EventLoop
+import Foundation
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import Logging
+import OpenIDConnect
+import Synchronization
+import Testing
+
+@testable import Companion
+
+/// One line for a request, its identifiers, and the trace that goes on to what we call.
+@Suite struct RequestLogTests {
+    private static let trace = "0af7651916cd43dd8448eb211c80319c"
+
+    @Test(
+        arguments: [
+            ("sampled", "00-\(trace)-b7ad6b7169203331-01", true),
+            ("not sampled", "00-\(trace)-b7ad6b7169203331-00", false),
+            ("further flags", "00-\(trace)-b7ad6b7169203331-ff", true),
+            ("a later version", "cc-\(trace)-b7ad6b7169203331-01", true),
+            ("a later version with more", "cc-\(trace)-b7ad6b7169203331-01-what-comes", true),
+            ("this version with more", "00-\(trace)-b7ad6b7169203331-01-what-comes", nil),
+            ("a later version that does not go on with a dash", "cc-\(trace)-b7ad6b7169203331-01.", nil),
+            ("the version that there must not be", "ff-\(trace)-b7ad6b7169203331-01", nil),
+            ("no trace", "00-00000000000000000000000000000000-b7ad6b7169203331-01", nil),
+            ("no span", "00-\(trace)-0000000000000000-01", nil),
+            ("upper case", "00-\(trace.uppercased())-b7ad6b7169203331-01", nil),
+            ("other characters", "00-0af7651916cd43dd8448eb211c80319g-b7ad6b7169203331-01", nil),
+            ("a short span", "00-\(trace)-b7ad6b716920333-01", nil),
+            ("short flags", "00-\(trace)-b7ad6b7169203331-1", nil),
+            ("another separator", "00_\(trace)_b7ad6b7169203331_01", nil), ("nothing", "", nil),
+            ("characters beyond ASCII", "00-\(trace)-b7ad6b716920333é-01", nil),
+        ] as [(String, String, Bool?)])
+    func `a traceparent is taken as the specification has it, or not at all`(
+        row: String, text: String, isSampled: Bool?
+    ) {
+        let parent = TraceParent(text)
+        #expect(parent?.isSampled == isSampled, "\(row)")
+        if isSampled != nil { #expect(parent?.traceID == Self.trace) }
+    }
+
+    @Test func `a request of ours is a new span of the same trace`() throws {
+        let parent = try #require(TraceParent("00-\(Self.trace)-b7ad6b7169203331-01"))
+        let children = (0..<100).map { _ in parent.child() }
+        #expect(Set(children).count == 100)
+        for child in children {
+            #expect(TraceParent(child) == parent, "\(child)")
+            #expect(child.count == 55)
+        }
+    }
+
+    @Test func `providers and APIs get the trace; two fields of it are none`() async throws {
+        let recorder = Recorder()
+        let workers = try WorkerGroup(count: 1)
+        var logger = Logger(label: "recorder")
+        logger.logLevel = .critical
+        let server = HTTPServer(
+            configuration: ServerConfiguration(), workers: workers, responder: recorder, logger: logger)
+        let port = try await server.start()
+        let url = "http://localhost:\(port)"
+        try await Site.run(configured: { configuration in
+            configuration.applications[0].api = url + "/api"
+            if let authority = try? Authority(url, kind: .oidc) { configuration.applications[1].authority = authority }
+        }) { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            let sent = "00-\(Self.trace)-b7ad6b7169203331-01"
+            let once = HTTPField(name: .traceparent, value: sent)
+            let rows: [HTTPFields] = [[.traceparent: sent], HTTPFields([once, once]), [:]]
+            for fields in rows {
+                var fields = fields
+                fields[.accept] = "application/json"
+                #expect(try await visitor.send(.get, "/api/ios/me", headers: fields).status == 200)
+            }
+            _ = try await visitor.send(
+                .get, "/auth/macos/sign-in", headers: [.traceparent: sent, .accept: "application/json"])
+            let all = recorder.all
+            let parents = all.map { TraceParent($0.traceparent) }
+            #expect(all.map(\.path).prefix(3) == ["/api", "/api", "/api"])
+            #expect(all.last?.path == "/.well-known/openid-configuration")
+            #expect(!all.contains { $0.traceparent == sent }, "a span of our own")
+            #expect(parents.first??.traceID == Self.trace && parents.first??.isSampled == true)
+            #expect(parents.last??.traceID == Self.trace, "a fetch that others may wait for, too")
+            for parent in parents.dropFirst().prefix(2) {
+                let parent = try #require(parent)
+                #expect(parent.traceID != Self.trace && !parent.isSampled)
+                let line = try #require(site.log.requests.first { $0.contains("trace_id\": \(parent.traceID)") })
+                let id = try #require(line.firstMatch(of: /request_id": ([0-9a-f-]{36})/)).output.1
+                #expect(id.filter { $0 != "-" } == parent.traceID, "either leads to the other")
+            }
+        }
+        await server.stop(grace: .zero)
+        await workers.shutdown()
+    }
+
+    @Test func `a request is one line, by its route's name, and names nobody`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            let account = try await visitor.api(.get, "/api/ios/account").json["account"] as? [String: Any]
+            let id = try #require(account?["id"] as? String)
+            let before = site.log.all.count
+            _ = try await visitor.api(.delete, "/api/ios/accounts/\(id)")
+            let lines = site.log.all.dropFirst(before).filter { $0.contains("/api/") }
+            #expect(lines.count == 1)
+            let line = try #require(lines.first)
+            #expect(line.hasPrefix("debug request "))
+            for part in [#""route": /api/{app}/accounts/{id}"#, #""method": DELETE"#, #""status": 2"#, "request_id"] {
+                #expect(line.contains(part), "\(part) in \(line)")
+            }
+            let log = site.log.all.joined(separator: "\n").lowercased()
+            for word in [id, "adele", "contoso", "127.0.0.1"] { #expect(!log.contains(word.lowercased()), "\(word)") }
+        }
+    }
+
+    @Test(arguments: [
+        ("as configured by default", false, "debug request "), ("when the operator wants it", true, "info request "),
+    ])
+    func `a request that goes well is told at a level that the operator chooses`(
+        row: String, isWanted: Bool, prefix: String
+    ) async throws {
+        try await Site.run(configured: { $0.logRequests = isWanted }) { site in
+            _ = try await Visitor(site).get("/ios")
+            #expect(site.log.requests.count == 1)
+            #expect(site.log.requests.first?.hasPrefix(prefix) == true, "\(row)")
+        }
+    }
+
+    @Test func `a provider that is down is one warning with the cause, also where the browser gets a redirect`()
+        async throws
+    {
+        try await Site.run { site in
+            await site.stopTenant()
+            let answer = try await Visitor(site).get("/auth/ios/sign-in?return_to=%2Fios")
+            #expect(answer.status == 303)
+            #expect(site.log.requests.count == 1)
+            #expect(site.log.all.filter { $0.hasPrefix("warning") }.count == 1)
+            let line = try #require(site.log.requests.first)
+            for part in ["warning request ", "provider_unavailable", "connectionRefused: localhost:\(site.tenantPort)"]
+            {
+                #expect(line.contains(part), "\(part) in \(line)")
+            }
+            let id = try #require(answer.location?.firstMatch(of: /correlation_id=([0-9a-f-]{36})/)).output.1
+            #expect(line.contains(id), "the person's page names the same request")
+        }
+    }
+}
+
+extension LogLines {
+    /// The lines of requests.
+    fileprivate var requests: [String] { all.filter { $0.contains(" request [") } }
+}
+
+/// Answers everything, and keeps which trace it came with.
+private final class Recorder: Responder {
+    private let seen = Mutex<[(path: String, traceparent: String)]>([])
+    var all: [(path: String, traceparent: String)] { seen.withLock { $0 } }
+
+    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+        seen.withLock { $0.append((head.path, head[.traceparent] ?? "")) }
+        return .response(.json(["answer": "yes"]))
+    }
+}
