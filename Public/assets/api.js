@@ -1,9 +1,10 @@
 // The server's JSON API as the pages use it, and its failures in plain words.
 
+import { base } from "./base.js";
 import { t } from "./strings.js";
 
-/** The application's name: the first segment of the path of the page. */
-export const app = location.pathname.split("/")[1] ?? "";
+/** The application's name: the first segment of the path of the page, below ours. */
+export const app = location.pathname.slice(base.length).split("/")[1] ?? "";
 
 /** Anything that kept a call from giving its result. `message` is a sentence for the person. */
 export class Failure extends Error {
@@ -27,7 +28,7 @@ export class Failure extends Error {
 
 const answerWithin = 60_000;
 
-/** Sends a request to our own server; what changes something carries our header. Throws Failure when there is no answer. */
+/** Sends a request to a path of ours, which it puts below the base; what changes something carries our header. Throws Failure when there is no answer. */
 export async function fetchOwn(path, { method = "GET", body } = {}) {
   const request = { method, cache: "no-store", redirect: "error", signal: AbortSignal.timeout(answerWithin) };
   if (method !== "GET") request.headers = { "X-Companion": "1" };
@@ -36,7 +37,7 @@ export async function fetchOwn(path, { method = "GET", body } = {}) {
     request.body = JSON.stringify(body);
   }
   try {
-    return await fetch(path, request);
+    return await fetch(base + path, request);
   } catch (error) {
     if (error.name === "TimeoutError") throw new Failure(t("api.timeout", { seconds: answerWithin / 1000 }));
     if (!navigator.onLine) throw new Failure(t("api.offline"));

@@ -3,6 +3,7 @@
 
 import { showAccounts } from "./accounts.js";
 import { Failure, app, get, post } from "./api.js";
+import { base } from "./base.js";
 import { showDemoNote } from "./demo.js";
 import { clearLog, log, logError } from "./log.js";
 import { addPanel } from "./panel.js";
@@ -79,7 +80,7 @@ const signInBegun = `sign-in:${app}`;
 
 /** Where a sign-in starts, with what the person chose in the options. */
 export function signInPath(fields = {}) {
-  return `/auth/${app}/sign-in?${new URLSearchParams({ return_to: `/${app}`, ...fields, ...signInOptions() })}`;
+  return `${base}/auth/${app}/sign-in?${new URLSearchParams({ return_to: `${base}/${app}`, ...fields, ...signInOptions() })}`;
 }
 
 /** Leaves the page for an interactive sign-in; `what` is given back to the page when it comes back. */

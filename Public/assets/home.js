@@ -1,6 +1,7 @@
 // The home page: one card for each configured application, who is signed in, the device mode, the demo note.
 
 import { get } from "./api.js";
+import { base } from "./base.js";
 import { showDemoNote } from "./demo.js";
 import { element } from "./element.js";
 import { t } from "./strings.js";
@@ -13,9 +14,9 @@ const signedIn = document.getElementById("signed-in");
 
 function card({ id, title, page, kind, authority, signed_in_as: username }) {
   const icon = element("img");
-  Object.assign(icon, { src: `/assets/${pictures[page] ?? "window"}.svg`, width: 44, height: 44, alt: "" });
+  Object.assign(icon, { src: `${base}/assets/${pictures[page] ?? "window"}.svg`, width: 44, height: 44, alt: "" });
   const link = element("a", "", title);
-  link.href = `/${id}`;
+  link.href = `${base}/${id}`;
   const open = element("span", "open", `${t("home.open")} →`);
   open.setAttribute("aria-hidden", "true");
   return element("li", "card",

@@ -1,6 +1,7 @@
 // The profile card: what Microsoft Graph says of the person, or what is known of the account.
 
 import { app } from "./api.js";
+import { base } from "./base.js";
 import { element } from "./element.js";
 import { language, t } from "./strings.js";
 
@@ -35,7 +36,7 @@ export function showCard(account, me) {
 /** Puts the photo in the place of the initials. It is drawn, so that no address and no cache keeps it. */
 export async function showPhoto(isStillShown) {
   try {
-    const response = await fetch(`/api/${app}/me/photo`, { cache: "no-store", redirect: "error" });
+    const response = await fetch(`${base}/api/${app}/me/photo`, { cache: "no-store", redirect: "error" });
     if (!response.ok) return;
     const photo = await createImageBitmap(await response.blob());
     if (!isStillShown()) return photo.close();

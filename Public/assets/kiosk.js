@@ -2,6 +2,7 @@
 
 import { app, get, post } from "./api.js";
 import { getMe } from "./application-api.js";
+import { base } from "./base.js";
 import { showDemoNote } from "./demo.js";
 import { clearCard, showCard, showPhoto } from "./kiosk-card.js";
 import { button, say, show, showMessage, stopGoingBack } from "./kiosk-screen.js";
@@ -103,7 +104,7 @@ async function signIn(pressed) {
   try {
     // The browser's own page about a server that is gone would be the end of the kiosk.
     const { account: other } = await get(`/api/${app}/account`);
-    if (!other && !isOffline()) return go(`/auth/${app}/sign-in?return_to=/${app}`);
+    if (!other && !isOffline()) return go(`${base}/auth/${app}/sign-in?return_to=${base}/${app}`);
     // Somebody else, from another tab, is not shown to whoever is here.
     if (other) signOut();
     else showDown();

@@ -2,6 +2,7 @@
 // kiosk, which nobody has to press.
 
 import { get } from "./api.js";
+import { base } from "./base.js";
 import { showDemoNote } from "./demo.js";
 import { t } from "./strings.js";
 
@@ -10,8 +11,8 @@ const text = document.getElementById("on-shared");
 
 /** The next person begins where this one did. */
 function goBackTo({ id, title }, until) {
-  const go = () => location.replace(`/${id}`);
-  back.href = `/${id}`;
+  const go = () => location.replace(`${base}/${id}`);
+  back.href = `${base}/${id}`;
   back.textContent = t("message.back_now", { title });
   back.addEventListener("click", (event) => {
     event.preventDefault();

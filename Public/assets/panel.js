@@ -1,5 +1,6 @@
 // The folded panels beside an application's screen: what just happened, sign-in options, claims.
 
+import { base } from "./base.js";
 import { element } from "./element.js";
 import { t } from "./strings.js";
 
@@ -14,7 +15,7 @@ let styled;
 function style() {
   styled ??= new Promise((resolve) => {
     const link = element("link");
-    Object.assign(link, { rel: "stylesheet", href: "/assets/panel.css", onload: resolve, onerror: resolve });
+    Object.assign(link, { rel: "stylesheet", href: `${base}/assets/panel.css`, onload: resolve, onerror: resolve });
     document.head.append(link);
   });
   return styled;

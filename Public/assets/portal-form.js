@@ -1,6 +1,7 @@
 // The settings of the next sign-in: the form, what of it survives the trip to the provider, the link that carries it.
 
 import { app } from "./api.js";
+import { base } from "./base.js";
 import { copy, leave, run } from "./portal-parts.js";
 import { t } from "./strings.js";
 
@@ -106,7 +107,7 @@ export function impersonalClaims(text = "{}") {
 function link() {
   const values = settings();
   if (values.claims) values.claims = impersonalClaims(values.claims);
-  return `${location.origin}/${app}?${new URLSearchParams(linked.filter((name) => values[name]).map((name) => [name, values[name]]))}`;
+  return `${location.origin}${base}/${app}?${new URLSearchParams(linked.filter((name) => values[name]).map((name) => [name, values[name]]))}`;
 }
 
 /** Leaves for a sign-in with the settings of the form. */
@@ -114,7 +115,7 @@ function signIn() {
   keepSettings();
   keep({ began: true });
   const { app: id, ...values } = settings();
-  return leave(`/auth/${id}/sign-in?${new URLSearchParams({ ...values, return_to: `/${app}` })}`);
+  return leave(`${base}/auth/${id}/sign-in?${new URLSearchParams({ ...values, return_to: `${base}/${app}` })}`);
 }
 
 /** Runs what needs claims that can be sent. */

@@ -1,6 +1,7 @@
 // What the portal's views are made of: facts, tables, buttons, explained failures.
 
 import { Failure, app } from "./api.js";
+import { base } from "./base.js";
 import { element } from "./element.js";
 import { language, t } from "./strings.js";
 
@@ -79,7 +80,7 @@ export function leave(url) {
 /** Leaves for a sign-in that comes back to the portal. */
 export function signInButton(label, address) {
   const url = new URL(address, location.origin);
-  url.searchParams.set("return_to", `/${app}`);
+  url.searchParams.set("return_to", `${base}/${app}`);
   return button(label, (pressed) => run(pressed, null, () => leave(url)));
 }
 

@@ -1,5 +1,7 @@
 // The page's sentences in its language. The server has put them into the page, as a block of data.
 
+import { base } from "./base.js";
+
 const texts = JSON.parse(document.getElementById("strings").textContent);
 
 /** The page's language, for dates and numbers. */
@@ -7,7 +9,7 @@ export const language = document.documentElement.lang;
 
 /** Fetches the texts of a section that the page does not bring with it, because few people open what they are for. */
 export async function loadTexts(section) {
-  const response = await fetch(`/assets/texts/${language}/${section}.json`);
+  const response = await fetch(`${base}/assets/texts/${language}/${section}.json`);
   if (!response.ok) throw new Error(`no texts: ${section}`);
   Object.assign(texts, await response.json());
 }

@@ -38,7 +38,8 @@ public final class CompanionServer: Sendable {
         let languages = try Languages(
             folder: configuration.publicFolder + "/languages", cookieName: cookie.name + "-language")
         let pages = try Pages(
-            folder: configuration.publicFolder, applications: configuration.applications, languages: languages)
+            folder: configuration.publicFolder, applications: configuration.applications, languages: languages,
+            publicURL: configuration.publicURL)
         isShared = configuration.deviceMode == .shared
         let metrics = Metrics(
             applications: configuration.applications, workers: workers.workers.count, now: now)
@@ -76,7 +77,7 @@ public final class CompanionServer: Sendable {
         let history = AttemptHistory(now: now)
         let tokens = TokenAcquisition(
             store: store, directory: directory, timeline: timeline, credentials: credentials, exchange: exchange,
-            metrics: metrics, now: now)
+            metrics: metrics, publicURL: configuration.publicURL, now: now)
         let monitoring = MonitoringReport(
             configuration: configuration, metrics: metrics, store: store, credentials: credentials, now: now)
         let endpoints = Endpoints(

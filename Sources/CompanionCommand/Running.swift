@@ -15,7 +15,7 @@ enum Running {
         let workers = try WorkerGroup()
         let server = try makeServer(configuration, workers: workers, logger: logger)
         let port = try await start { try await server.start(inheriting: manager.sockets) }
-        say("Companion is at \(configuration.publicURL.origin) (listening on \(configuration.host):\(port)).")
+        say("Companion is at \(configuration.publicURL.address) (listening on \(configuration.host):\(port)).")
         await serve(server, of: configuration, under: manager, on: workers)
         await workers.shutdown()
     }
@@ -29,11 +29,10 @@ enum Running {
         let workers = try WorkerGroup()
         // Known to both halves of this process and to nobody else, unless it is given.
         let secret = configuration.demoClientSecret ?? UUID().uuidString
-        let origin = configuration.publicURL.origin
         var client = DemoClient(
             id: DemoApplications.clientID, secret: secret, redirectURIs: [configuration.publicURL.redirectURI],
-            postLogoutRedirectURIs: [origin + "/auth/signed-out"], name: "Companion demo")
-        client.frontChannelLogoutURI = origin + "/auth/front-channel-logout"
+            postLogoutRedirectURIs: [configuration.publicURL.postLogoutRedirectURI], name: "Companion demo")
+        client.frontChannelLogoutURI = configuration.publicURL.frontChannelLogoutURI
         let tenant = try DemoTenant(
             configuration: DemoTenantConfiguration(
                 port: configuration.port + 1, clients: [client],
@@ -49,7 +48,7 @@ enum Running {
         say(
             """
 
-              Companion, the demo: \(configuration.publicURL.origin)
+              Companion, the demo: \(configuration.publicURL.address)
 
               1. Open that address and choose “iOS tutorial” or “macOS tutorial”.
               2. Press “Call Microsoft Graph API” and sign in as adele@contoso.example, password: demo

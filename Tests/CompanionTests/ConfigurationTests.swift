@@ -81,7 +81,15 @@ import Testing
         ("listen: nowhere\n" + application, "listen"),
         ("listen: 127.0.0.1:70000\n" + application, "listen"),
         ("public_url: http://companion.example\n" + application, "public_url"),
-        ("public_url: https://companion.example/path\n" + application, "public_url"),
+        ("public_url: https://companion.example/a?b\n" + application, "public_url"),
+        ("public_url: https://somebody@companion.example\n" + application, "public_url"),
+        ("public_url: https://companion.example/path/\n" + application, "public_url"),
+        ("public_url: https://companion.example//path\n" + application, "public_url"),
+        ("public_url: https://companion.example/a/../b\n" + application, "public_url"),
+        ("public_url: https://companion.example/a%20b\n" + application, "public_url"),
+        ("public_url: https://companion.example/käse\n" + application, "public_url"),
+        ("public_url: http://localhost/auth\n" + application, "public_url"),
+        ("public_url: http://localhost/ios/companion\n" + application, "public_url"),
         ("public_url: companion\n" + application, "public_url"),
         ("public_url: https://companion.example\n" + application, "apps.ios.client_secret_file"),
         ("device_mode: public\n" + application, "device_mode"),
@@ -200,6 +208,27 @@ import Testing
     ])
     func `a public URL becomes an origin`(text: String, origin: String) throws {
         #expect(try PublicURL(text).origin == origin)
+    }
+
+    @Test(arguments: [
+        ("https://a.example", "https://a.example", ""), ("https://a.example/", "https://a.example", ""),
+        ("https://A.example/Companion", "https://a.example/Companion", "/Companion"),
+        ("https://a.example:8443/~team/sign-in_2.0", "https://a.example:8443/~team/sign-in_2.0", "/~team/sign-in_2.0"),
+    ])
+    func `a public URL may have a path`(text: String, address: String, prefix: String) throws {
+        let publicURL = try PublicURL(text)
+        #expect(publicURL.address == address)
+        #expect(publicURL.prefix == prefix)
+        #expect(publicURL.redirectURI == address + "/auth/callback")
+    }
+
+    @Test(arguments: [
+        ("/companion/ios", "/ios"), ("/companion", "/"), ("/companion/", "/"), ("/ios", "/ios"), ("/", "/"),
+        ("/companions", "/companions"), ("/companion/companion", "/companion"), ("/Companion/ios", "/Companion/ios"),
+    ])
+    func `a front may take the path away or pass it on`(asked: String, own: String) throws {
+        #expect(try PublicURL("https://a.example/companion").ownPath(asked) == own)
+        #expect(try PublicURL("https://a.example").ownPath(asked) == asked)
     }
 
     @Test(arguments: [

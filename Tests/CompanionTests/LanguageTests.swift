@@ -33,7 +33,7 @@ import Testing
                 try await visitor.send(.get, "/ios", headers: [.acceptLanguage: asked, .accept: "text/html"])
             }
             let swedish = try await page("sv")
-            #expect(swedish.text.contains(#"<html lang="sv">"#))
+            #expect(swedish.text.contains(#"<html lang="sv" "#))
             #expect(swedish.fields[.contentLanguage] == "sv")
             #expect(swedish.fields[.vary] == "Accept-Language, Cookie")
             #expect(try await page("fr").fields[.contentLanguage] == "en")
@@ -114,7 +114,7 @@ import Testing
         let html = try String(contentsOf: Self.folder.appendingPathComponent("\(page).html"), encoding: .utf8)
         let block = try #require(html.firstMatch(of: /\{\{strings ([^}]*)\}\}/)).output.1
         var sections = Set(block.split(separator: " ").map(String.init))
-        var waiting = html.matches(of: /src="\/assets\/([^"]+\.js)"/).map { String($0.output.1) }
+        var waiting = html.matches(of: /src="\{\{base\}\}\/assets\/([^"]+\.js)"/).map { String($0.output.1) }
         var seen: Set<String> = []
         var used: Set<String> = []
         while let name = waiting.popLast() {
@@ -132,14 +132,16 @@ import Testing
             name: "x", ranges: ["x"], page: ["app.a": "</script><!--", "app.b": "\"quoted\"", "other.c": "no"],
             server: [:])
         let template = PageTemplate(
-            file: "x.html", html: "<html lang=\"{{language}}\">{{strings app}}|{{app.a}}|{{title}}")
-        let html = try template.html(in: Language(tag: "x", index: 0, file: file))
+            file: "x.html",
+            html: "<html lang=\"{{language}}\" data-base=\"{{base}}\">{{strings app}}|{{app.a}}|{{title}}")
+        let html = try template.html(in: Language(tag: "x", index: 0, file: file), below: "/c")
         #expect(
             html
-                == #"<html lang="x">{"app.a":"\u003c/script>\u003c!--","app.b":"\"quoted\""}|&lt;/script&gt;&lt;!--|{{title}}"#
+                == #"<html lang="x" data-base="/c">{"app.a":"\u003c/script>\u003c!--","app.b":"\"quoted\""}|&lt;/script&gt;&lt;!--|{{title}}"#
         )
         #expect(throws: LanguageFault.self) {
-            try PageTemplate(file: "x.html", html: "{{app.missing}}").html(in: Language(tag: "x", index: 0, file: file))
+            try PageTemplate(file: "x.html", html: "{{app.missing}}").html(
+                in: Language(tag: "x", index: 0, file: file), below: "")
         }
     }
 }

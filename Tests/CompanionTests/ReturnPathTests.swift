@@ -5,7 +5,7 @@ import Testing
 @Suite struct ReturnPathTests {
     @Test(arguments: ["/", "/ios", "/ios?tab=1", "/ios#log", "/a/b", "/ios?name=a%20b", "/ios?next=%2Fmacos"])
     func `a path of ours is taken as it is`(path: String) {
-        #expect(ReturnPath(path)?.text == path)
+        #expect(ReturnPath(path, below: "")?.text == path)
     }
 
     @Test(arguments: [
@@ -19,10 +19,26 @@ import Testing
         ("javascript:alert(1)", "a script"), ("/%25252525252Fevil", "too many layers"),
     ])
     func `anything that a browser could take elsewhere is refused`(path: String, why: String) {
-        #expect(ReturnPath(path) == nil, "\(why)")
+        #expect(ReturnPath(path, below: "") == nil, "\(why)")
     }
 
     @Test func `a long path is refused`() {
-        #expect(ReturnPath("/" + String(repeating: "a", count: 512)) == nil)
+        #expect(ReturnPath("/" + String(repeating: "a", count: 512), below: "") == nil)
+    }
+
+    @Test(arguments: ["/companion", "/companion/ios", "/companion?tab=1", "/companion#log", "/companion/a%20b"])
+    func `below a path, a path of ours is taken as it is`(path: String) {
+        #expect(ReturnPath(path, below: "/companion")?.text == path)
+    }
+
+    @Test(arguments: [
+        ("/", "the host's own start"), ("/ios", "another application of the host"),
+        ("/companions", "one whose name begins like ours"), ("/companion%2Fios", "an encoded slash"),
+        ("/companion/../ios", "a step up"), ("/companion/%2e%2e/ios", "an encoded step up"),
+        ("/%63ompanion/ios", "another spelling"), ("/Companion/ios", "another case"), ("companion", "relative"),
+        ("//companion/ios", "another host"),
+    ])
+    func `below a path, what else the host serves is not ours`(path: String, why: String) {
+        #expect(ReturnPath(path, below: "/companion") == nil, "\(why)")
     }
 }

@@ -37,11 +37,13 @@ final class Site: Sendable {
     }
 
     /// Runs a test against a site of its own that is configured otherwise.
+    ///
+    /// - Parameter prefix: the public URL's path.
     static func run(
-        registered register: (inout DemoClient) -> Void = { _ in },
+        below prefix: String = "", registered register: (inout DemoClient) -> Void = { _ in },
         configured configure: (inout CompanionConfiguration) -> Void, _ test: (Site) async throws -> Void
     ) async throws {
-        let site = try await Site(register, configure)
+        let site = try await Site(below: prefix, register, configure)
         do {
             try await test(site)
         } catch {
@@ -52,7 +54,8 @@ final class Site: Sendable {
     }
 
     private init(
-        _ register: (inout DemoClient) -> Void, _ configure: (inout CompanionConfiguration) -> Void
+        below prefix: String, _ register: (inout DemoClient) -> Void,
+        _ configure: (inout CompanionConfiguration) -> Void
     ) async throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("companion-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -65,15 +68,16 @@ final class Site: Sendable {
         let secret = "the-client-secret-of-the-test"
         var client = DemoClient(
             id: "11111111-2222-4333-8444-555555555555", secret: secret,
-            redirectURIs: ["http://localhost:\(port)/auth/callback"],
-            postLogoutRedirectURIs: ["http://localhost:\(port)/auth/signed-out"], name: "Test")
+            redirectURIs: ["http://localhost:\(port)\(prefix)/auth/callback"],
+            postLogoutRedirectURIs: ["http://localhost:\(port)\(prefix)/auth/signed-out"], name: "Test")
         register(&client)
         let tenant = try DemoTenant(
             configuration: DemoTenantConfiguration(clients: [client], now: clock.now), workers: workers, logger: logger)
         self.tenant = tenant
         tenantPort = try await tenant.start()
         let registration = ClientRegistration(
-            clientID: "11111111-2222-4333-8444-555555555555", redirectURI: "http://localhost:\(port)/auth/callback",
+            clientID: "11111111-2222-4333-8444-555555555555",
+            redirectURI: "http://localhost:\(port)\(prefix)/auth/callback",
             authentication: .secret(secret), scopes: ["user.read"], clientCapabilities: ["cp1"])
         var configuration = CompanionConfiguration(
             port: port,
@@ -84,6 +88,7 @@ final class Site: Sendable {
             } + Site.otherKinds(tenant, registration))
         configuration.database = folder.appendingPathComponent("companion.sqlite").path
         configuration.encryptionKey = .file(folder.appendingPathComponent("companion.key").path)
+        configuration.publicURL = try PublicURL("http://localhost:\(port)\(prefix)")
         configuration.publicFolder = Site.publicFolder
         configure(&configuration)
         self.configuration = configuration

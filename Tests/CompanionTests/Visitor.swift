@@ -20,6 +20,9 @@ final class Visitor: Sendable {
     }
 
     private let origin: String
+    /// The public URL's path, and whether there is a front in between that takes it away.
+    private let prefix: String
+    private let isStripped: Bool
     private let client: HTTPClient
     /// By name alone: cookies of `localhost` are the same on every port.
     private let cookies = Mutex<[String: String]>([:])
@@ -27,8 +30,10 @@ final class Visitor: Sendable {
     private let received = Mutex<[Answer]>([])
 
     /// A new browser at a companion.
-    init(origin: String, client: HTTPClient) {
+    init(origin: String, client: HTTPClient, below prefix: String = "", isStripped: Bool = false) {
         self.origin = origin
+        self.prefix = prefix
+        self.isStripped = isStripped
         self.client = client
     }
 
@@ -42,7 +47,7 @@ final class Visitor: Sendable {
 
     /// Another browser with the same cookies, as a second tab that was opened before.
     func copy() -> Visitor {
-        let other = Visitor(origin: origin, client: client)
+        let other = Visitor(origin: origin, client: client, below: prefix, isStripped: isStripped)
         let mine = cookies.withLock { $0 }
         other.cookies.withLock { $0 = mine }
         return other
@@ -57,9 +62,11 @@ final class Visitor: Sendable {
         guard let parts = URLComponents(string: absolute), let host = parts.host, let port = parts.port else {
             throw TestFailure("not a URL: \(absolute)")
         }
+        var path = parts.percentEncodedPath
+        if isStripped, absolute.hasPrefix(origin + prefix) { path.removeFirst(prefix.count) }
         var request = HTTPRequest(
             method: method, scheme: "http", authority: "\(host):\(port)",
-            path: parts.percentEncodedPath + (parts.percentEncodedQuery.map { "?" + $0 } ?? ""), headerFields: headers)
+            path: path + (parts.percentEncodedQuery.map { "?" + $0 } ?? ""), headerFields: headers)
         let jar = cookies.withLock { $0 }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
         if !jar.isEmpty { request.headerFields[.cookie] = jar }
         if request.headerFields[.accept] == nil { request.headerFields[.accept] = "text/html" }
@@ -100,7 +107,8 @@ final class Visitor: Sendable {
         password: String = "password=demo", profile: String = "display_name=Somebody"
     ) async throws -> Answer {
         try await walk(
-            from: try await get("/auth/\(app)/sign-in" + (query.isEmpty ? "" : "?" + query)), username: username,
+            from: try await get("\(prefix)/auth/\(app)/sign-in" + (query.isEmpty ? "" : "?" + query)),
+            username: username,
             consent: consent, password: password, profile: profile)
     }
 
@@ -161,7 +169,9 @@ final class Visitor: Sendable {
     ) async throws -> Answer {
         let answer = try await walkToCallback(
             app: app, query: query, username: username, consent: consent, password: password, profile: profile)
-        guard let location = answer.location, location.hasPrefix(origin + "/auth/callback") else { return answer }
+        guard let location = answer.location, location.hasPrefix("\(origin)\(prefix)/auth/callback") else {
+            return answer
+        }
         return try await get(location)
     }
 

@@ -8,7 +8,7 @@ public struct CompanionConfiguration: Sendable {
     public var host: String
     /// The port to bind; 0 lets the kernel choose (tests).
     public var port: Int
-    /// The origin that users see. Redirect URIs and the cookie's attributes follow from it, never from a request.
+    /// The address that users see. Redirect URIs and the cookie's attributes follow from it, never from a request.
     public var publicURL: PublicURL
     /// The SQLite file.
     public var database: String
@@ -28,7 +28,7 @@ public struct CompanionConfiguration: Sendable {
     public var kioskCountdownAfter: Duration = .seconds(20)
     /// How long nobody touches a kiosk until whoever is signed in there is signed out, by the server if not by the page.
     public var kioskIdle: Duration = .seconds(60)
-    /// The networks whose `X-Forwarded-*` fields count.
+    /// The networks of the fronts whose `X-Forwarded-Proto` counts: what came to them by plain http is sent to https.
     public var trustedProxies: [AddressRange]
     /// The applications, in the order in which the home page lists them.
     public var applications: [Application]

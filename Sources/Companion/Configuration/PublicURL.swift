@@ -1,4 +1,5 @@
-/// The origin that users see: scheme, host and port, without a path (RFC 6454).
+/// The address under which users see the companion: an origin (RFC 6454) and, where it shares its host with others, a
+/// path.
 public struct PublicURL: Sendable, Equatable {
     /// `http` or `https`.
     public let scheme: String
@@ -10,11 +11,24 @@ public struct PublicURL: Sendable, Equatable {
     /// As it stands in an `Origin` field.
     public let origin: String
 
+    /// The path below which everything of ours is, as `/companion`; empty when the host is ours alone. Only unreserved
+    /// characters (RFC 3986 §2.3), so that it has one spelling.
+    public let prefix: String
+
+    /// Origin and path, without a slash at the end.
+    public var address: String { origin + prefix }
+
     /// Whether cookies must be `Secure` and HSTS is sent.
     public var isSecure: Bool { scheme == "https" }
 
     /// The one redirect URI of every application.
-    public var redirectURI: String { origin + "/auth/callback" }
+    public var redirectURI: String { address + "/auth/callback" }
+
+    /// Where the browser may come back to after signing out at the provider.
+    public var postLogoutRedirectURI: String { address + "/auth/signed-out" }
+
+    /// Where the provider tells of sign-outs (OpenID Connect Front-Channel Logout 1.0).
+    public var frontChannelLogoutURI: String { address + "/auth/front-channel-logout" }
 
     /// Why a text is not a public URL, for the operator.
     public struct Mistake: Error, Equatable {
@@ -24,7 +38,7 @@ public struct PublicURL: Sendable, Equatable {
 
     /// Takes an operator's text apart.
     ///
-    /// - Throws: ``Mistake`` when it is no origin, or when it is `http` and not localhost.
+    /// - Throws: ``Mistake`` when it is no origin with a plain path, or when it is `http` and not localhost.
     public init(_ text: String) throws(Mistake) {
         guard let separator = text.firstRange(of: "://") else {
             throw Mistake(reason: "is not a URL; write it as https://companion.example.com")
@@ -33,11 +47,12 @@ public struct PublicURL: Sendable, Equatable {
         guard scheme == "http" || scheme == "https" else {
             throw Mistake(reason: "must begin with https:// (or http://localhost)")
         }
-        var rest = text[separator.upperBound...]
-        if rest.hasSuffix("/") { rest.removeLast() }
-        guard !rest.contains(where: { "/?#@\\".contains($0) || $0.isWhitespace }) else {
-            throw Mistake(reason: "must be an origin alone, without a path, query or user: \(scheme)://host[:port]")
+        let all = text[separator.upperBound...]
+        guard !all.contains(where: { "?#@\\".contains($0) || $0.isWhitespace }) else {
+            throw Mistake(reason: "must have no query, fragment or user: \(scheme)://host[:port][/path]")
         }
+        let rest = all.prefix { $0 != "/" }
+        let prefix = try PublicURL.prefix(all[rest.endIndex...])
         let colon =
             rest.hasPrefix("[")
             ? rest.firstIndex(of: "]").flatMap { rest[$0...].firstIndex(of: ":") } : rest.firstIndex(of: ":")
@@ -56,23 +71,74 @@ public struct PublicURL: Sendable, Equatable {
             throw Mistake(reason: "must be https:// unless the host is localhost: sign-in cookies need it")
         }
         if port == (scheme == "https" ? 443 : 80) { port = nil }
-        self.init(scheme: scheme, host: host, port: port)
+        self.init(scheme: scheme, host: host, port: port, prefix: prefix)
     }
 
     /// `http://localhost` at a port, which is where the demo and the tests live.
     public static func localhost(port: Int) -> PublicURL {
-        PublicURL(scheme: "http", host: "localhost", port: port)
+        PublicURL(scheme: "http", host: "localhost", port: port, prefix: "")
     }
 
-    private init(scheme: String, host: String, port: Int?) {
+    /// A lone slash is no path.
+    private static func prefix(_ path: Substring) throws(Mistake) -> String {
+        guard !path.isEmpty, path != "/" else { return "" }
+        guard path.last != "/" else { throw Mistake(reason: "has a path that ends with /; leave that slash away") }
+        let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        guard segments.allSatisfy(PublicURL.isPlain) else {
+            throw Mistake(
+                reason: "has a path that cannot be used: between slashes it takes letters, digits and - . _ ~, but not "
+                    + "“.” or “..”, as https://host/companion")
+        }
+        return String(path)
+    }
+
+    private static func isPlain(_ segment: Substring) -> Bool {
+        let isUnreserved = segment.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "-._~".utf8.contains(byte)
+            }
+        }
+        return isUnreserved && !segment.isEmpty && segment != "." && segment != ".."
+    }
+
+    private init(scheme: String, host: String, port: Int?, prefix: String) {
         self.scheme = scheme
         self.host = host
         self.port = port
+        self.prefix = prefix
         origin = "\(scheme)://\(host)" + (port.map { ":\($0)" } ?? "")
     }
 
     /// Whether a host's name can only mean this machine.
     static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host.hasSuffix(".localhost") || host == "127.0.0.1" || host == "[::1]"
+    }
+}
+
+/// The addresses of ours that the server itself tells.
+extension PublicURL {
+    /// The first segment of the path; nil without one.
+    var firstSegment: String? { prefix.split(separator: "/").first.map(String.init) }
+
+    /// The home page.
+    var homePath: String { prefix + "/" }
+
+    /// An application's page.
+    func pagePath(of application: Application) -> String { "\(prefix)/\(application.id)" }
+
+    /// Where a sign-in begins.
+    func signInPath(of application: Application, _ fields: [(String, String)]) -> String {
+        "\(prefix)/auth/\(application.id)/sign-in?" + QueryEncoding.encode(fields)
+    }
+
+    /// A request's path below the prefix, whether the front has passed that on or taken it away.
+    func ownPath(_ path: String) -> String {
+        guard !prefix.isEmpty, path.hasPrefix(prefix) else { return path }
+        let rest = path.dropFirst(prefix.count)
+        if rest.isEmpty { return "/" }
+        return rest.first == "/" ? String(rest) : path
     }
 }

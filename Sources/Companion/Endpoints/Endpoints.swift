@@ -91,7 +91,8 @@ struct Endpoints: Sendable {
     func signedIn(_ exchange: Exchange, named id: String? = nil) async throws -> (Application, Session, Account) {
         let application = try application(exchange)
         let action = Problem.Action.signIn(
-            "/auth/\(application.id)/sign-in?" + QueryEncoding.encode([("return_to", "/\(application.id)")]))
+            configuration.publicURL.signInPath(
+                of: application, [("return_to", configuration.publicURL.pagePath(of: application))]))
         guard let session = try await session(exchange) else {
             guard exchange.cookie == nil else {
                 throw Problem(.sessionExpired, "Your session has ended. Sign in again.", action: action)

@@ -8,7 +8,8 @@ import SessionStore
 extension Endpoints {
     func signIn(_ exchange: Exchange) async throws -> Response {
         let application = try application(exchange)
-        let options = try SignInOptions(query: exchange.query, application: application)
+        let options = try SignInOptions(
+            query: exchange.query, application: application, publicURL: configuration.publicURL)
         do {
             let (location, id) = try await signInFlow.begin(
                 application, options: options, cookie: exchange.cookie, correlationID: exchange.correlationID)
@@ -27,7 +28,9 @@ extension Endpoints {
 
     func adminConsent(_ exchange: Exchange) async throws -> Response {
         let application = try application(exchange)
-        guard let returnPath = ReturnPath(exchange.field("return_to") ?? "/\(application.id)") else {
+        let home = configuration.publicURL.pagePath(of: application)
+        guard let returnPath = ReturnPath(exchange.field("return_to") ?? home, below: configuration.publicURL.prefix)
+        else {
             throw Problem(.badRequest, "“return_to” must be a path of this site.")
         }
         let (location, id) = try await signInFlow.beginAdminConsent(
@@ -45,7 +48,7 @@ extension Endpoints {
         if request.head.method == .post {
             // The cookie does not come with a cross-site POST (SameSite=Lax): the answer waits for a GET that has it.
             let handle = formPosts.keep(try Callback(formBody: request.body))
-            return .redirect(to: "/auth/callback?resume=\(handle)")
+            return .redirect(to: "\(configuration.publicURL.prefix)/auth/callback?resume=\(handle)")
         }
         if let handle = exchange.field("resume") {
             guard let kept = formPosts.find(handle) else {

@@ -2,7 +2,7 @@ import Foundation
 
 /// A page as its file has it, with the places where a language's texts go.
 ///
-/// `{{section.key}}` is a text of the language; `{{language}}` its tag; `{{strings a b}}` the texts of these sections as
+/// `{{section.key}}` is a text of the language; `{{language}}` its tag; `{{base}}` the public URL's path; `{{strings a b}}` the texts of these sections as
 /// JSON, for scripts. Other names in double braces are left for later: the error page is filled in once more for each
 /// problem.
 struct PageTemplate: Sendable {
@@ -28,13 +28,15 @@ struct PageTemplate: Sendable {
 
     /// The page in a language.
     ///
+    /// - Parameter prefix: the public URL's path, below which its links lead.
     /// - Throws: ``LanguageFault`` when the language lacks a text.
-    func html(in language: Language) throws(LanguageFault) -> String {
+    func html(in language: Language, below prefix: String) throws(LanguageFault) -> String {
         var html = ""
         for piece in pieces {
             switch piece {
             case .text(let text): html += text
             case .place("language"): html += language.tag
+            case .place("base"): html += prefix
             case .place(let place) where place.hasPrefix("strings "):
                 html += try strings(place.split(separator: " ").dropFirst(), of: language)
             case .place(let key) where key.contains("."):

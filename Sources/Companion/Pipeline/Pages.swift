@@ -17,11 +17,13 @@ struct Pages: Sendable {
     private let assets: [String: Asset]
     private let pages: [String: Page]
     private let errorPages: [String]
+    private let publicURL: PublicURL
 
     /// Loads the folder once.
     ///
     /// - Throws: when the folder or one of its pages cannot be read, or a language lacks a text.
-    init(folder: String, applications: [Application], languages: Languages) throws {
+    init(folder: String, applications: [Application], languages: Languages, publicURL: PublicURL) throws {
+        self.publicURL = publicURL
         let files = try StaticFiles(folder: folder)
         var assets: [String: Asset] = [:]
         for path in files.paths where path.hasPrefix("/assets/") || path == "/favicon.ico" {
@@ -49,14 +51,15 @@ struct Pages: Sendable {
                 let cacheControl = name == Application.Page.kiosk.rawValue ? "no-store" : "no-cache"
                 let assets = try languages.all.map { language in
                     Asset(
-                        body: Array(try template.html(in: language).utf8), contentType: Pages.htmlType,
+                        body: Array(try template.html(in: language, below: publicURL.prefix).utf8),
+                        contentType: Pages.htmlType,
                         cacheControl: cacheControl, fields: Pages.fields(language))
                 }
                 return (path, Page(assets: assets))
             }
         ) { first, _ in first }
         let error = try template("error")
-        errorPages = try languages.all.map { try error.html(in: $0) }
+        errorPages = try languages.all.map { try error.html(in: $0, below: publicURL.prefix) }
     }
 
     private static let htmlType = "text/html; charset=utf-8"
@@ -79,7 +82,7 @@ struct Pages: Sendable {
             with: [
                 "title": language.text(problem.title), "detail": problem.detail(in: language),
                 "code": problem.code.rawValue, "correlation_id": problem.correlationID ?? "–",
-                "action_url": problem.action?.url ?? "/", "action_label": language.text(label),
+                "action_url": problem.action?.url ?? publicURL.homePath, "action_label": language.text(label),
             ])
         var fields = Pages.fields(language)
         fields[.contentType] = Pages.htmlType

@@ -10,6 +10,8 @@ final class Pipeline: Responder {
     private static let maxBodyBytes = 16 * 1024
 
     private let configuration: CompanionConfiguration
+    /// The networks of fronts that are believed how the browser came to them; none where that is of no importance.
+    private let fronts: [AddressRange]
     private let applications: [String: Application]
     private let languages: Languages
     private let pages: Pages
@@ -25,6 +27,7 @@ final class Pipeline: Responder {
         store: SessionStore, cookie: SessionCookie
     ) {
         self.configuration = configuration
+        fronts = configuration.publicURL.isSecure ? configuration.trustedProxies : []
         applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
         self.languages = languages
         self.pages = pages
@@ -47,7 +50,10 @@ final class Pipeline: Responder {
     }
 
     func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
-        let path = head.path
+        let path = configuration.publicURL.ownPath(head.path)
+        if !fronts.isEmpty, cameByPlainHTTP(head, from: peer) {
+            return .response(canonical(head, status: .permanentRedirect))
+        }
         if let asset = pages.asset(path) {
             mark.number = RouteName.asset.rawValue
             return .asset(asset)
@@ -128,9 +134,21 @@ final class Pipeline: Responder {
 
     private func isNavigation(_ head: RequestHead) -> Bool { head[.secFetchMode] == "navigate" }
 
+    /// Whether a front that is trusted says that the browser came to it without TLS. It names the last hop last, whoever
+    /// else has written into the field; without a list nobody is believed.
+    private func cameByPlainHTTP(_ head: RequestHead, from peer: PeerAddress) -> Bool {
+        guard let last = head[.xForwardedProto]?.split(separator: ",").last,
+            last.trimmingCharacters(in: .whitespaces).lowercased() == "http", head.path.hasPrefix("/")
+        else { return false }
+        let address = peer.ip
+        return fronts.contains { $0.contains(address) }
+    }
+
     /// The same address under the public URL's name.
-    private func canonical(_ head: RequestHead) -> Response {
-        .redirect(to: configuration.publicURL.origin + head.target, status: .temporaryRedirect)
+    private func canonical(_ head: RequestHead, status: HTTPResponse.Status = .temporaryRedirect) -> Response {
+        let publicURL = configuration.publicURL
+        return .redirect(
+            to: publicURL.address + publicURL.ownPath(head.path) + (head.query.map { "?" + $0 } ?? ""), status: status)
     }
 
     private func wantsPage(_ head: RequestHead) -> Bool { head[.accept]?.contains("text/html") ?? false }
@@ -176,6 +194,8 @@ struct Exchange: Sendable {
 extension HTTPField.Name {
     /// The header field by which our own pages mark what changes something.
     static let xCompanion = literal("x-companion")
+    /// How the browser came to the front: `http` or `https`.
+    static let xForwardedProto = literal("x-forwarded-proto")
     /// Fetch metadata (W3C): where the request came from.
     static let secFetchSite = literal("sec-fetch-site")
     /// Fetch metadata (W3C): what kind of request it is.

@@ -40,6 +40,8 @@ struct SessionCookie: Sendable {
 
     private func set(_ name: String, to value: String, maxAge: Int?, on response: Response) -> Response {
         var response = response
+        // The path is / also where the public URL has one: `__Host-` demands it, and a cookie's path keeps nothing from the
+        // other pages of its host (RFC 6265 §8.6).
         // Values are base64url or a language tag, which every cookie may hold, so that making the field cannot fail.
         if let cookie = try? SetCookie(
             name: name, value: value, path: "/", maxAge: maxAge, secure: isSecure, httpOnly: true, sameSite: .lax)

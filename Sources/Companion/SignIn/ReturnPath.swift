@@ -6,8 +6,12 @@ struct ReturnPath: Sendable, Equatable {
 
     /// Accepts a path of ours as it stands in a `Location`; nil for anything that a browser could take for another
     /// site: a scheme, `//host`, `/\host`, control characters, in plain or percent-encoded spelling.
-    init?(_ text: String) {
-        guard text.utf8.count <= 512, text.utf8.first == UInt8(ascii: "/") else { return nil }
+    ///
+    /// - Parameter prefix: the public URL's path. What else its host serves is not ours.
+    init?(_ text: String, below prefix: String) {
+        guard text.utf8.count <= 512, text.utf8.first == UInt8(ascii: "/"), text.hasPrefix(prefix),
+            prefix.isEmpty || ["/", "?", "#", nil].contains(text.dropFirst(prefix.count).first)
+        else { return nil }
         var bytes = Array(text.utf8)
         // Decoded until nothing changes, because a front in between may decode once more than we do.
         for _ in 0..<4 {

@@ -37,7 +37,7 @@ final class SignInFlow: Sendable {
     private let exchange: TokenExchange
     private let history: AttemptHistory
     private let metrics: Metrics
-    private let publicOrigin: String
+    private let publicURL: PublicURL
     private let randomBytes: @Sendable (Int) -> [UInt8]
     private let callbacks = SingleFlight<CallbackKey, Outcome>()
 
@@ -52,7 +52,7 @@ final class SignInFlow: Sendable {
         self.credentials = credentials
         self.history = history
         self.applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
-        publicOrigin = configuration.publicURL.origin
+        publicURL = configuration.publicURL
         self.store = store
         self.directory = directory
         self.timeline = timeline
@@ -250,16 +250,16 @@ final class SignInFlow: Sendable {
     /// The URL for an administrator, who may sit at another machine.
     private func adminConsent(_ application: Application) -> Problem.Action? {
         guard application.kind == .workforce else { return nil }
-        return Problem.Action(kind: "admin_consent", url: "\(publicOrigin)/auth/\(application.id)/admin-consent")
+        return Problem.Action(kind: "admin_consent", url: "\(publicURL.address)/auth/\(application.id)/admin-consent")
     }
 
     private func next(
         _ flow: Application.UserFlow, after attempt: SignInAttempt, _ application: Application, cookie: SessionID?,
         _ correlationID: String
     ) async throws -> Outcome? {
-        guard let authority = application.authority(of: flow), let returnPath = ReturnPath(attempt.returnTo) else {
-            return nil
-        }
+        guard let authority = application.authority(of: flow),
+            let returnPath = ReturnPath(attempt.returnTo, below: publicURL.prefix)
+        else { return nil }
         let (location, sessionID) = try await begin(
             application, options: SignInOptions(continuing: flow, at: authority, returnPath: returnPath),
             cookie: cookie, correlationID: correlationID)

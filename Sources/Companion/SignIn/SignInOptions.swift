@@ -43,7 +43,7 @@ struct SignInOptions: Sendable {
     /// Reads the query of `/auth/{app}/sign-in`.
     ///
     /// - Throws: ``Problem`` `bad_request` that names the parameter.
-    init(query: String?, application: Application) throws(Problem) {
+    init(query: String?, application: Application, publicURL: PublicURL) throws(Problem) {
         let fields: FormFields
         do {
             fields = try FormFields(query: query ?? "")
@@ -90,7 +90,8 @@ struct SignInOptions: Sendable {
             }
             claims = request
         }
-        guard let path = ReturnPath(fields["return_to"] ?? "/\(application.id)") else {
+        let home = publicURL.pagePath(of: application)
+        guard let path = ReturnPath(fields["return_to"] ?? home, below: publicURL.prefix) else {
             throw Problem(.badRequest, "“return_to” must be a path of this site.")
         }
         returnPath = path

@@ -101,7 +101,7 @@ struct SignOutFlow: Sendable {
         let wantsIDToken = application.kind == .b2c || application.kind == .oidc
         let state = randomBytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return LogoutRequest(
-            postLogoutRedirectURI: configuration.publicURL.origin + "/auth/signed-out",
+            postLogoutRedirectURI: configuration.publicURL.postLogoutRedirectURI,
             logoutHint: wantsIDToken ? nil : hint, idTokenHint: wantsIDToken ? idToken : nil, state: state
         ).url(metadata: metadata, registration: application.registration)
     }

@@ -46,17 +46,19 @@ final class TokenAcquisition: Sendable {
     private let credentials: ClientCredentials
     private let exchange: TokenExchange
     private let metrics: Metrics
+    private let publicURL: PublicURL
     private let now: @Sendable () -> Date
     private let refreshes = SingleFlight<Key, AcquiredToken>()
     private let accounts = OneAtATime<TokenTarget.Account>()
 
     init(
         store: SessionStore, directory: ProviderDirectory, timeline: Timeline, credentials: ClientCredentials,
-        exchange: TokenExchange, metrics: Metrics, now: @escaping @Sendable () -> Date
+        exchange: TokenExchange, metrics: Metrics, publicURL: PublicURL, now: @escaping @Sendable () -> Date
     ) {
         self.metrics = metrics
         self.credentials = credentials
         self.exchange = exchange
+        self.publicURL = publicURL
         self.store = store
         self.directory = directory
         self.timeline = timeline
@@ -226,11 +228,11 @@ final class TokenAcquisition: Sendable {
     func signIn(
         _ application: Application, _ account: Account, _ target: TokenTarget, claims: ClaimsRequest?
     ) -> Problem.Action {
-        var fields = [("login_hint", account.username), ("return_to", "/\(application.id)")]
+        var fields = [("login_hint", account.username), ("return_to", publicURL.pagePath(of: application))]
         let more = target.scopes.scopes.filter { !ScopeSet(application.registration.scopes).scopes.contains($0) }
         if !more.isEmpty { fields.append(("scope", more.joined(separator: " "))) }
         if let tenant = target.tenant { fields.append(("tenant", tenant)) }
         if let claims { fields.append(("claims", claims.json)) }
-        return .signIn("/auth/\(application.id)/sign-in?" + QueryEncoding.encode(fields))
+        return .signIn(publicURL.signInPath(of: application, fields))
     }
 }

@@ -1,0 +1,137 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Companion
+
+/// Behind a front: a path of its own on a shared host, and what is believed of how the browser came.
+@Suite struct FrontTests {
+    private static let prefix = "/companion"
+
+    /// A site below a path, and a browser at a front that passes the path on or takes it away.
+    private func below(isStripped: Bool, _ test: (Site, Visitor) async throws -> Void) async throws {
+        try await Site.run(below: Self.prefix, configured: { _ in }) { site in
+            try await test(
+                site,
+                Visitor(origin: site.origin, client: site.client, below: Self.prefix, isStripped: isStripped))
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `below a path, a sign-in comes back to the page and a sign-out to ours`(isStripped: Bool) async throws {
+        try await below(isStripped: isStripped) { site, visitor in
+            let answer = try await visitor.signIn()
+            #expect(answer.location == "/companion/ios")
+            #expect(answer.fields[.setCookie]?.contains("; Path=/;") == true)
+            #expect(try await visitor.api(.get, "/companion/api/ios/me").status == 200)
+            #expect(try await visitor.api(.post, "/companion/api/ios/token").status == 200)
+            let signOut = try await visitor.api(.post, "/companion/auth/ios/sign-out", body: #"{"browser":true}"#)
+            let redirect = try #require(signOut.json["redirect"] as? String)
+            #expect(redirect.contains("%2Fcompanion%2Fauth%2Fsigned-out"))
+            #expect(try await visitor.get("/companion/auth/signed-out").status == 200)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `below a path, every link and address of a page is below it`(isStripped: Bool) async throws {
+        try await below(isStripped: isStripped) { site, visitor in
+            for path in ["/", "/ios", "/external", "/b2c", "/auth/signed-out", "/nothing"] {
+                let page = try await visitor.get(Self.prefix + path)
+                #expect(page.text.contains("data-base=\"/companion\""), "\(path)")
+                let links = page.text.matches(of: /(?:href|src|action)="(\/[^"]*)"/).map { String($0.output.1) }
+                #expect(links.count > 2, "\(path)")
+                #expect(links.filter { !$0.hasPrefix("/companion/") } == [], "\(path)")
+                for link in links { #expect(try await visitor.get(link).status == 200, "\(path): \(link)") }
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `below a path, what the server tells people to open is below it`(isStripped: Bool) async throws {
+        try await below(isStripped: isStripped) { site, visitor in
+            let nobody = try await visitor.api(.get, "/companion/api/ios/me")
+            let action = try #require(nobody.json["action"] as? [String: Any])
+            #expect(action["url"] as? String == "/companion/auth/ios/sign-in?return_to=%2Fcompanion%2Fios")
+            let foreign = try await visitor.api(.get, "/companion/auth/ios/sign-in?return_to=%2Fios")
+            #expect(foreign.code == "bad_request", "another application's path on the same host")
+            let cancelled = try await visitor.signIn(consent: "cancel")
+            #expect(cancelled.location?.hasPrefix("/companion/ios?sign_in_error=cancelled") == true)
+            let nevena = Visitor(
+                origin: site.origin, client: site.client, below: Self.prefix, isStripped: isStripped)
+            let failed = try await nevena.signIn(username: "nevena@contoso.example", consent: "cancel")
+            #expect(failed.location?.hasPrefix("/companion/ios?sign_in_error=admin_consent_required") == true)
+            let told = try await nevena.api(.get, "/companion/api/ios/sign-in-failure")
+            let failure = try #require(told.json["failure"] as? [String: Any])
+            let consent = try #require((failure["action"] as? [String: Any])?["url"] as? String)
+            #expect(consent == site.origin + "/companion/auth/ios/admin-consent")
+        }
+    }
+
+    @Test func `below a path, an answer that is posted goes on below it`() async throws {
+        try await below(isStripped: true) { site, visitor in
+            let answer = try await visitor.send(
+                .post, "/companion/auth/callback", headers: [.contentType: "application/x-www-form-urlencoded"],
+                body: "state=x&code=y")
+            #expect(answer.location?.hasPrefix("/companion/auth/callback?resume=") == true)
+        }
+    }
+
+    @Test func `below a path, a person at 127.0.0.1 is taken to the same page`() async throws {
+        try await below(isStripped: false) { site, visitor in
+            for path in ["/companion/ios", "/ios"] {
+                let page = try await visitor.send(
+                    .get, "http://127.0.0.1:\(site.port)\(path)?tab=1", headers: [.secFetchMode: "navigate"])
+                #expect(page.location == site.origin + "/companion/ios?tab=1")
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("a front says so", ["127.0.0.0/8"], "http", true),
+            ("the last of two fronts says so", ["127.0.0.0/8"], "https, http", true),
+            ("in capitals", ["127.0.0.1"], "HTTP", true),
+            ("the last of two fronts says otherwise", ["127.0.0.0/8"], "http, https", false),
+            ("a front says https", ["127.0.0.0/8"], "https", false),
+            ("nobody is trusted", [], "http", false),
+            ("another network is trusted", ["10.0.0.0/8"], "http", false),
+            ("the front says nothing", ["127.0.0.0/8"], "", false),
+        ] as [(String, [String], String, Bool)])
+    func `what came by plain http is sent to https when a trusted front says so`(
+        row: String, trusted: [String], scheme: String, isSent: Bool
+    ) async throws {
+        try await Site.run(configured: {
+            $0.publicURL = (try? PublicURL("https://localhost:8443/companion")) ?? $0.publicURL
+            $0.trustedProxies = trusted.compactMap(AddressRange.init)
+        }) { site in
+            let answer = try await Visitor(site).send(.get, "/ios?tab=1", headers: [.xForwardedProto: scheme])
+            #expect(answer.status == (isSent ? 308 : 200), "\(row)")
+            #expect(answer.location == (isSent ? "https://localhost:8443/companion/ios?tab=1" : nil), "\(row)")
+        }
+    }
+
+    @Test(arguments: [
+        ("x-forwarded-host", "evil.example"), ("x-forwarded-proto", "http"), ("x-forwarded-port", "1"),
+        ("x-forwarded-prefix", "/evil"), ("x-forwarded-for", "127.0.0.1"),
+        ("forwarded", "for=127.0.0.1;host=evil.example;proto=http"), ("x-original-url", "/evil"),
+        ("x-rewrite-url", "/evil"),
+    ])
+    func `a client's own word about where it is changes nothing`(name: String, value: String) async throws {
+        try await Site.run { site in
+            let field = try #require(HTTPField.Name(name))
+            func answer(_ path: String, _ more: HTTPFields) async throws -> (Int, String?, HTTPFields, Int) {
+                let answer = try await Visitor(site).send(.get, path, headers: more)
+                var fields = answer.fields
+                fields[.date] = nil
+                fields[.setCookie] = fields[.setCookie]?.split(separator: ";").dropFirst().joined(separator: ";")
+                let location = answer.location?.replacing(/(state|nonce|code_challenge)=[^&]*/, with: "")
+                fields[.location] = nil
+                return (answer.status, location, fields, answer.body.count)
+            }
+            for path in ["/ios", "/auth/ios/sign-in", "/api/device", "/nothing"] {
+                let plain = try await answer(path, [:])
+                #expect(try await answer(path, [field: value]) == plain, "\(path)")
+            }
+        }
+    }
+}
