@@ -7,7 +7,7 @@ import tempfile
 import time
 import traceback
 
-from . import failures, journeys, kinds, kiosk, languages, looks, portal
+from . import below_a_path, failures, journeys, kinds, kiosk, languages, looks, portal
 from .browser import Browser
 from .server import Server, newest_binary
 
@@ -31,7 +31,7 @@ def main():
     if screenshots:
         screenshots.mkdir(parents=True, exist_ok=True)
 
-    tests = [test for module in (journeys, kinds, kiosk, portal, failures, looks, languages) for test in module.tests if options.only in test.sentence]
+    tests = [test for module in (journeys, kinds, kiosk, portal, below_a_path, failures, looks, languages) for test in module.tests if options.only in test.sentence]
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="companion-browser-") as folder:
         server = Server(binary.resolve(), root / "Public", pathlib.Path(folder))
