@@ -67,7 +67,7 @@ enum Running {
         _ server: CompanionServer, of configuration: CompanionConfiguration, under manager: ServiceManager,
         on workers: WorkerGroup
     ) async {
-        manager.ready("Serving \(configuration.publicURL.origin)")
+        manager.ready("Serving \(configuration.publicURL.address)")
         let watchdog = Task { await manager.keepAlive(workers) }
         await stopSignal()
         manager.stopping()
