@@ -24,24 +24,60 @@ extension KeyRing {
     }
 
     /// Puts a new key first in the file, in one atomic step; the older ones stay, to open. A running server notices
-    /// within about two seconds; `SessionStore.reseal()` after that, then `dropOlderKeys(fileAt:)`.
+    /// within a second, seals with the new key from then on, and seals again what the older ones sealed; then
+    /// `SessionStore.retireOlderKeys()`.
     public static func rotate(
         fileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes
     ) throws(StoreError) -> KeyRing {
+        let lock = try lockFile(path)
+        defer { Glibc.close(lock) }
         let ring = try mustLoad(path)
         return try replace(path, with: [newKey(randomBytes), ring.current] + ring.older, randomBytes)
     }
 
-    /// Leaves only the first key in the file. Only after `SessionStore.reseal()`: what an older key sealed cannot be
-    /// opened any more.
-    public static func dropOlderKeys(
-        fileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes
+    /// Takes older keys out of the file, in one atomic step; never the first. What they sealed cannot be opened any
+    /// more.
+    static func drop(
+        _ ids: Set<KeyID>, fromFileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes
     ) throws(StoreError) -> KeyRing {
-        try replace(path, with: [mustLoad(path).current], randomBytes)
+        let lock = try lockFile(path)
+        defer { Glibc.close(lock) }
+        let ring = try mustLoad(path)
+        return try replace(path, with: [ring.current] + ring.older.filter { !ids.contains($0.id) }, randomBytes)
     }
 
-    /// nil when there is no such file.
-    static func load(existingAt path: String) throws(StoreError) -> KeyRing? {
+    /// When the file got its present content; nil when there is none.
+    public static func lastChange(ofFileAt path: String) -> Date? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9)
+    }
+
+    /// One change at a time: of two rotations side by side, one would lose the other's key, and a server might have
+    /// sealed with it. The lock is on the file that goes, so whoever waited looks whether it still has the name.
+    private static func lockFile(_ path: String) throws(StoreError) -> Int32 {
+        while true {
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+            guard descriptor >= 0 else {
+                if errno == ENOENT { throw missing(path) }
+                throw .keyFile("The key file \(path) cannot be read: \(systemMessage()).")
+            }
+            var locked = stat()
+            var named = stat()
+            guard flock(descriptor, LOCK_EX) == 0, fstat(descriptor, &locked) == 0 else {
+                let message = systemMessage()
+                Glibc.close(descriptor)
+                throw .keyFile("The key file \(path) cannot be locked: \(message).")
+            }
+            if stat(path, &named) == 0, named.st_ino == locked.st_ino, named.st_dev == locked.st_dev {
+                return descriptor
+            }
+            Glibc.close(descriptor)
+        }
+    }
+
+    /// The key file's keys; nil when there is no such file.
+    public static func load(existingAt path: String) throws(StoreError) -> KeyRing? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -81,10 +117,12 @@ extension KeyRing {
     private static let maxFileBytes = 64 << 10
 
     private static func mustLoad(_ path: String) throws(StoreError) -> KeyRing {
-        guard let ring = try load(existingAt: path) else {
-            throw .keyFile("There is no key file \(path) yet: it is made when the server first starts.")
-        }
+        guard let ring = try load(existingAt: path) else { throw missing(path) }
         return ring
+    }
+
+    private static func missing(_ path: String) -> StoreError {
+        .keyFile("There is no key file \(path) yet: it is made when the server first starts.")
     }
 
     private static func newKey(_ randomBytes: (Int) -> [UInt8]) throws(StoreError) -> Key {

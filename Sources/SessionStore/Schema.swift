@@ -125,16 +125,21 @@ enum Schema {
         return migrator
     }
 
-    /// Every sealed column.
-    static let sealedColumns = [
-        ("account_secret", "claims"), ("account_secret", "refresh_token"), ("account_secret", "id_token"),
-        ("access_token", "token"),
-        ("sign_in_attempt", "sealed"),
-    ]
-
     /// Opens (or makes) the file and brings it to this version.
     static func open(_ path: String, _ ring: KeyRing) throws(StoreError) -> DatabasePool {
         try makeFile(path)
+        let pool = try connect(path)
+        do {
+            try migrator.migrate(pool)
+            try checkKeys(pool, ring, path)
+            return pool
+        } catch {
+            throw StoreError(error, path)
+        }
+    }
+
+    /// Opens a file that is there, at whatever version it is.
+    static func connect(_ path: String) throws(StoreError) -> DatabasePool {
         do {
             var configuration = GRDB.Configuration()
             configuration.label = "companion.store"
@@ -153,15 +158,44 @@ enum Schema {
                 // sign-outs would come back. Group commit pays for it.
                 try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864")
             }
-            try migrator.migrate(pool)
-            try checkKeys(pool, ring, path)
             return pool
         } catch {
             throw StoreError(error, path)
         }
     }
 
-    private static func check(_ db: Database, _ path: String) throws {
+    /// Opens a file that is there for looking only, also while a server writes to it: nothing is made, migrated or
+    /// checked.
+    static func connectReadOnly(_ path: String) throws(StoreError) -> DatabaseQueue {
+        guard access(path, R_OK) == 0 else {
+            throw .unavailable("the database \(path) cannot be read: \(systemMessage())")
+        }
+        do {
+            var configuration = GRDB.Configuration()
+            configuration.label = "companion.look"
+            configuration.readonly = true
+            configuration.busyMode = .timeout(5)
+            configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA temp_store = MEMORY") }
+            return try DatabaseQueue(path: path, configuration: configuration)
+        } catch {
+            throw StoreError(error, path)
+        }
+    }
+
+    /// The migrations that have not run, in their order.
+    static func pendingMigrations(_ db: Database) throws -> [String] {
+        let done = try Set(migrator.appliedIdentifiers(db))
+        return migrator.migrations.filter { !done.contains($0) }
+    }
+
+    /// What SQLite finds wrong with the file's structure, a few lines at most; empty when it is sound. Reads the whole
+    /// file. Not `integrity_check`: that also compares every index with its table, which takes many times as long.
+    static func damage(_ db: Database) throws -> [String] {
+        try String.fetchAll(db, sql: "PRAGMA quick_check(10)").filter { $0 != "ok" }
+    }
+
+    /// Fails when the file is another application's or a newer version's.
+    static func check(_ db: Database, _ path: String) throws {
         let id = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         // A first start that was killed leaves the migrator's own empty table: the id comes with the first migration.
         let isEmpty =

@@ -49,6 +49,7 @@ final class Sealer: Sendable {
     private struct State {
         var ring: KeyRing
         var stamp: FileStamp?
+        var nextLook = ContinuousClock.now
     }
 
     private struct FileStamp: Equatable {
@@ -88,12 +89,26 @@ final class Sealer: Sendable {
         else { return false }
         return state.withLock { state in
             let changed = state.ring.keyIDs != ring.keyIDs
-            state = State(ring: ring, stamp: stamp)
+            state.ring = ring
+            state.stamp = stamp
             return changed
         }
     }
 
+    /// A second after a rotation nothing is sealed with the old key any more, whatever else keeps the background work
+    /// busy: retiring a key counts on it.
+    private func lookOnceASecond() {
+        let now = ContinuousClock.now
+        let mustLook = state.withLock { state in
+            guard state.ring.file != nil, now >= state.nextLook else { return false }
+            state.nextLook = now + .seconds(1)
+            return true
+        }
+        if mustLook { _ = reloadIfChanged() }
+    }
+
     func seal(_ text: String, for place: Place) throws(StoreError) -> Data {
+        lookOnceASecond()
         let key = state.withLock { $0.ring.current }
         do {
             let box = try AES.GCM.seal(Data(text.utf8), using: key.secret, authenticating: place.associatedData)

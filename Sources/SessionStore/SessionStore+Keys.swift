@@ -1,103 +1,141 @@
 import Foundation
 import GRDB
 
+/// One key, and how much it seals.
+public struct KeyUse: Sendable, Hashable {
+    /// The key's id, which is no secret.
+    public let id: KeyRing.KeyID
+    /// Whether it is the one that seals now.
+    public let isCurrent: Bool
+    /// Whether the key ring holds it: without it, what it sealed is lost.
+    public let isAtHand: Bool
+    /// How many values in the database are sealed with it.
+    public let values: Int
+
+    /// The ring's keys in their order, then keys that are not in it.
+    static func list(_ ring: KeyRing?, _ counts: [KeyRing.KeyID: Int]) -> [KeyUse] {
+        let known = ring?.keyIDs ?? []
+        let lost = counts.keys.filter { !known.contains($0) }.sorted { $0.description < $1.description }
+        return (known + lost).map {
+            KeyUse(
+                id: $0, isCurrent: $0 == ring?.currentKeyID, isAtHand: known.contains($0), values: counts[$0] ?? 0)
+        }
+    }
+}
+
+/// How far the sealing anew has come, row by row of one column after the other.
+struct Resealing: Sendable {
+    /// The key that sealed when it began.
+    let key: KeyRing.KeyID
+    var column = 0
+    var after = Int64.min
+    /// Values sealed anew.
+    var count = 0
+}
+
 extension SessionStore {
-    /// Seals again with the current key what an older one sealed, in small batches; answers how many values. Afterwards
-    /// the older keys are needed no more (`KeyRing.dropOlderKeys(fileAt:)`). Beside a running server, wait two seconds
-    /// after `KeyRing.rotate(fileAt:)`: until then it may still seal with the old key.
+    private static let resealBatch = 200
+
+    /// Which keys there are and how many values each seals.
+    public func keyUses() async throws(StoreError) -> [KeyUse] {
+        let counts = try await database.read { db in try SealedColumn.counts(db) }
+        return KeyUse.list(sealer.ring, counts)
+    }
+
+    /// Seals with the current key what an older one sealed; answers how many values. What does not open (damaged, or a
+    /// key is missing) stays as it is. Safe beside a running server.
     public func reseal() async throws(StoreError) -> Int {
         _ = sealer.reloadIfChanged()
         try await noteCurrentKey()
-        var count = 0
-        count += try await reseal(
-            "account_secret", "claims", "account",
-            "SELECT session, app, id, '' FROM account WHERE key = ?"
-        ) { row in
-            .claims(try row.decode(atIndex: 0), app: try row.decode(atIndex: 1), account: try row.decode(atIndex: 2))
-        }
-        count += try await reseal(
-            "account_secret", "refresh_token", "account",
-            "SELECT session, app, id, '' FROM account WHERE key = ?"
-        ) { row in
-            .refreshToken(
-                try row.decode(atIndex: 0), app: try row.decode(atIndex: 1), account: try row.decode(atIndex: 2))
-        }
-        count += try await reseal(
-            "account_secret", "id_token", "account",
-            "SELECT session, app, id, '' FROM account WHERE key = ?"
-        ) { row in
-            .idToken(try row.decode(atIndex: 0), app: try row.decode(atIndex: 1), account: try row.decode(atIndex: 2))
-        }
-        count += try await reseal(
-            "access_token", "token", "key",
-            """
-            SELECT session, app, id, requested_scopes, tenant FROM access_token JOIN account ON account.key = access_token.account
-            WHERE access_token.key = ?
-            """
-        ) { row in
-            .accessToken(
-                try row.decode(atIndex: 0), app: try row.decode(atIndex: 1), account: try row.decode(atIndex: 2),
-                tenant: try row.decode(atIndex: 4), scopes: try row.decode(atIndex: 3))
-        }
-        count += try await reseal(
-            "sign_in_attempt", "sealed", "rowid", "SELECT state_hash FROM sign_in_attempt WHERE rowid = ?"
-        ) { row in
-            guard let hash = SHA256Hash(blob: try row.decode(atIndex: 0)) else {
-                throw StoreError.corrupt("a state's hash does not have 32 bytes")
-            }
-            return .attempt(hash)
-        }
-        let current = sealer.ring.currentKeyID
-        try await database.write { db, _ in
-            for row in try db.rows("SELECT id FROM sealing_key", []) {
-                let id = KeyRing.KeyID(bytes: Array(try row.decode(Data.self, atIndex: 0)))
-                if try id != current && !Schema.isUsed(db, id) {
-                    try db.run("DELETE FROM sealing_key WHERE id = ?", [Data(id.bytes)])
-                }
-            }
-        }
-        return count
+        var state = Resealing(key: sealer.ring.currentKeyID)
+        while let next = try await resealStep(state) { state = next }
+        return state.count
     }
 
-    /// `table`, `column` and the rest are ours: no input is part of the SQL.
-    private func reseal(
-        _ table: String, _ column: String, _ key: String, _ identity: String,
-        _ place: @escaping @Sendable (Row) throws -> Sealer.Place
-    ) async throws(StoreError) -> Int {
-        var count = 0
-        var after = Int64.min
-        while true {
-            let seen = after
-            let (last, changed) = try await database.write { [self] db, _ in
-                let current = Data(sealer.ring.currentKeyID.bytes)
-                let rows = try db.rows(
-                    """
-                    SELECT \(key), \(column) FROM \(table)
-                    WHERE \(key) > ? AND substr(\(column), \(Sealer.keyIDColumns)) <> ? ORDER BY \(key) LIMIT 100
-                    """, [seen, current])
-                var last: Int64?
-                for row in rows {
-                    let number = try row.decode(Int64.self, atIndex: 0)
-                    last = number
-                    guard let owner = try db.row(identity, [number]) else { continue }
-                    let place = try place(owner)
-                    let text = try sealer.open(row.decode(Data.self, atIndex: 1), for: place)
-                    try db.run(
-                        "UPDATE \(table) SET \(column) = ? WHERE \(key) = ?", [sealer.seal(text, for: place), number])
-                }
-                return (last, rows.count)
-            }
-            guard let last else { return count }
-            count += changed
-            after = last
+    /// Seals the rest with the current key and takes the older keys that seal nothing any more out of the key file.
+    /// Answers what became of the older keys: those that still seal something stay.
+    ///
+    /// Beside a running server, some seconds after `KeyRing.rotate(fileAt:)`: see ``KeyRing/settlingTime``.
+    public func retireOlderKeys() async throws(StoreError) -> (retired: [KeyRing.KeyID], kept: [KeyUse]) {
+        guard let file = sealer.ring.file else {
+            throw .keyFile(
+                "The keys come from the environment: leave only the first in COMPANION_ENCRYPTION_KEY and restart.")
         }
+        _ = try await reseal()
+        let older = try await keyUses().filter { $0.isAtHand && !$0.isCurrent }
+        let idle = Set(older.filter { $0.values == 0 }.map(\.id))
+        if !idle.isEmpty {
+            _ = try KeyRing.drop(idle, fromFileAt: file, randomBytes: randomBytes)
+            _ = sealer.reloadIfChanged()
+            try await database.write { db, _ in
+                for id in idle { try db.run("DELETE FROM sealing_key WHERE id = ?", [Data(id.bytes)]) }
+            }
+        }
+        return (older.map(\.id).filter(idle.contains), older.filter { !idle.contains($0.id) })
+    }
+
+    /// One small step; nil at the end.
+    func resealStep(_ state: Resealing) async throws(StoreError) -> Resealing? {
+        guard state.column < SealedColumn.all.count else { return nil }
+        let column = SealedColumn.all[state.column]
+        let sealer = sealer
+        // A reader looks for the rows: on the writer, walking a large table would keep every sign-in waiting.
+        let (last, values) = try await database.read { db in
+            let rows = try db.rows(
+                """
+                SELECT \(column.key),
+                    CASE WHEN substr(\(column.column), \(Sealer.keyIDColumns)) <> ? THEN \(column.column) END
+                FROM \(column.table) WHERE \(column.key) > ? ORDER BY \(column.key) LIMIT ?
+                """, [Data(state.key.bytes), state.after, Self.resealBatch])
+            var values: [(key: Int64, old: Data, new: Data)] = []
+            for row in rows {
+                guard let old = try row.decode(Data?.self, atIndex: 1) else { continue }
+                let key = try row.decode(Int64.self, atIndex: 0)
+                guard let owner = try db.row(column.identity, [key]) else { continue }
+                let place = try column.place(owner)
+                // One damaged value must not keep the others from the new key.
+                guard let text = try? sealer.open(old, for: place) else { continue }
+                values.append((key, old, try sealer.seal(text, for: place)))
+            }
+            return (try rows.last?.decode(Int64.self, atIndex: 0), values)
+        }
+        var next = state
+        guard let last else {
+            next.column += 1
+            next.after = .min
+            return next
+        }
+        if !values.isEmpty {
+            next.count += try await database.write { db, _ in
+                var count = 0
+                for value in values {
+                    // A value that was renewed since it was read stays: its writer sealed it.
+                    try db.run(
+                        """
+                        UPDATE \(column.table) SET \(column.column) = ?
+                        WHERE \(column.key) = ? AND \(column.column) = ?
+                        """, [value.new, value.key, value.old])
+                    count += db.changesCount
+                }
+                return count
+            }
+        }
+        next.after = last
+        return next
     }
 
     /// So that the loss of this key is noticed when the file is opened.
     func noteCurrentKey() async throws(StoreError) {
-        let id = Data(sealer.ring.currentKeyID.bytes)
-        try await database.write { db, _ in try db.run("INSERT OR IGNORE INTO sealing_key (id) VALUES (?)", [id]) }
+        let id = sealer.ring.currentKeyID
+        try await database.write { db, _ in
+            try db.run("INSERT OR IGNORE INTO sealing_key (id) VALUES (?)", [Data(id.bytes)])
+        }
     }
+}
+
+extension KeyRing {
+    /// How long after a rotation a running server may still commit what it sealed with the key before.
+    public static var settlingTime: Duration { .seconds(10) }
 }
 
 extension Schema {
@@ -110,7 +148,7 @@ extension Schema {
             }
         }
         let missing = known.filter { !ring.keyIDs.contains($0) }
-        for id in missing where try pool.read({ db in try isUsed(db, id) }) {
+        for id in missing where try pool.read({ db in try SealedColumn.isUsed(db, id) }) {
             throw StoreError.cannotUnseal(Sealer.keyMissing(id, path))
         }
         guard !missing.isEmpty || !known.contains(ring.currentKeyID) else { return }
@@ -118,15 +156,5 @@ extension Schema {
             for id in missing { try db.run("DELETE FROM sealing_key WHERE id = ?", [Data(id.bytes)]) }
             try db.run("INSERT OR IGNORE INTO sealing_key (id) VALUES (?)", [Data(ring.currentKeyID.bytes)])
         }
-    }
-
-    /// Reads every sealed value's first bytes: only done when a key was rotated out or lost.
-    static func isUsed(_ db: Database, _ id: KeyRing.KeyID) throws -> Bool {
-        for (table, column) in sealedColumns {
-            let row = try db.row(
-                "SELECT 1 FROM \(table) WHERE substr(\(column), \(Sealer.keyIDColumns)) = ? LIMIT 1", [Data(id.bytes)])
-            if row != nil { return true }
-        }
-        return false
     }
 }

@@ -6,6 +6,21 @@ struct UpkeepProgress: Sendable {
     /// The database's version for which the cache is right.
     var version: Int64?
     var written = ContinuousClock.now
+    /// The key that seals, once the database knows of it.
+    var notedKey: KeyRing.KeyID?
+    /// nil when nothing is to be sealed anew.
+    var resealing: Resealing?
+
+    /// As at the opening of the database, which has noted the key.
+    init(version: Int64? = nil, ring: KeyRing) {
+        self.version = version
+        follow(ring)
+    }
+
+    mutating func follow(_ ring: KeyRing) {
+        notedKey = ring.currentKeyID
+        resealing = ring.older.isEmpty ? nil : Resealing(key: ring.currentKeyID)
+    }
 }
 
 extension SessionStore {
@@ -19,6 +34,7 @@ extension SessionStore {
     func upkeepRound(_ progress: UpkeepProgress) async -> UpkeepProgress {
         var progress = progress
         progress.version = await noticeOutsideChanges(since: progress.version)
+        await followRotation(&progress)
         if progress.written.duration(to: .now) >= Self.writeInterval {
             progress.written = .now
             // Writes the uses first. When the disk refuses, the next minute tries again.
@@ -30,10 +46,33 @@ extension SessionStore {
     /// Ends all cache entries when another process committed since `version`, and reads the key file again when it
     /// changed. Answers the version now.
     func noticeOutsideChanges(since version: Int64?) async -> Int64? {
-        if sealer.reloadIfChanged() { try? await noteCurrentKey() }
+        _ = sealer.reloadIfChanged()
         guard let now = await database.outsideVersion() else { return version }
         if let version, version != now { cache.endAll() }
         return now
+    }
+
+    /// After a rotation, and at each start while there are older keys: seals everything with the current key, a fifth
+    /// of a second at a time. An error (the disk is full) leaves the rest for the next round.
+    private func followRotation(_ progress: inout UpkeepProgress) async {
+        let ring = sealer.ring
+        if progress.notedKey != ring.currentKeyID {
+            guard (try? await noteCurrentKey()) != nil else { return }
+            progress.follow(ring)
+        }
+        let end = ContinuousClock.now + .milliseconds(200)
+        while let state = progress.resealing, ContinuousClock.now < end, !Task.isCancelled {
+            do throws(StoreError) {
+                if let next = try await resealStep(state) {
+                    progress.resealing = next
+                } else {
+                    // Once more when there was something: a write that was under way may have used the older key.
+                    progress.resealing = state.count > 0 ? Resealing(key: state.key) : nil
+                }
+            } catch {
+                return
+            }
+        }
     }
 
     /// Writes when sessions were last used, in transactions of a few hundred rows.

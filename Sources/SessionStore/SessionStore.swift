@@ -11,6 +11,9 @@ import GRDB
 public final class SessionStore: Sendable {
     /// Where the database is and how long sessions live.
     public struct Configuration: Sendable {
+        /// Where the database is unless somebody says otherwise.
+        public static let defaultPath = "companion.sqlite"
+
         /// The SQLite file; made (mode 0600) when it is not there.
         public var path: String
         /// A session that was not used for so long is over.
@@ -74,8 +77,9 @@ public final class SessionStore: Sendable {
         ) { cache.end($0.sessions) }
         guard backgroundWork else { return }
         upkeep.withLock { task in
-            task = Task.detached(priority: .utility) { [weak self, version = database.versionAtOpening] in
-                var progress = UpkeepProgress(version: version)
+            let beginning = UpkeepProgress(version: database.versionAtOpening, ring: keyRing)
+            task = Task.detached(priority: .utility) { [weak self] in
+                var progress = beginning
                 while !Task.isCancelled {
                     guard let next = await self?.upkeepRound(progress) else { return }
                     progress = next

@@ -83,7 +83,7 @@ import Testing
         #expect(rotated.keyIDs.count == 2)
         #expect(rotated.keyIDs.last == first.currentKeyID)
         #expect(try KeyRing.load(orCreateAt: fixture.keyPath).keyIDs == rotated.keyIDs)
-        let dropped = try KeyRing.dropOlderKeys(fileAt: fixture.keyPath)
+        let dropped = try KeyRing.drop([first.currentKeyID], fromFileAt: fixture.keyPath)
         #expect(dropped.keyIDs == [rotated.currentKeyID])
         #expect(try KeyRing.load(orCreateAt: fixture.keyPath).keyIDs == dropped.keyIDs)
         let attributes = try FileManager.default.attributesOfItem(atPath: fixture.keyPath)

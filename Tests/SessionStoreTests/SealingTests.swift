@@ -132,7 +132,7 @@ import Testing
 
         #expect(try await commandLine.reseal() == 4)  // Claims, refresh and access token, and the pending attempt.
         #expect(try await commandLine.reseal() == 0)
-        _ = try KeyRing.dropOlderKeys(fileAt: fixture.keyPath)
+        #expect(try await commandLine.retireOlderKeys().retired == [oldRing.currentKeyID])
         _ = await server.noticeOutsideChanges(since: nil)
         #expect(server.sealer.ring.keyIDs == [newRing.currentKeyID])
         #expect(try await server.session(old)?.currentAccount(for: "ios")?.id == "adele.tenant")

@@ -40,6 +40,12 @@ final class StoreFixture: Sendable {
             randomBytes: SessionStore.secureRandomBytes, backgroundWork: false)
     }
 
+    /// The files there are; without the database's log and its index, which stay when the database is closed.
+    func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+            .filter { !$0.hasPrefix("companion.sqlite-") }
+    }
+
     /// A connection of "another process": what SQLite does between connections does not depend on the process.
     func outsider() throws -> DatabaseQueue {
         var configuration = Configuration()
