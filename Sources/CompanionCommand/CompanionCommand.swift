@@ -9,7 +9,9 @@ struct CompanionCommand: AsyncParsableCommand {
         abstract:
             "A web companion for Microsoft's MSAL tutorials: sign in, call Microsoft Graph, sign out, in a browser.",
         version: "companion \(companionVersion)",
-        subcommands: [Serve.self, Demo.self, Check.self, Sessions.self],
+        subcommands: [
+            Serve.self, Demo.self, Check.self, Sessions.self, Keys.self, Backup.self, Migrate.self,
+        ],
         defaultSubcommand: Serve.self)
 }
 
@@ -27,7 +29,7 @@ struct ServerOptions: ParsableArguments {
     @Option(help: "The port to listen on. Default: 8080.")
     var port: Int?
 
-    @Option(help: "The SQLite file of sessions and sealed tokens. Default: companion.sqlite.")
+    @Option(help: "The database of sessions and sealed tokens. Default: companion.sqlite.")
     var database: String?
 
     @Option(help: "The folder of pages. Default: Public.")

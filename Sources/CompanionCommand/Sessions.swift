@@ -1,5 +1,4 @@
 import ArgumentParser
-import Companion
 import Foundation
 import SessionStore
 
@@ -8,40 +7,9 @@ struct Sessions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List, revoke or purge sessions.", subcommands: [List.self, Revoke.self, Purge.self])
 
-    /// The database that the server uses.
-    struct Database: ParsableArguments {
-        @OptionGroup var file: ConfigurationOptions
-        @Option(help: "The SQLite file. Default: the configuration's, or companion.sqlite.")
-        var database: String?
-
-        func withStore(_ body: (SessionStore) async throws -> Void) async throws {
-            let environment = ProcessInfo.processInfo.environment
-            let path = ConfigurationPath.find(option: file.config, environment: environment)
-            var options: [String: String] = [:]
-            options["database"] = database
-            let configuration = try ConfigurationPath.read(
-                path, options: options, environment: environment, needsApplications: false)
-            guard FileManager.default.fileExists(atPath: configuration.database) else {
-                throw ValidationError("There is no database at \(configuration.database); name it with --database.")
-            }
-            do {
-                let store = try SessionStore(configuration: configuration)
-                do {
-                    try await body(store)
-                } catch {
-                    await store.close()
-                    throw error
-                }
-                await store.close()
-            } catch let error as StoreError {
-                throw ValidationError(error.description)
-            }
-        }
-    }
-
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "One line a session: key, begin, last use, accounts.")
-        @OptionGroup var database: Database
+        @OptionGroup var database: DatabaseOptions
 
         func run() async throws {
             try await database.withStore { store in
@@ -61,7 +29,7 @@ struct Sessions: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "End a session, a user's sessions, or all of them.")
-        @OptionGroup var database: Database
+        @OptionGroup var database: DatabaseOptions
         @Argument(help: "The sessions' keys, as `list` prints them.") var keys: [String] = []
         @Option(help: "End every session in which this username is signed in.") var username: String?
         @Flag(help: "End every session.") var all = false
@@ -88,7 +56,7 @@ struct Sessions: AsyncParsableCommand {
 
     struct Purge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Delete the sessions that have expired.")
-        @OptionGroup var database: Database
+        @OptionGroup var database: DatabaseOptions
 
         func run() async throws {
             try await database.withStore { store in print("\(try await store.purgeExpired()) deleted") }

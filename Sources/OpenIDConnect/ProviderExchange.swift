@@ -41,6 +41,14 @@ extension RedactedDescription {
 }
 
 extension ProviderRequest {
+    /// A page, as a browser without a session asks for it.
+    public static func page(_ endpoint: Endpoint) -> ProviderRequest {
+        ProviderRequest(
+            head: HTTPRequest(
+                method: .get, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.pathAndQuery,
+                headerFields: [.accept: "text/html"]))
+    }
+
     static func get(_ endpoint: Endpoint) -> ProviderRequest {
         ProviderRequest(
             head: HTTPRequest(

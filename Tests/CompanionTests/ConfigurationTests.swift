@@ -56,6 +56,17 @@ import Testing
         #expect(all.publicURL.origin == "http://localhost:3")
     }
 
+    @Test func `the environment's key may have those before it behind it`() throws {
+        let keys = [1, 2].map { Data(repeating: $0, count: 32).base64EncodedString() }.joined(separator: ",")
+        guard
+            case .value(keys) = try read(Self.application, environment: ["COMPANION_ENCRYPTION_KEY": keys])
+                .encryptionKey
+        else {
+            Issue.record("not taken")
+            return
+        }
+    }
+
     @Test func `JSON is read as well`() throws {
         let configuration = try read(
             #"{"device_mode": "shared", "apps": {"mac": {"page": "macos", "client_id": "x"}}}"#)

@@ -21,7 +21,7 @@ final class Site: Sendable {
     let client: HTTPClient
     private let workers: WorkerGroup
     private let tenant: DemoTenant
-    private let configuration: CompanionConfiguration
+    let configuration: CompanionConfiguration
     private let server: Mutex<CompanionServer>
 
     var origin: String { "http://localhost:\(port)" }

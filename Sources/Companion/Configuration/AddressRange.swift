@@ -31,6 +31,17 @@ public struct AddressRange: Sendable, Equatable {
         return true
     }
 
+    /// Whether it is every address there is.
+    var isEverything: Bool { prefixBits == 0 }
+
+    /// Whether it is larger than one organization's network: more than a /8 of IPv4 or a /32 of IPv6 (the least that a
+    /// provider is given), and not IPv6's unique local addresses (RFC 4193).
+    var isTooWide: Bool {
+        if bytes.count == 4 { return prefixBits < 8 }
+        let isUniqueLocal = prefixBits >= 7 && bytes[0] & 0xFE == 0xFC
+        return prefixBits < 32 && !isUniqueLocal
+    }
+
     private static func bytes(of address: String) -> [UInt8]? {
         var ipv4 = in_addr()
         if inet_pton(AF_INET, address, &ipv4) == 1 { return withUnsafeBytes(of: &ipv4) { Array($0) } }

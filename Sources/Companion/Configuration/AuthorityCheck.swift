@@ -21,6 +21,10 @@ public struct AuthorityCheck: Sendable {
         /// Whether a sign-in can work as far as this goes.
         public let isGood: Bool
         let message: Message
+        /// Whether somebody should act while sign-ins still work.
+        let isWarning: Bool
+        /// Why a bad finding matters and how to mend it, for the command line.
+        let advice: Advice?
 
         /// What was found and, where it is wrong, what to do.
         public var text: String { message.english }
@@ -37,9 +41,18 @@ public struct AuthorityCheck: Sendable {
         /// Whether a sign-in can work.
         public var isHealthy: Bool { findings.allSatisfy(\.isGood) }
 
-        mutating func add(_ subject: Finding.Subject, isGood: Bool = true, _ message: Message) {
-            findings.append(Finding(subject: subject, isGood: isGood, message: message))
+        mutating func add(
+            _ subject: Finding.Subject, isGood: Bool = true, _ message: Message, isWarning: Bool = false,
+            _ advice: Advice? = nil
+        ) {
+            findings.append(
+                Finding(subject: subject, isGood: isGood, message: message, isWarning: isWarning, advice: advice))
         }
+    }
+
+    /// Why something matters, and how to mend it.
+    struct Advice: Sendable, Equatable {
+        let why, remedy: String
     }
 
     /// The most by which the clocks may differ: what ID-token checks allow.
@@ -80,7 +93,13 @@ public struct AuthorityCheck: Sendable {
         do throws(HTTPClientError) {
             checkClock(try await client.send(authority.discoveryRequest.head).head, &report)
         } catch {
-            report.add(.discovery, isGood: false, "The authority cannot be reached: \(error.reason)")
+            report.add(
+                .discovery, isGood: false, "The authority cannot be reached: \(error.reason)",
+                Advice(
+                    why: "Without the provider nobody can sign in, and no token is renewed.",
+                    remedy:
+                        "Try `curl -v \(authority)/` on this machine: name resolution, firewall, proxy (https_proxy) or certificates."
+                ))
             return report
         }
         // What the running server remembers is not asked: this is about now.
@@ -94,17 +113,29 @@ public struct AuthorityCheck: Sendable {
             metadata = try await directory.metadata(for: authority)
             report.add(.discovery, "The authority answers; its issuer is \(metadata.issuer).")
         } catch {
-            report.add(.discovery, isGood: false, "The authority's metadata cannot be used: \(error.description)")
+            report.add(
+                .discovery, isGood: false, "The authority's metadata cannot be used: \(error.description)",
+                Advice(
+                    why: "The endpoints and the issuer come from there: nobody can sign in.",
+                    remedy: "Compare authority and kind with the app registration's Endpoints page."))
             return report
         }
         do throws(OpenIDError) {
             _ = try await directory.signingKeys(of: metadata)
             report.add(.keys, "The keys that sign its tokens can be read.")
         } catch {
-            report.add(.keys, isGood: false, "The keys that sign its tokens cannot be used: \(error.description)")
+            report.add(
+                .keys, isGood: false, "The keys that sign its tokens cannot be used: \(error.description)",
+                Advice(
+                    why: "ID tokens cannot be checked without them: nobody can sign in.",
+                    remedy: "Try again in a minute; if it stays so, it is the provider's to mend."))
         }
         if application.kind == .oidc, application.api == nil, metadata.userInfoEndpoint == nil {
-            report.add(.userInfo, isGood: false, "The provider has no UserInfo endpoint; name an api.")
+            report.add(
+                .userInfo, isGood: false, "The provider has no UserInfo endpoint; name an api.",
+                Advice(
+                    why: "The page has nothing to call after signing in.",
+                    remedy: "Set apps.\(application.id).api to an API that takes the provider's access tokens."))
         }
         return report
     }
@@ -117,8 +148,10 @@ public struct AuthorityCheck: Sendable {
         }
         report.add(
             .clock, isGood: false,
-            "This machine's clock differs by \(Int(skew)) seconds from the provider's, so that ID tokens are refused; set the clock."
-        )
+            "This machine's clock differs by \(Int(skew)) seconds from the provider's, so that ID tokens are refused; set the clock.",
+            Advice(
+                why: "An ID token is good from and until a time, with 5 minutes' leeway.",
+                remedy: "Run `timedatectl set-ntp true`, and look at `timedatectl status` a minute later."))
     }
 
     /// How far this machine's clock is ahead of the provider's, in seconds; nil when it does not say.
@@ -135,12 +168,16 @@ public struct AuthorityCheck: Sendable {
         do {
             authentication = try ClientCredentials.read(application.credential)
         } catch {
-            report.add(.credential, isGood: false, "The application cannot prove who it is: \(error)")
+            report.add(
+                .credential, isGood: false, "The application cannot prove who it is: \(error)",
+                Advice(
+                    why: "The provider gives tokens only to an application that proves who it is.",
+                    remedy: "Put the file there, readable for the user who runs the server (and for nobody else)."))
             return
         }
         switch authentication {
         case .publicClient: report.add(.credential, "The application is a public client, which has no secret.")
-        case .certificate(let certificate): checkExpiry(certificate.notValidAfter, &report)
+        case .certificate(let certificate): checkExpiry(certificate.notValidAfter, of: application, &report)
         case .secret, .assertion:
             guard let date = application.clientSecretExpires else {
                 report.add(
@@ -149,21 +186,44 @@ public struct AuthorityCheck: Sendable {
                 )
                 return
             }
-            checkExpiry(date, &report)
+            checkExpiry(date, of: application, &report)
         }
     }
 
-    private func checkExpiry(_ date: Date, _ report: inout Report) {
+    private func checkExpiry(_ date: Date, of application: Application, _ report: inout Report) {
+        let advice = Advice(
+            why: "From that day on nobody can sign in and no token is renewed; who is signed in stays so.",
+            remedy: application.credential.renewal)
         let day = date.formatted(.iso8601.year().month().day())
         let left = date.timeIntervalSince(now())
         if left <= 0 {
-            report.add(.credential, isGood: false, "The secret or certificate ended on \(day): replace it now.")
+            report.add(.credential, isGood: false, "The secret or certificate ended on \(day): replace it now.", advice)
         } else if left < AuthorityCheck.expiryWarning {
             report.add(
                 .credential, isGood: false,
-                "The secret or certificate ends on \(day), in \(Int(left / 86_400)) days: replace it.")
+                "The secret or certificate ends on \(day), in \(Int(left / 86_400)) days: replace it.",
+                isWarning: true, advice)
         } else {
             report.add(.credential, "The secret or certificate is good until \(day).")
+        }
+    }
+}
+
+extension ClientCredential {
+    /// How it is replaced.
+    fileprivate var renewal: String {
+        switch self {
+        case .fixed:
+            "Under Certificates & secrets make a new secret, set it in the environment with client_secret_expires, restart, "
+                + "then delete the old one."
+        case .secretFile(let path, _):
+            "Under Certificates & secrets make a new secret, write its value to \(path) (read again without a restart), "
+                + "set client_secret_expires to its end, then delete the old one."
+        case .certificateFiles(let certificate, let privateKey):
+            "Add a new certificate under Certificates & secrets, then write it to \(certificate) and its key to "
+                + "\(privateKey) (both are read again without a restart)."
+        case .federatedTokenFile(let path):
+            "Look at what writes \(path): it should have renewed the token."
         }
     }
 }

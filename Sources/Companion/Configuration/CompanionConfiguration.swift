@@ -1,5 +1,6 @@
 import Foundation
 import OpenIDConnect
+import SessionStore
 
 /// Everything that an operator can decide, checked. Made by ``CompanionConfiguration/read(options:environment:file:)``
 /// or, for the demo, in code; whoever holds one need not check again.
@@ -10,7 +11,7 @@ public struct CompanionConfiguration: Sendable {
     public var port: Int
     /// The address that users see. Redirect URIs and the cookie's attributes follow from it, never from a request.
     public var publicURL: PublicURL
-    /// The SQLite file.
+    /// Where the store keeps its database.
     public var database: String
     /// The folder of pages.
     public var publicFolder: String
@@ -62,7 +63,7 @@ public struct CompanionConfiguration: Sendable {
         host = "127.0.0.1"
         self.port = port
         publicURL = .localhost(port: port)
-        database = "companion.sqlite"
+        database = SessionStore.Configuration.defaultPath
         publicFolder = "Public"
         deviceMode = .private
         tokenDisplay = .masked
@@ -134,7 +135,7 @@ public enum LogFormat: String, Sendable, CaseIterable {
 public enum EncryptionKey: Sendable, CustomStringConvertible {
     /// A file, made on first start.
     case file(String)
-    /// The key itself, base64 of 32 bytes.
+    /// The key itself, base64 of 32 bytes; further ones behind it open what they sealed before.
     case value(String)
 
     /// Never the key itself.

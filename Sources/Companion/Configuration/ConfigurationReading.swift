@@ -1,5 +1,6 @@
 import Configuration
 import Foundation
+import SessionStore
 import OpenIDConnect
 
 /// The keys that a configuration may have; an unknown one is a mistake, because it is usually a misspelt one.
@@ -195,8 +196,10 @@ struct ConfigurationReading {
 
     private mutating func encryptionKey(besides database: String) -> EncryptionKey {
         if let value = text("encryption_key") {
-            if Data(base64Encoded: value)?.count != 32 {
-                mistakes.add("encryption_key", "must be the base64 of 32 bytes, as `openssl rand -base64 32` prints")
+            if (try? KeyRing(text: value)) == nil {
+                mistakes.add(
+                    "encryption_key",
+                    "must be the base64 of 32 bytes, as `openssl rand -base64 32` prints; after a rotation NEW,OLD")
             }
             return .value(value)
         }

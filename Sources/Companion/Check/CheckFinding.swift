@@ -1,0 +1,63 @@
+/// One thing that `companion check` looked at.
+public struct CheckFinding: Sendable, Codable, Equatable {
+    /// How bad it is.
+    public enum Severity: String, Sendable, Codable, CaseIterable {
+        /// Something does not work, or is open to others: exit status 1.
+        case mistake
+        /// Works, and would be better otherwise.
+        case advice
+        /// As it should be.
+        case good
+    }
+
+    /// What was looked at: a stable name, as `clock` or `file_permissions`.
+    public let subject: String
+    /// How bad it is.
+    public let severity: Severity
+    /// The application's name; nil for what concerns the whole installation.
+    public var application: String?
+    /// The application's authority, when it is about that.
+    public var authority: String?
+    /// What was found.
+    public let what: String
+    /// Why it matters; nil when it is good.
+    public let why: String?
+    /// How to mend it; nil when it is good.
+    public let remedy: String?
+
+    static func good(_ subject: String, _ what: String) -> CheckFinding {
+        CheckFinding(subject: subject, severity: .good, what: what, why: nil, remedy: nil)
+    }
+
+    static func advice(_ subject: String, _ what: String, why: String, remedy: String) -> CheckFinding {
+        CheckFinding(subject: subject, severity: .advice, what: what, why: why, remedy: remedy)
+    }
+
+    static func mistake(_ subject: String, _ what: String, why: String, remedy: String) -> CheckFinding {
+        CheckFinding(subject: subject, severity: .mistake, what: what, why: why, remedy: remedy)
+    }
+
+    /// The same about one application.
+    func of(_ application: Application, authority: String? = nil) -> CheckFinding {
+        var finding = self
+        finding.application = application.id
+        finding.authority = authority
+        return finding
+    }
+
+    init(_ finding: AuthorityCheck.Finding) {
+        subject = finding.subject.rawValue
+        severity = finding.isGood ? .good : finding.isWarning ? .advice : .mistake
+        what = finding.text
+        why = finding.advice?.why
+        remedy = finding.advice?.remedy
+    }
+
+    private init(subject: String, severity: Severity, what: String, why: String?, remedy: String?) {
+        self.subject = subject
+        self.severity = severity
+        self.what = what
+        self.why = why
+        self.remedy = remedy
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+
+/// Everything that `companion check` found, for people and for machines.
+public struct CheckReport: Sendable, Codable, Equatable {
+    /// What the operator enters in an application's registration, letter by letter.
+    public struct Registration: Sendable, Codable, Equatable {
+        /// The application's name.
+        public let application: String
+        /// What the home page calls it.
+        public let title: String
+        /// The platform under *Authentication*: a redirect URI of another platform does not count.
+        public let platform: String
+        /// The redirect URI.
+        public let redirectURI: String
+        /// A further redirect URI: where the provider returns to after signing out of the browser.
+        public let signedOutURI: String
+        /// The front-channel logout URL.
+        public let frontChannelLogoutURL: String
+
+        private enum CodingKeys: String, CodingKey {
+            case application, title, platform
+            case redirectURI = "redirect_uri"
+            case signedOutURI = "post_logout_redirect_uri"
+            case frontChannelLogoutURL = "front_channel_logout_uri"
+        }
+    }
+
+    /// Whether there is no mistake (advice there may be).
+    public let ok: Bool
+    /// Everything that was looked at, mistakes first, then advice, then what is good.
+    public let findings: [CheckFinding]
+    /// What to enter in each application's registration.
+    public let registrations: [Registration]
+
+    init(_ findings: [CheckFinding], registrations: [Registration] = []) {
+        ok = !findings.contains { $0.severity == .mistake }
+        self.findings = CheckFinding.Severity.allCases.flatMap { severity in
+            findings.filter { $0.severity == severity }
+        }
+        self.registrations = registrations
+    }
+
+    /// One JSON object.
+    public var json: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    }
+
+    /// For people: the installation, then each application with what to register, mistakes first.
+    public var text: String {
+        var lines: [String] = []
+        let general = findings.filter { $0.application == nil }
+        if !general.isEmpty {
+            lines.append("This installation")
+            general.forEach { lines += Self.lines(of: $0) }
+        }
+        for registration in registrations {
+            let own = findings.filter { $0.application == registration.application }
+            let authorities = Set(own.compactMap(\.authority)).sorted()
+            lines += ["", "\(registration.application): \(registration.title)"]
+            // A finding about one of several authorities (B2C's user flows) says which.
+            for finding in own { lines += Self.lines(of: finding, namingAuthority: authorities.count > 1) }
+            if let authority = authorities.first, authorities.count == 1 { lines.append("  authority: \(authority)") }
+            lines += [
+                "  register as redirect URI (platform \(registration.platform)): \(registration.redirectURI)",
+                "  register for signing out of the browser: \(registration.signedOutURI)",
+                "  register as front-channel logout URL: \(registration.frontChannelLogoutURL)",
+            ]
+        }
+        lines += ["", summary]
+        return lines.drop { $0.isEmpty }.joined(separator: "\n")
+    }
+
+    private var summary: String {
+        func count(_ severity: CheckFinding.Severity) -> Int { findings.count { $0.severity == severity } }
+        let mistakes = count(.mistake)
+        let advice = count(.advice) > 0 ? " \(count(.advice)) of advice." : ""
+        return (mistakes == 0 ? "No mistakes found." : mistakes == 1 ? "1 mistake." : "\(mistakes) mistakes.") + advice
+    }
+
+    private static func lines(of finding: CheckFinding, namingAuthority: Bool = false) -> [String] {
+        let mark =
+            switch finding.severity {
+            case .mistake: "MISTAKE "
+            case .advice: "ADVICE  "
+            case .good: "ok      "
+            }
+        var place = ""
+        if namingAuthority, let authority = finding.authority { place = " (\(authority))" }
+        var lines = ["  \(mark)\(finding.subject)\(place): \(finding.what)"]
+        if let why = finding.why { lines.append("          why: \(why)") }
+        if let remedy = finding.remedy { lines.append("          mend: \(remedy)") }
+        return lines
+    }
+}

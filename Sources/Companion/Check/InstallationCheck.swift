@@ -1,0 +1,93 @@
+import Foundation
+import HTTPClient
+import OpenIDConnect
+import SessionStore
+
+/// Looks at everything that a configured installation needs: files, keys, database, disk, proxies, the providers and what
+/// is registered there. Changes nothing.
+public struct InstallationCheck: Sendable {
+    private let client: HTTPClient
+    private let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - client: by which the providers are reached.
+    ///   - now: the wall clock.
+    public init(client: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }) {
+        self.client = client
+        self.now = now
+    }
+
+    /// What a configuration that cannot be read comes to: its mistakes.
+    public static func report(of mistakes: ConfigurationMistakes) -> CheckReport {
+        CheckReport(
+            mistakes.all.map { mistake in
+                .mistake(
+                    "configuration", "\(mistake.key) \(mistake.reason)", why: "The server does not start with it.",
+                    remedy: "Change \(mistake.key) in the configuration file or the environment.")
+            })
+    }
+
+    /// Looks at everything. Takes as long as the slowest provider, and reads the whole database.
+    public func run(_ configuration: CompanionConfiguration) async -> CheckReport {
+        let configured = ConfigurationFindings(configuration: configuration)
+        let registrations = configuration.applications.map(configured.registration)
+        async let reports = AuthorityCheck(client: client, now: now).run(configuration.applications)
+        async let probed = probe(configuration.applications, registrations)
+        let (storage, latestClaims) = Self.storage(configuration)
+        var findings = storage + configured.general
+        for report in await reports {
+            findings += report.findings.map { CheckFinding($0).of(report.application, authority: report.authority) }
+        }
+        findings += await probed
+        for application in configuration.applications {
+            findings += configured.redirectURI(of: application) + configured.secrets(of: application)
+            findings += Self.loginHint(application, latestClaims[application.id])
+        }
+        return CheckReport(findings, registrations: registrations)
+    }
+
+    private func probe(
+        _ applications: [Application], _ registrations: [CheckReport.Registration]
+    ) async -> [CheckFinding] {
+        let probe = RegistrationProbe(client: client, now: now)
+        return await withTaskGroup(of: CheckFinding?.self) { group in
+            for (application, registration) in zip(applications, registrations) {
+                group.addTask { await probe.finding(for: application, registration) }
+            }
+            return await group.reduce(into: []) { all, finding in if let finding { all.append(finding) } }
+        }
+    }
+
+    private static func storage(_ configuration: CompanionConfiguration) -> ([CheckFinding], [String: String]) {
+        var ring: KeyRing?
+        var failure: StoreError?
+        do throws(StoreError) {
+            switch configuration.encryptionKey {
+            case .file(let path): ring = try KeyRing.load(existingAt: path)
+            case .value(let text): ring = try KeyRing(text: text)
+            }
+        } catch {
+            failure = error
+        }
+        let found = StoreInspection(databaseAt: configuration.database, keyRing: ring)
+        let findings = StorageFindings(
+            found: found, database: configuration.database, key: configuration.encryptionKey, keyFailure: failure)
+        return (findings.all, found.latestClaims)
+    }
+
+    /// The optional claim by which signing out of the browser asks for no account. Known only after a sign-in.
+    static func loginHint(_ application: Application, _ claims: String?) -> [CheckFinding] {
+        guard application.kind == .workforce || application.kind == .external, let claims,
+            let decoded = try? JSONSerialization.jsonObject(with: Data(claims.utf8)) as? [String: Any],
+            decoded["login_hint"] == nil
+        else { return [] }
+        return [
+            .advice(
+                "login_hint", "The latest ID token has no login_hint claim.",
+                why: "Signing out of the browser asks which account to sign out.",
+                remedy:
+                    "In the app registration: Token configuration, Add optional claim, token type ID, login_hint. It comes with the next sign-in."
+            ).of(application)
+        ]
+    }
+}

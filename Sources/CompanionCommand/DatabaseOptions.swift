@@ -1,0 +1,41 @@
+import ArgumentParser
+import Companion
+import Foundation
+import SessionStore
+
+/// The database that the server uses, for the commands that work on it.
+struct DatabaseOptions: ParsableArguments {
+    @OptionGroup var file: ConfigurationOptions
+    @Option(help: "The database. Default: the configuration's, or companion.sqlite.")
+    var database: String?
+
+    /// The configuration; the command's option wins.
+    func configuration() throws -> CompanionConfiguration {
+        let environment = ProcessInfo.processInfo.environment
+        let path = ConfigurationPath.find(option: file.config, environment: environment)
+        var options: [String: String] = [:]
+        options["database"] = database
+        return try ConfigurationPath.read(path, options: options, environment: environment, needsApplications: false)
+    }
+
+    /// The configuration of a database that is there: a command makes none.
+    func existing() throws -> CompanionConfiguration {
+        let configuration = try configuration()
+        guard SessionStore.exists(databaseAt: configuration.database) else {
+            throw ValidationError("There is no database at \(configuration.database); name it with --database.")
+        }
+        return configuration
+    }
+
+    /// Opens the store, and closes it whatever happens.
+    func withStore(_ body: (SessionStore) async throws -> Void) async throws {
+        let store = try SessionStore(configuration: existing())
+        do {
+            try await body(store)
+        } catch {
+            await store.close()
+            throw error
+        }
+        await store.close()
+    }
+}

@@ -1,0 +1,268 @@
+import Foundation
+import OpenIDConnect
+import Testing
+
+@testable import Companion
+@testable import SessionStore
+
+/// `companion check`: against a real site with its demo tenant, and finding by finding.
+@Suite struct CheckTests {
+    private func run(_ site: Site, _ configuration: CompanionConfiguration) async -> CheckReport {
+        await InstallationCheck(client: site.client, now: site.clock.now).run(configuration)
+    }
+
+    private func findings(_ report: CheckReport, _ subject: String, app: String? = nil) -> [CheckFinding] {
+        report.findings.filter { $0.subject == subject && $0.application == app }
+    }
+
+    @Test func `a running installation has no mistakes, and is told what to register`() async throws {
+        try await Site.run { site in
+            let report = await run(site, site.configuration)
+            #expect(report.ok, "\(report.text)")
+            for subject in ["key", "database", "disk_space", "file_permissions"] {
+                #expect(findings(report, subject).map(\.severity) == [.good], "\(subject)")
+            }
+            for subject in ["discovery", "keys", "clock", "credential", "redirect_uri"] {
+                #expect(findings(report, subject, app: "ios").map(\.severity) == [.good], "\(subject)")
+            }
+            let registration = try #require(report.registrations.first)
+            #expect(registration.redirectURI == "\(site.origin)/auth/callback")
+            #expect(registration.platform == "Web")
+            let text = report.text
+            #expect(text.contains("  register as redirect URI (platform Web): \(site.origin)/auth/callback\n"))
+            #expect(text.hasSuffix("No mistakes found."))
+            #expect(!(text + report.json).contains("the-client-secret-of-the-test"))
+        }
+    }
+
+    @Test func `the provider does not know the redirect URI`() async throws {
+        try await Site.run { site in
+            var configuration = site.configuration
+            configuration.publicURL = .localhost(port: 9)
+            configuration.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
+            for index in configuration.applications.indices {
+                configuration.applications[index].register(redirectURI: configuration.publicURL.redirectURI)
+            }
+            let report = await run(site, configuration)
+            #expect(!report.ok)
+            for app in ["ios", "contoso", "external", "b2c"] {
+                let finding = try #require(findings(report, "redirect_uri", app: app).first, "\(app)")
+                #expect(finding.severity == .mistake)
+                #expect(finding.what.contains("http://localhost:9/auth/callback"))
+                #expect(finding.remedy?.contains("platform Web") == true)
+            }
+        }
+    }
+
+    @Test func `the provider does not know the client id`() async throws {
+        try await Site.run { site in
+            var configuration = site.configuration
+            configuration.applications[0].register(clientID: "99999999-2222-4333-8444-555555555555")
+            let report = await run(site, configuration)
+            #expect(findings(report, "client_id", app: "ios").map(\.severity) == [.mistake])
+        }
+    }
+
+    @Test func `a provider that is down, a clock that is wrong and a secret that ends are named with remedy`()
+        async throws
+    {
+        try await Site.run { site in
+            var configuration = site.configuration
+            configuration.applications[0].clientSecretExpires = site.clock.now().addingTimeInterval(10 * 86_400)
+            configuration.applications[1].clientSecretExpires = site.clock.now().addingTimeInterval(-86_400)
+            configuration.applications[2].authority = try Authority("https://localhost:1/tenant", kind: .oidc)
+            let report = await run(site, configuration)
+            #expect(findings(report, "credential", app: "ios").map(\.severity) == [.advice])
+            #expect(findings(report, "credential", app: "macos").map(\.severity) == [.mistake])
+            #expect(findings(report, "discovery", app: "contoso").map(\.severity) == [.mistake])
+            site.clock.advance(600)
+            let late = await InstallationCheck(
+                client: site.client, now: { Date().addingTimeInterval(1200) }
+            ).run(configuration)
+            #expect(findings(late, "clock", app: "ios").map(\.severity) == [.mistake])
+            for finding in late.findings {
+                #expect((finding.severity == .good) == (finding.why == nil), "\(finding.what)")
+                #expect((finding.severity == .good) == (finding.remedy == nil), "\(finding.what)")
+            }
+        }
+    }
+
+    @Test func `the hint about login_hint comes after a sign-in without that claim`() async throws {
+        try await Site.run { site in
+            #expect(findings(await run(site, site.configuration), "login_hint", app: "ios") == [])
+        }
+        let ios = try Site.application(.workforce)
+        #expect(InstallationCheck.loginHint(ios, #"{"sub":"a"}"#).map(\.severity) == [.advice])
+        #expect(InstallationCheck.loginHint(ios, #"{"sub":"a","login_hint":"O.x"}"#) == [])
+        #expect(InstallationCheck.loginHint(ios, nil) == [])
+        #expect(InstallationCheck.loginHint(try Site.application(.oidc), #"{"sub":"a"}"#) == [])
+    }
+
+    @Test func `the latest sign-in's claims are found beside the running server`() async throws {
+        try await Site.run { site in
+            try await Visitor(site).signIn(app: "ios")
+            let ring = try KeyRing.load(existingAt: site.folder.appendingPathComponent("companion.key").path)
+            let found = StoreInspection(databaseAt: site.database, keyRing: ring)
+            #expect(found.latestClaims["ios"]?.contains("adele@contoso.example") == true)
+            let report = await run(site, site.configuration)
+            #expect(report.ok, "\(report.text)")
+            #expect(!(report.text + report.json).contains("adele"))
+        }
+    }
+
+    // MARK: Storage, finding by finding
+
+    private func storage(
+        _ change: (inout StoreInspection) -> Void, keyFailure: StoreError? = nil
+    ) -> [String: CheckFinding.Severity] {
+        var found = StoreInspection()
+        found.files = [StoreInspection.File(path: "/var/lib/companion/companion.sqlite", mode: 0o600)]
+        found.freeBytes = 10 << 30
+        change(&found)
+        let findings = StorageFindings(
+            found: found, database: "/var/lib/companion/companion.sqlite",
+            key: .file("/var/lib/companion/companion.key"),
+            keyFailure: keyFailure)
+        return Dictionary(findings.all.map { ($0.subject, $0.severity) }) { first, _ in first }
+    }
+
+    @Test(arguments: [
+        (UInt32(0o600), CheckFinding.Severity.good), (0o640, .advice), (0o660, .mistake), (0o604, .mistake),
+        (0o644, .mistake), (0o666, .mistake),
+    ])
+    func `a database that others can read or write is found`(mode: UInt32, severity: CheckFinding.Severity) {
+        let findings = storage { $0.files[0] = StoreInspection.File(path: $0.files[0].path, mode: mode) }
+        #expect(findings["file_permissions"] == severity)
+    }
+
+    @Test(arguments: [
+        (Int64(1) << 30, Int64(0), CheckFinding.Severity.good), (1 << 30, 2 << 30, .advice), (100 << 20, 0, .advice),
+        (63 << 20, 0, .mistake), (0, 0, .mistake),
+    ])
+    func `a disk that fills up is found`(free: Int64, database: Int64, severity: CheckFinding.Severity) {
+        let findings = storage {
+            $0.freeBytes = free
+            $0.fileBytes = database
+        }
+        #expect(findings["disk_space"] == severity)
+    }
+
+    @Test func `a missing folder, a damaged database and an unreadable one are mistakes; an old one is not`() {
+        #expect(storage { $0.freeBytes = nil }["disk_space"] == .mistake)
+        #expect(storage { $0.damage = ["page 3 is never used"] }["database"] == .mistake)
+        #expect(storage { $0.failure = .corrupt("x") }["database"] == .mistake)
+        #expect(storage { $0.pendingMigrations = ["2"] }["database"] == .advice)
+        #expect(storage { $0.files = [] }["database"] == .good)
+    }
+
+    @Test func `a key that cannot be used or does not fit is a mistake, one that seals nothing is to be retired`()
+        throws
+    {
+        let key = try KeyRing(text: Data(repeating: 1, count: 32).base64EncodedString()).currentKeyID
+        func use(isCurrent: Bool, isAtHand: Bool, _ values: Int) -> KeyUse {
+            KeyUse(id: key, isCurrent: isCurrent, isAtHand: isAtHand, values: values)
+        }
+        let current = use(isCurrent: true, isAtHand: true, 3)
+        #expect(storage { $0.keys = [current] }["key"] == .good)
+        #expect(storage { $0.keys = [current] }["older_keys"] == nil)
+        #expect(storage { $0.keys = [] }["key"] == .good)
+        #expect(storage({ $0.keys = [] }, keyFailure: .keyFile("chmod 600"))["key"] == .mistake)
+        #expect(storage { $0.keys = [use(isCurrent: false, isAtHand: false, 1)] }["key"] == .mistake)
+        #expect(storage { $0.keys = [current, use(isCurrent: false, isAtHand: true, 0)] }["older_keys"] == .advice)
+        #expect(storage { $0.keys = [current, use(isCurrent: false, isAtHand: true, 9)] }["older_keys"] == .good)
+    }
+
+    // MARK: Configuration, finding by finding
+
+    @Test(arguments: [
+        ("0.0.0.0/0", CheckFinding.Severity.mistake), ("::/0", .mistake), ("0.0.0.0/1", .advice),
+        ("8.0.0.0/7", .advice),
+        ("10.0.0.0/8", nil), ("127.0.0.1", nil), ("2000::/3", .advice), ("2a00::/31", .advice), ("2a00:1450::/32", nil),
+        ("fc00::/7", nil), ("fd00::/8", nil), ("::1", nil),
+    ])
+    func `proxies that are trusted too widely are found`(range: String, severity: CheckFinding.Severity?) throws {
+        var configuration = CompanionConfiguration(port: 8080)
+        configuration.trustedProxies = [try #require(AddressRange(range))]
+        let findings = ConfigurationFindings(configuration: configuration).general
+        #expect(findings.map(\.severity) == (severity.map { [$0] } ?? []))
+    }
+
+    @Test(arguments: [
+        ("https://companion.example", "127.0.0.1", "127.0.0.1", [String]()),
+        ("https://companion.example", "127.0.0.1", nil, ["trusted_proxies"]),
+        ("https://companion.example", "0.0.0.0", "10.0.0.1", ["listen"]),
+        ("http://localhost:8080", "0.0.0.0", nil, ["listen"]), ("http://localhost:8080", "127.0.0.1", nil, []),
+        ("http://localhost:9090", "127.0.0.1", nil, ["public_url"]), ("http://localhost:9090", "::1", "::1", []),
+    ])
+    func `an address that people cannot come back to is found`(
+        url: String, host: String, proxy: String?, subjects: [String]
+    ) throws {
+        var configuration = CompanionConfiguration(port: 8080)
+        configuration.publicURL = try PublicURL(url)
+        configuration.host = host
+        configuration.trustedProxies = [proxy].compactMap { $0.flatMap(AddressRange.init) }
+        let findings = ConfigurationFindings(configuration: configuration).general
+        #expect(findings.map(\.subject) == subjects)
+        #expect(findings.allSatisfy { $0.severity == .advice })
+    }
+
+    @Test(arguments: [
+        ("http://127.0.0.1:8080", Application.Kind.workforce, 1), ("http://127.0.0.1:8080", .oidc, 0),
+        ("http://localhost:8080", .workforce, 0), ("https://127.0.0.1", .workforce, 0),
+    ])
+    func `a redirect URI that the platform does not take is found`(
+        url: String, kind: Application.Kind, count: Int
+    ) throws {
+        var configuration = CompanionConfiguration(port: 8080)
+        configuration.publicURL = try PublicURL(url)
+        let findings = ConfigurationFindings(configuration: configuration)
+        #expect(findings.redirectURI(of: try Site.application(kind)).count == count)
+    }
+
+    @Test(arguments: [(0o600, CheckFinding.Severity?.none), (0o640, .advice), (0o644, .mistake), (0o660, .mistake)])
+    func `a secret that others can read is found`(mode: Int, severity: CheckFinding.Severity?) throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString)")
+        try Data("s3cret".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        var application = try Site.application(.workforce)
+        application.credential = .secretFile(file.path, method: nil)
+        let findings = ConfigurationFindings(configuration: CompanionConfiguration(port: 8080))
+        #expect(findings.secrets(of: application).map(\.severity) == (severity.map { [$0] } ?? []))
+    }
+
+    @Test func `mistakes of the configuration are findings, and stand in the JSON`() throws {
+        var mistakes = ConfigurationMistakes()
+        mistakes.add("apps.ios.client_id", "is missing")
+        let report = InstallationCheck.report(of: mistakes)
+        #expect(!report.ok)
+        #expect(report.text.hasSuffix("1 mistake."))
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any])
+        #expect(json["ok"] as? Bool == false)
+        let finding = try #require((json["findings"] as? [[String: Any]])?.first)
+        #expect(finding["subject"] as? String == "configuration")
+        #expect(finding["severity"] as? String == "mistake")
+        #expect(finding["what"] as? String == "apps.ios.client_id is missing")
+    }
+}
+
+extension Site {
+    /// An application that no test signs in to.
+    fileprivate static func application(_ kind: Application.Kind) throws -> Application {
+        let authority = kind == .oidc ? "https://id.example.com" : "https://login.microsoftonline.com/common"
+        return Application(
+            id: "ios", page: .ios, title: "iOS", authority: try Authority(authority, kind: kind),
+            registration: ClientRegistration(
+                clientID: "a", redirectURI: "http://localhost:8080/auth/callback", authentication: .publicClient,
+                scopes: []), api: nil)
+    }
+}
+
+extension Application {
+    fileprivate mutating func register(clientID: String? = nil, redirectURI: String? = nil) {
+        registration = ClientRegistration(
+            clientID: clientID ?? registration.clientID, redirectURI: redirectURI ?? registration.redirectURI,
+            authentication: registration.authentication, scopes: registration.scopes,
+            clientCapabilities: registration.clientCapabilities)
+    }
+}
