@@ -18,6 +18,9 @@ struct Backup: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try database.existing()
+        guard !FileManager.default.fileExists(atPath: target) else {
+            throw CommandFailure("\(target) is there already and is left alone: name another file.")
+        }
         try SessionStore.backUp(databaseAt: configuration.database, to: target)
         print("\(configuration.database) is copied to \(target).")
         switch configuration.encryptionKey {

@@ -22,7 +22,7 @@ struct DatabaseOptions: ParsableArguments {
     func existing() throws -> CompanionConfiguration {
         let configuration = try configuration()
         guard SessionStore.exists(databaseAt: configuration.database) else {
-            throw ValidationError("There is no database at \(configuration.database); name it with --database.")
+            throw CommandFailure("There is no database at \(configuration.database); name it with --database.")
         }
         return configuration
     }
@@ -38,4 +38,10 @@ struct DatabaseOptions: ParsableArguments {
         }
         await store.close()
     }
+}
+
+/// Why a command cannot do what was asked, and what to do: one line on standard error and exit status 1.
+struct CommandFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
 }

@@ -78,7 +78,7 @@ extension DatabaseOptions {
         switch try configuration().encryptionKey {
         case .file(let path): return path
         case .value:
-            throw ValidationError(
+            throw CommandFailure(
                 """
                 The key comes from COMPANION_ENCRYPTION_KEY. To rotate it, set that to NEW,OLD (NEW from \
                 `openssl rand -base64 32`) and restart; when `companion keys list` shows 0 for the old one, leave NEW alone.

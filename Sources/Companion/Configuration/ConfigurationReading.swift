@@ -1,7 +1,7 @@
 import Configuration
 import Foundation
-import SessionStore
 import OpenIDConnect
+import SessionStore
 
 /// The keys that a configuration may have; an unknown one is a mistake, because it is usually a misspelt one.
 enum ConfigurationKeys {
