@@ -70,7 +70,7 @@ public final class CompanionServer: Sendable {
         let directory = ProviderDirectory(transport: transport, now: now)
         let timeline = Timeline(now: now)
         let trips = TripLimit(now: now)
-        let reach = ProviderReach(client: client)
+        let reach = ProviderReach(client: client, metrics: metrics)
         let credentials = ClientCredentials(now: now, randomBytes: randomBytes)
         let throttle = Throttle(now: now)
         let exchange = TokenExchange(transport: transport, throttle: throttle)
@@ -93,7 +93,7 @@ public final class CompanionServer: Sendable {
                 logger: logger,
                 randomBytes: randomBytes),
             channelLogout: ChannelLogout(
-                applications: configuration.applications, store: store, directory: directory, logger: logger, now: now),
+                applications: configuration.applications, store: store, directory: directory, now: now),
             acquisition: tokens,
             api: APIProxy(
                 client: client, tokens: tokens, directory: directory, throttle: throttle, timeline: timeline,

@@ -146,6 +146,22 @@ import Testing
             #expect(line.contains(id), "the person's page names the same request")
         }
     }
+
+    @Test func `a shared device that looks whether the provider is there tells the same, in metrics too`() async throws
+    {
+        try await Site.run(configured: { $0.deviceMode = .shared }) { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            await site.stopTenant()
+            #expect(try await visitor.api(.post, "/auth/ios/sign-out", body: #"{"browser":true}"#).status == 200)
+            let line = try #require(site.log.requests.last)
+            #expect(line.hasPrefix("warning request "), "it went on without the provider, and says so")
+            #expect(line.contains("sign-out at the provider is not possible"))
+            let series =
+                #"companion_provider_requests_total{provider="localhost:\#(site.tenantPort)",outcome="unreachable"}"#
+            #expect(try await visitor.metrics()[series] == 1)
+        }
+    }
 }
 
 extension LogLines {

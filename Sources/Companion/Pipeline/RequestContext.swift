@@ -9,16 +9,17 @@ final class RequestContext: Sendable {
     /// The request for which the present task works.
     @TaskLocal static var current: RequestContext?
 
-    private struct Failure {
+    private struct Notes {
         var problem: Problem?
         var cause: String?
+        var ended: Int?
     }
 
     /// Our identifier of this request, for logs, errors and Graph.
     let correlationID = UUID().uuidString.lowercased()
     /// The trace that the client began.
     private let parent: TraceParent?
-    private let failure = Mutex(Failure())
+    private let notes = Mutex(Notes())
 
     init(_ head: RequestHead) {
         parent = TraceParent(head)
@@ -39,15 +40,22 @@ final class RequestContext: Sendable {
 
     /// Keeps what the request ends with, for its log line.
     func note(_ problem: Problem) {
-        failure.withLock { $0.problem = problem }
+        notes.withLock { $0.problem = problem }
     }
 
-    /// Keeps why a step failed: the last word, where a problem only has a sentence for people. No secret, nothing personal.
+    /// Keeps why a provider could not do something, also where the request goes on without it. No secret, nothing
+    /// personal.
     func note(cause: String) {
-        failure.withLock { $0.cause = cause }
+        notes.withLock { $0.cause = cause }
+    }
+
+    /// Keeps how many accounts the provider has signed out.
+    func note(endedAccounts count: Int) {
+        notes.withLock { $0.ended = count }
     }
 
     /// What went wrong, if anything did.
-    var problem: Problem? { failure.withLock { $0.problem } }
-    var cause: String? { failure.withLock { $0.cause } }
+    var problem: Problem? { notes.withLock { $0.problem } }
+    var cause: String? { notes.withLock { $0.cause } }
+    var endedAccounts: Int? { notes.withLock { $0.ended } }
 }

@@ -7,20 +7,24 @@ import Logging
 struct RequestLog: Sendable {
     private let logger: Logger
     private let level: Logger.Level
+    /// The logger's own level, asked once: most requests write nothing, and asking costs as much as counting them.
+    private let threshold: Logger.Level
 
     /// - Parameter isWanted: whether requests that go well are told at level info, not debug.
     init(_ logger: Logger, isWanted: Bool) {
         self.logger = logger
         level = isWanted ? .info : .debug
+        threshold = logger.logLevel
     }
 
     /// Writes the line. What is this side's fault is a warning, also where a page gets a redirect that says so.
     func write(_ summary: RequestSummary) {
         let context = summary.mark.note as? RequestContext
         let problem = context?.problem
-        let isFault = summary.status.kind == .serverError || problem?.status.kind == .serverError
+        let isFault =
+            summary.status.kind == .serverError || problem?.status.kind == .serverError || context?.cause != nil
         let level = isFault ? .warning : level
-        guard logger.logLevel <= level else { return }
+        guard threshold <= level else { return }
         logger.log(level: level, "request", metadata: metadata(summary, context, problem, isFault: isFault))
     }
 
@@ -46,7 +50,8 @@ struct RequestLog: Sendable {
             // The provider's, when it gave one: what its support asks for.
             if let id = problem.correlationID, id != context?.correlationID { metadata["correlation_id"] = "\(id)" }
         }
-        if isFault, let cause = context?.cause { metadata["cause"] = "\(cause)" }
+        if let cause = context?.cause { metadata["cause"] = "\(cause)" }
+        if let count = context?.endedAccounts { metadata["ended_accounts"] = "\(count)" }
         return metadata
     }
 }

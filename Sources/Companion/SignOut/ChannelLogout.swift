@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import OpenIDConnect
 import SessionStore
 import Synchronization
@@ -10,20 +9,18 @@ final class ChannelLogout: Sendable {
     private let applications: [Application]
     private let store: SessionStore
     private let directory: ProviderDirectory
-    private let logger: Logger
     private let now: @Sendable () -> Date
     /// Logout tokens that were used, until they end by themselves.
     private let used = Mutex<[String: Date]>([:])
     private static let maxUsed = 10_000
 
     init(
-        applications: [Application], store: SessionStore, directory: ProviderDirectory, logger: Logger,
+        applications: [Application], store: SessionStore, directory: ProviderDirectory,
         now: @escaping @Sendable () -> Date
     ) {
         self.applications = applications
         self.store = store
         self.directory = directory
-        self.logger = logger
         self.now = now
     }
 
@@ -35,7 +32,7 @@ final class ChannelLogout: Sendable {
             throw Problem(.badRequest, "The provider has to name iss and sid.")
         }
         let ended = try await store.removeSessions(issuer: issuer, sid: sid)
-        logger.info("front-channel logout", metadata: ["accounts": "\(ended)"])
+        RequestContext.current?.note(endedAccounts: ended)
     }
 
     /// Back-Channel Logout 1.0 section 2.6: checks the token, then ends what it names.
@@ -48,7 +45,7 @@ final class ChannelLogout: Sendable {
         do {
             let ended = try await store.removeSessions(
                 issuer: claims.issuer, sid: claims.sessionID, subject: claims.subject)
-            logger.info("back-channel logout", metadata: ["accounts": "\(ended)"])
+            RequestContext.current?.note(endedAccounts: ended)
         } catch {
             _ = used.withLock { $0.removeValue(forKey: ChannelLogout.key(claims)) }
             throw Problem(error)

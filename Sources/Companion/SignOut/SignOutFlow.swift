@@ -68,7 +68,7 @@ struct SignOutFlow: Sendable {
             return logoutURL(application, account, idToken: idToken, metadata: metadata)
         } catch {
             // The person is signed out here all the same; the provider's session cannot be ended by us now.
-            logger.warning("sign-out at the provider is not possible", metadata: ["reason": "\(error)"])
+            RequestContext.current?.note(cause: "sign-out at the provider is not possible: \(error)")
             return nil
         }
     }
