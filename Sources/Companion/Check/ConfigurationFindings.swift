@@ -112,7 +112,7 @@ struct ConfigurationFindings {
         return CheckReport.Registration(
             application: application.id, title: application.title,
             platform: isPublic ? "Mobile and desktop applications" : "Web", redirectURI: url.redirectURI,
-            signedOutURI: url.origin + "/auth/signed-out",
-            frontChannelLogoutURL: url.origin + "/auth/front-channel-logout")
+            signedOutURI: url.postLogoutRedirectURI,
+            frontChannelLogoutURL: url.frontChannelLogoutURI)
     }
 }
