@@ -151,7 +151,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         isAdvancing = false
         flush()
         if unsent.isEmpty, state == .receiving {
-            if isEnding { end() } else if lane.isStopping, !isMidRequest, !mayRead { close() }
+            if isEnding { end() } else if lane.closesIdle, !isMidRequest, !mayRead { close() }
         }
         // The rest of a client that sends without end has its turn after the other connections.
         if reads == Self.readsPerTurn { _ = lane.worker.addTimer(after: .zero) { self.advance() } }

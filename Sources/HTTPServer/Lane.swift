@@ -13,7 +13,10 @@ final class Lane: @unchecked Sendable {
     let receiveBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Lane.receiveBytes, alignment: 16)
     /// Where the connection that is being served puts its answers together; empty between two connections.
     var output: OutputBuffer
+    /// Whoever is answered now is told to close the connection.
     private(set) var isStopping = false
+    /// The idle grace of the stop is over.
+    private(set) var closesIdle = false
     private(set) var queues: DeadlineQueues
     private var listeners: [Listener] = []
     private var sweepTimer: TimerID?
@@ -129,6 +132,7 @@ final class Lane: @unchecked Sendable {
     }
 
     private func finishUp() {
+        closesIdle = true
         for connection in queues.all() { connection.finishUp() }
     }
 

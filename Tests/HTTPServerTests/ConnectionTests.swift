@@ -1,3 +1,4 @@
+import Dispatch
 import EventLoop
 import Glibc
 import HTTPServer
@@ -171,6 +172,30 @@ import Testing
             #expect(end == .closed)
             used.close()
             await stopped
+        }
+    }
+
+    @Test func stoppingAnswersWhomItAcceptedInTheSameMoment() async throws {
+        try await withServer(workers: 1) { port, server in
+            let worker = try SharedWorkers.group(of: 1).workers[0]
+            let isHeld = DispatchSemaphore(value: 0)
+            // While the worker is held, the client connects and the stop is asked for: one batch sees both, and the
+            // connection's first event, that it can be written to, comes after the stop.
+            worker.submit { isHeld.wait() }
+            let client = try RawClient(port: port)
+            let stopped = Task(executorPreference: worker) {
+                await server.stop(grace: .seconds(10), idleGrace: .seconds(5))
+            }
+            isHeld.signal()
+            #expect(try await eventually { (try? RawClient(port: port)) == nil })
+            _ = await worker.perform { _ in }
+            let answer = try await blocking {
+                try client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+                return try client.answer()
+            }
+            #expect(answer.body == "hello")
+            client.close()
+            await stopped.value
         }
     }
 

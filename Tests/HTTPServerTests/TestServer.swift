@@ -89,7 +89,7 @@ final class Gate: Sendable {
 }
 
 /// As in the product the workers outlive the servers.
-private enum SharedWorkers {
+enum SharedWorkers {
     private static let groups = Mutex<[Int: WorkerGroup]>([:])
 
     static func group(of count: Int) throws -> WorkerGroup {
