@@ -17,7 +17,7 @@ import HTTPWire
 /// `@unchecked Sendable`: touched only on the worker of its lane, where its handlers' tasks run too.
 final class Connection: ReadinessHandler, @unchecked Sendable {
     private enum State {
-        /// Requests are read (or their bodies skipped).
+        /// Requests are read.
         case receiving
         /// A handler's task runs.
         case handling
@@ -36,8 +36,8 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     private struct Exchange {
         let head: RequestHead
         let origin: Origin
-        /// Nil when the request was answered already and its body is only skipped.
-        let handler: (@Sendable (Request) async -> Response)?
+        let reply: Reply
+        /// What came of the body, where a handler wants it.
         var body: [UInt8] = []
     }
 
@@ -106,7 +106,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         switch stage {
         case .head where parser.isMidRequest || !received.isEmpty:
             refuse(.requestTimeout, "The request's head did not arrive in time.")
-        case .body where exchange?.handler != nil:
+        case .body:
             refuse(.requestTimeout, "The request's body did not arrive in time.")
         case .handler:
             let late = task
@@ -233,18 +233,29 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         restartsDeadline = true
         hasServed = true
         var origin = Origin(began: lane.shared.configuration.onRequestEnd == nil ? lane.worker.now : .read())
-        switch lane.shared.responder.reply(to: head, from: peer, mark: &origin.mark) {
-        case .handler(let maxBodyBytes, let handler):
-            exchange = Exchange(head: head, origin: origin, handler: handler)
+        let reply = lane.shared.responder.reply(to: head, from: peer, mark: &origin.mark)
+        switch reply {
+        case .handler(let maxBodyBytes, _):
+            exchange = Exchange(head: head, origin: origin, reply: reply)
             parser.maxBodyBytes = maxBodyBytes
             let isWanted = if case .length(let length) = framing { length <= maxBodyBytes } else { framing == .chunked }
             if head.expectsContinue, isWanted, !moreIsHere { lane.output.appendContinue() }
-        case .response(let response):
-            skipBody(of: head, framing, origin)
-            respond(response, to: head, origin)
-        case .asset(let asset):
-            skipBody(of: head, framing, origin)
-            respond(asset, to: head, origin)
+        case .response, .asset:
+            switch framing {
+            case .none:
+                respond(reply, to: head, origin)
+            case .length(let length)
+            where length <= lane.shared.configuration.limits.maxSkippedBodyBytes && !head.expectsContinue:
+                // A body that no one asked for, but short and on its way, is skipped first: a proxy that has the
+                // answer may hand the connection to its next client, whose request would be taken for the rest of
+                // this body (seen with HAProxy 2.6.12).
+                exchange = Exchange(head: head, origin: origin, reply: reply)
+                parser.maxBodyBytes = length
+            default:
+                isEnding = true
+                endsUnexpectedly = true
+                respond(reply, to: head, origin)
+            }
         case .close:
             // What earlier requests on this connection were answered still goes out.
             flush()
@@ -252,29 +263,16 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         }
     }
 
-    /// A body that no one asked for is skipped when it is short and on its way; otherwise the connection ends.
-    private func skipBody(of head: RequestHead, _ framing: BodyFraming, _ origin: Origin) {
-        switch framing {
-        case .none: break
-        case .length(let length)
-        where length <= lane.shared.configuration.limits.maxSkippedBodyBytes && !head.expectsContinue:
-            exchange = Exchange(head: head, origin: origin, handler: nil)
-            parser.maxBodyBytes = length
-        default:
-            isEnding = true
-            endsUnexpectedly = true
-        }
-    }
-
     private func append(_ bytes: Span<UInt8>) {
-        guard exchange?.handler != nil else { return }
+        guard case .handler = exchange?.reply else { return }
         bytes.withUnsafeBufferPointer { exchange?.body.append(contentsOf: $0) }
     }
 
     private func endOfRequest() {
-        guard let exchange, let handler = exchange.handler else {
-            exchange = nil
-            return
+        guard let exchange else { return }
+        guard case .handler(_, let handler) = exchange.reply else {
+            self.exchange = nil
+            return respond(exchange.reply, to: exchange.head, exchange.origin)
         }
         let request = Request(head: exchange.head, body: exchange.body, peer: peer)
         self.exchange?.body = []
@@ -299,6 +297,14 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     }
 
     // MARK: Answers
+
+    private func respond(_ reply: Reply, to head: RequestHead, _ origin: Origin) {
+        switch reply {
+        case .response(let response): respond(response, to: head, origin)
+        case .asset(let asset): respond(asset, to: head, origin)
+        case .handler, .close: break
+        }
+    }
 
     private func respond(_ response: Response, to head: RequestHead, _ origin: Origin) {
         var response = response

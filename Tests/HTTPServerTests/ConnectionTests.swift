@@ -122,6 +122,20 @@ import Testing
         }
     }
 
+    @Test(arguments: ["/hello", "/big"])
+    func anAnswerThatNeedsNoBodyWaitsForTheBodyAllTheSame(_ path: String) async throws {
+        try await withServer { port, _ in
+            let client = try RawClient(port: port)
+            try client.send("POST \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
+            #expect(!client.hasInput(withinMilliseconds: 100))
+            let answers = try await blocking {
+                try client.send("cdeGET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+                return [try client.answer(), try client.answer()]
+            }
+            #expect(answers.map(\.status) == [path == "/hello" ? 200 : 405, 200])
+        }
+    }
+
     @Test func stoppingClosesTheIdleAndFinishesWhatIsUnderWay() async throws {
         let responder = TestResponder()
         try await withServer(responder) { port, server in

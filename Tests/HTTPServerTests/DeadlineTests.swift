@@ -24,12 +24,18 @@ import Testing
         }
     }
 
-    @Test func aSlowBodyIsRefusedHoweverSteadilyItTrickles() async throws {
+    @Test(
+        "A slow body is refused however steadily it trickles, also one that no one asked for",
+        arguments: [
+            ("POST /sink HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n"),
+            ("POST /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n", "x"),
+        ])
+    func aSlowBodyIsRefused(_ head: String, _ piece: String) async throws {
         try await withServer(configure: { $0.deadlines.body = .milliseconds(50) }) { port, _ in
             let rest = try await blocking {
                 let client = try RawClient(port: port)
-                try client.send("POST /sink HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
-                while client.offer(Array("1\r\nx\r\n".utf8)) == 6, !client.hasInput(withinMilliseconds: 5) {}
+                try client.send(head)
+                while client.offer(Array(piece.utf8)) == piece.utf8.count, !client.hasInput(withinMilliseconds: 5) {}
                 return client.rest()
             }
             #expect(rest.text.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
