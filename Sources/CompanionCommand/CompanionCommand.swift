@@ -11,6 +11,7 @@ struct CompanionCommand: AsyncParsableCommand {
         version: "companion \(companionVersion)",
         subcommands: [
             Serve.self, Demo.self, Check.self, Sessions.self, Keys.self, Backup.self, Migrate.self,
+            Health.self,
         ],
         defaultSubcommand: Serve.self)
 }

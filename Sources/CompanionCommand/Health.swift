@@ -1,0 +1,60 @@
+import ArgumentParser
+import Companion
+import EventLoop
+import Foundation
+import HTTPClient
+import HTTPTypes
+
+/// `companion health`: whether the server that this configuration describes answers; for a container's health check.
+struct Health: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Ask the running server whether it is ready.",
+        discussion: """
+            Asks /readyz of the configured address, for at most 4 seconds. Changes nothing. Exit status: 0 when the \
+            server is ready, 1 when it is not or does not answer; `companion check` tells why.
+            """)
+
+    private static let timeout: Duration = .seconds(4)
+
+    @OptionGroup var file: ConfigurationOptions
+    @OptionGroup var server: ServerOptions
+
+    func run() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let path = ConfigurationPath.find(option: file.config, environment: environment)
+        let configuration = try ConfigurationPath.read(
+            path, options: server.values, environment: environment, needsApplications: false)
+        // This machine is not reached through a proxy, whatever the environment says of the rest (libcurl-env(3)).
+        setenv("no_proxy", "*", 1)
+        let workers = try WorkerGroup(count: 1)
+        let client = HTTPClient(workers: workers)
+        let problem = await problem(atAuthority: Health.authority(configuration), client)
+        await client.shutdown()
+        await workers.shutdown()
+        if let problem { throw CommandFailure(problem) }
+        print("ready")
+    }
+
+    /// Why the server is not ready; nil when it is.
+    private func problem(atAuthority authority: String, _ client: HTTPClient) async -> String? {
+        let request = HTTPRequest(method: .get, scheme: "http", authority: authority, path: "/readyz")
+        do {
+            let answer = try await client.send(request, timeout: Health.timeout)
+            guard answer.head.status != .ok else { return nil }
+            return
+                "The server is not ready (\(answer.head.status.code)): \(String(decoding: answer.body, as: UTF8.self))"
+        } catch {
+            return "No server answers: \(error.reason)."
+        }
+    }
+
+    /// Where a server that listens on all addresses is reached from its own machine, too.
+    private static func authority(_ configuration: CompanionConfiguration) -> String {
+        switch configuration.host {
+        case "0.0.0.0": "127.0.0.1:\(configuration.port)"
+        case "::": "[::1]:\(configuration.port)"
+        case let host where host.contains(":"): "[\(host)]:\(configuration.port)"
+        case let host: "\(host):\(configuration.port)"
+        }
+    }
+}
