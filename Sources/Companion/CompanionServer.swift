@@ -51,29 +51,13 @@ public final class CompanionServer: Sendable {
             workers: workers,
             configuration: HTTPClient.Configuration(userAgent: "companion/\(companionVersion)"))
         self.client = client
-        let transport: ProviderDirectory.Transport = { request in
-            let start = ContinuousClock.now
-            let host = request.head.authority ?? "-"
-            var head = request.head
-            RequestContext.current?.mark(&head.headerFields)
-            do throws(HTTPClientError) {
-                let response = try await client.send(head, body: request.body)
-                metrics.provider(host, response.head, took: start.duration(to: .now))
-                return ProviderResponse(head: response.head, body: response.body)
-            } catch {
-                let reason = "\(error.kind): \(error.reason)"
-                metrics.provider(host, nil, took: start.duration(to: .now), failure: reason)
-                RequestContext.current?.note(cause: reason)
-                throw OpenIDError(unreachable: "The identity provider cannot be reached. Try again in a moment.")
-            }
-        }
-        let directory = ProviderDirectory(transport: transport, now: now)
+        let provider = ProviderClient(client: client, metrics: metrics)
+        let directory = ProviderDirectory(transport: { try await provider.send($0) }, now: now)
         let timeline = Timeline(now: now)
         let trips = TripLimit(now: now)
-        let reach = ProviderReach(client: client, metrics: metrics)
         let credentials = ClientCredentials(now: now, randomBytes: randomBytes)
         let throttle = Throttle(now: now)
-        let exchange = TokenExchange(transport: transport, throttle: throttle)
+        let exchange = TokenExchange(provider: provider, throttle: throttle)
         let history = AttemptHistory(now: now)
         let tokens = TokenAcquisition(
             store: store, directory: directory, timeline: timeline, credentials: credentials, exchange: exchange,
@@ -84,13 +68,12 @@ public final class CompanionServer: Sendable {
             configuration: configuration, store: store, cookie: cookie,
             signInFlow: SignInFlow(
                 configuration: configuration, store: store, directory: directory, timeline: timeline, trips: trips,
-                reach: reach, credentials: credentials, exchange: exchange, history: history,
+                provider: provider, credentials: credentials, exchange: exchange, history: history,
                 metrics: metrics, randomBytes: randomBytes),
             history: history, languages: languages,
             signOutFlow: SignOutFlow(
-                configuration: configuration, store: store, directory: directory, transport: transport,
-                credentials: credentials, timeline: timeline, history: history, trips: trips, reach: reach,
-                logger: logger,
+                configuration: configuration, store: store, directory: directory, provider: provider,
+                credentials: credentials, timeline: timeline, history: history, trips: trips, logger: logger,
                 randomBytes: randomBytes),
             channelLogout: ChannelLogout(
                 applications: configuration.applications, store: store, directory: directory, now: now),

@@ -49,13 +49,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/auth/ios/sign-in", RoutePath.signIn(app: "ios")), ("/auth/callback", .callback),
-        ("/auth/ios/sign-out", .signOut(app: "ios")), ("/api/ios/account", .account(app: "ios")),
-        ("/api/ios/claims", .claims(app: "ios")), ("/api/ios/token", .token(app: "ios")),
-        ("/api/ios/me", .me(app: "ios")),
-        ("/api/ios/me/photo", .photo(app: "ios")), ("/api/ios/events", .events(app: "ios")),
-        ("/api/apps", .applications),
-        ("/api/device", .device), ("/healthz", .health), ("/readyz", .readiness),
+        ("/auth/ios/sign-in", RoutePath(.signIn, app: "ios")), ("/auth/callback", RoutePath(.callback)),
+        ("/auth/ios/sign-out", RoutePath(.signOut, app: "ios")), ("/api/ios/account", RoutePath(.account, app: "ios")),
+        ("/api/ios/accounts/1", RoutePath(.removeAccount, app: "ios", id: "1")),
+        ("/api/ios/accounts/*", RoutePath(.removeAccount, app: "ios", id: "*")),
+        ("/api/ios/claims", RoutePath(.claims, app: "ios")), ("/api/ios/token", RoutePath(.token, app: "ios")),
+        ("/api/ios/me", RoutePath(.me, app: "ios")), ("/api/ios/me/photo", RoutePath(.photo, app: "ios")),
+        ("/api/ios/sessions/k", RoutePath(.revokeSession, app: "ios", id: "k")),
+        ("/api/ios/events", RoutePath(.events, app: "ios")), ("/api/apps", RoutePath(.applications)),
+        ("/api/device", RoutePath(.device)), ("/healthz", RoutePath(.health)), ("/readyz", RoutePath(.readiness)),
     ])
     func `a path is a route`(path: String, route: RoutePath) {
         #expect(RoutePath(path) == route)
@@ -63,6 +65,7 @@ import Testing
 
     @Test(arguments: [
         "", "/", "/ios", "/auth", "/auth/callback/", "/api/ios", "/api/ios/me/", "/api//me/x", "/healthz/x",
+        "/api/*", "/api/ios/accounts/", "/api/ios/accounts/1/2", "/api/ios/me/photo/x/y", "/api/{app}", "none",
     ])
     func `another path is none`(path: String) {
         #expect(RoutePath(path) == nil)

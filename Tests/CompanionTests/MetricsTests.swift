@@ -246,8 +246,8 @@ import Testing
     }
 
     @Test func `every route has a name of its own`() {
-        let names = RouteName.allCases.map(\.text)
+        let names = Route.allCases.map(\.pattern)
         #expect(Set(names).count == names.count)
-        #expect(RouteName.none.rawValue == RequestMark().number, "a request that the application has not seen")
+        #expect(Route.none.rawValue == RequestMark().number, "a request that the application has not seen")
     }
 }

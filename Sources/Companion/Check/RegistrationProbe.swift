@@ -17,11 +17,7 @@ struct RegistrationProbe: Sendable {
 
     /// nil when the provider's answer does not tell.
     func finding(for application: Application, _ registration: CheckReport.Registration) async -> CheckFinding? {
-        let directory = ProviderDirectory(
-            transport: { request in
-                let response = try await client.send(request.head, body: request.body)
-                return ProviderResponse(head: response.head, body: response.body)
-            }, now: now)
+        let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
         guard let metadata = try? await directory.metadata(for: application.authority) else { return nil }
         // Made for this question, and kept by nobody.
         let attempt = AuthorizationAttempt(randomBytes: SessionStore.secureRandomBytes)

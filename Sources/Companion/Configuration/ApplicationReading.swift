@@ -7,7 +7,7 @@ extension ConfigurationReading {
         let prefix = "apps.\(id)"
         let before = mistakes.all.count
         let letters = id.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
-        if id.isEmpty || !letters || RoutePath.reserved.contains(id) {
+        if id.isEmpty || !letters || Route.reserved.contains(id) {
             mistakes.add(
                 prefix, "is no name for an application; use lower-case letters, digits and -, not api, auth or assets")
         }

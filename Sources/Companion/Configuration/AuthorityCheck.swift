@@ -103,11 +103,7 @@ public struct AuthorityCheck: Sendable {
             return report
         }
         // What the running server remembers is not asked: this is about now.
-        let directory = ProviderDirectory(
-            transport: { request in
-                let response = try await client.send(request.head, body: request.body)
-                return ProviderResponse(head: response.head, body: response.body)
-            }, now: now)
+        let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
         let metadata: ProviderMetadata
         do throws(OpenIDError) {
             metadata = try await directory.metadata(for: authority)
@@ -141,7 +137,7 @@ public struct AuthorityCheck: Sendable {
     }
 
     private func checkClock(_ head: HTTPResponse, _ report: inout Report) {
-        guard let skew = clockSkew(head) else { return }
+        guard let skew = head.clockSkew(at: now()) else { return }
         guard abs(skew) > AuthorityCheck.maxClockSkew else {
             report.add(.clock, "This machine's clock and the provider's agree.")
             return
@@ -152,15 +148,6 @@ public struct AuthorityCheck: Sendable {
             Advice(
                 why: "An ID token is good from and until a time, with 5 minutes' leeway.",
                 remedy: "Run `timedatectl set-ntp true`, and look at `timedatectl status` a minute later."))
-    }
-
-    /// How far this machine's clock is ahead of the provider's, in seconds; nil when it does not say.
-    private func clockSkew(_ head: HTTPResponse) -> TimeInterval? {
-        let now = now().timeIntervalSince1970
-        guard let text = head.headerFields[.date],
-            let theirs = HTTPDate(parsing: text, now: HTTPDate(secondsSince1970: Int64(now)))
-        else { return nil }
-        return now - TimeInterval(theirs.secondsSince1970)
     }
 
     private func checkCredential(of application: Application, _ report: inout Report) {

@@ -149,7 +149,7 @@ struct ConfigurationReading {
         }
         result.applications = applications.compactMap { application($0, publicURL: result.publicURL) }
         if let segment = result.publicURL.firstSegment,
-            RoutePath.reserved.contains(segment) || applications.contains(segment)
+            Route.reserved.contains(segment) || applications.contains(segment)
         {
             mistakes.add(
                 "public_url", "has a path that begins with /\(segment), which the companion itself uses; choose another"

@@ -25,19 +25,9 @@ extension Endpoints {
     }
 
     private struct AccountAnswer: Encodable {
-        var account: AccountBody?
-        var previous_account: String?
-        var needs_sign_in: String?
-
-        /// `null` is part of the contract, so it is written.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(account, forKey: .account)
-            try container.encode(previous_account, forKey: .previous_account)
-            try container.encode(needs_sign_in, forKey: .needs_sign_in)
-        }
-
-        enum CodingKeys: String, CodingKey { case account, previous_account, needs_sign_in }
+        @OrNull var account: AccountBody?
+        @OrNull var previous_account: String?
+        @OrNull var needs_sign_in: String?
     }
 
     /// The account of a session's application: the one named, else the current one.
@@ -98,8 +88,8 @@ extension Endpoints {
     }
 
     /// Takes an account off this browser's list: its tokens are gone; the provider's session is left alone.
-    func removeAccount(_ exchange: Exchange, id: String) async throws -> Response {
-        let (application, session, account) = try await signedIn(exchange, named: id)
+    func removeAccount(_ exchange: Exchange) async throws -> Response {
+        let (application, session, account) = try await signedIn(exchange, named: exchange.id)
         let result = try await signOutFlow.signOut(
             application, session: session, account: account, ofBrowser: false, isForgotten: true)
         return cookie.setting(

@@ -95,7 +95,4 @@ extension Endpoints {
     }
 
     /// What `/healthz` and `/readyz` say.
-    struct Health: Encodable {
-        var status: String
-    }
 }

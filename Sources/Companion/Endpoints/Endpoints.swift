@@ -28,7 +28,7 @@ struct Endpoints: Sendable {
     func immediate(_ exchange: Exchange) -> Response? {
         switch exchange.route {
         case .device: return device
-        case .health: return .json(Health(status: "ok"))
+        case .health: return .json(["status": "ok"])
         case .applications where exchange.cookie == nil: return applications(nil)
         case .account where exchange.isRead && exchange.query == nil:
             guard let application = exchange.application else { return nil }
@@ -52,7 +52,7 @@ struct Endpoints: Sendable {
         case .account:
             return exchange.isRead ? try await account(exchange) : try await switchAccount(exchange, request: request)
         case .accounts: return try await accounts(exchange)
-        case .removeAccount(_, let id): return try await removeAccount(exchange, id: id)
+        case .removeAccount: return try await removeAccount(exchange)
         case .claims: return try await claims(exchange)
         case .token: return try await token(exchange, request: request)
         case .me: return try await me(exchange)
@@ -62,15 +62,17 @@ struct Endpoints: Sendable {
         case .tokens: return try await tokens(exchange)
         case .portalHealth: return try await health(exchange, request: request)
         case .portalSessions: return try await sessions(exchange)
-        case .revokeSession(_, let key): return try await revokeSession(exchange, key: key)
+        case .revokeSession: return try await revokeSession(exchange)
         case .attempts: return try await attempts(exchange, request: request)
         case .language: return try chooseLanguage(request)
         case .applications: return applications(try await session(exchange))
         case .device: return device
-        case .health: return .json(Health(status: "ok"))
+        case .health: return .json(["status": "ok"])
         case .readiness:
             return exchange.mayMonitor ? await monitoring.readinessInDetail() : await monitoring.readiness()
         case .metrics: return await monitoring.metricsResponse()
+        case .none, .home, .appPage, .signedOut, .asset:
+            throw Problem(.notFound, "There is nothing at this address.")
         }
     }
 

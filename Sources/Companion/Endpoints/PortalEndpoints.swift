@@ -152,16 +152,7 @@ extension Endpoints {
             var current: Bool
         }
         var sessions: [Entry]
-        var next: String?
-
-        /// `null` is part of the contract, so it is written.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(sessions, forKey: .sessions)
-            try container.encode(next, forKey: .next)
-        }
-
-        enum CodingKeys: String, CodingKey { case sessions, next }
+        @OrNull var next: String?
     }
 
     func sessions(_ exchange: Exchange) async throws -> Response {
@@ -182,9 +173,9 @@ extension Endpoints {
                 }, next: page.count == Self.sessionsPerPage ? page.last?.key.description : nil))
     }
 
-    func revokeSession(_ exchange: Exchange, key: String) async throws -> Response {
+    func revokeSession(_ exchange: Exchange) async throws -> Response {
         _ = try await requireOperator(exchange)
-        guard let key = SessionKey(key), try await store.revoke(key) else {
+        guard let key = exchange.id.flatMap(SessionKey.init), try await store.revoke(key) else {
             throw Problem(.notFound, "There is no such session any more.")
         }
         return Response(status: .noContent, headerFields: [.cacheControl: "no-store"], body: [])

@@ -18,8 +18,7 @@ extension Endpoints {
             throw problem
         } catch {
             // The page that the person came from can say it better than an error page, and stays where it was.
-            var problem = Problem(any: error)
-            problem.correlationID = problem.correlationID ?? exchange.correlationID
+            let problem = Problem(any: error, correlationID: exchange.correlationID)
             guard exchange.wantsPage, problem.code != .storageUnavailable else { throw problem }
             exchange.context.note(problem)
             return .redirect(to: failurePath(options.returnPath.text, problem))
@@ -65,8 +64,7 @@ extension Endpoints {
             return .redirect(to: path)
         case .continues(let location, let id):
             return cookie.setting(id, on: .redirect(to: location))
-        case .failed(_, let path, var problem):
-            problem.correlationID = problem.correlationID ?? exchange.correlationID
+        case .failed(_, let path, let problem):
             exchange.context.note(problem)
             return .redirect(to: failurePath(path, problem))
         }
@@ -83,16 +81,10 @@ extension Endpoints {
         let application = try application(exchange)
         let session = try await session(exchange)
         let problem = session.flatMap { history.lastFailure(session: $0.key, app: application.id) }
-        guard let problem else { return .json(NoFailure()) }
-        return .json(["failure": problem.body(in: languages.language(of: request.head))])
+        return .json(SignInFailure(failure: problem?.body(in: languages.language(of: request.head))))
     }
 
-    private struct NoFailure: Encodable {
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encodeNil(forKey: .failure)
-        }
-
-        enum CodingKeys: String, CodingKey { case failure }
+    private struct SignInFailure: Encodable {
+        @OrNull var failure: Problem.Body?
     }
 }

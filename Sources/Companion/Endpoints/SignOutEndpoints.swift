@@ -13,15 +13,7 @@ extension Endpoints {
     }
 
     private struct SignOutAnswer: Encodable {
-        var redirect: String?
-
-        /// `null` is part of the contract, so it is written.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(redirect, forKey: .redirect)
-        }
-
-        enum CodingKeys: String, CodingKey { case redirect }
+        @OrNull var redirect: String?
     }
 
     func signOut(_ exchange: Exchange, request: Request) async throws -> Response {

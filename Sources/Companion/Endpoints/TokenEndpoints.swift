@@ -19,19 +19,7 @@ extension Endpoints {
         var expires_on: Int
         var scopes: [String]
         var declined_scopes: [String]
-        var token: String?
-
-        /// `null` is part of the contract, so it is written.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(source, forKey: .source)
-            try container.encode(expires_on, forKey: .expires_on)
-            try container.encode(scopes, forKey: .scopes)
-            try container.encode(declined_scopes, forKey: .declined_scopes)
-            try container.encode(token, forKey: .token)
-        }
-
-        enum CodingKeys: String, CodingKey { case source, expires_on, scopes, declined_scopes, token }
+        @OrNull var token: String?
     }
 
     func token(_ exchange: Exchange, request: Request) async throws -> Response {

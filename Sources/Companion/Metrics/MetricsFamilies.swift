@@ -23,7 +23,7 @@ struct MetricsFamilies: Sendable {
     init(apps: [String], providers: [String], workers: Int) {
         let app = MetricLabel("app", apps)
         let provider = MetricLabel("provider", providers)
-        let route = MetricLabel("route", RouteName.allCases.map(\.text))
+        let route = MetricLabel("route", Route.allCases.map(\.pattern))
         let operation = MetricLabel("operation", StoreOperation.Kind.allCases.map(\.rawValue))
         let flows = SignInLabels.flows.values.count
         let results = SignInLabels.results.values.count

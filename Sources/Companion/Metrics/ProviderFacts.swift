@@ -48,7 +48,7 @@ final class ProviderFacts: Sendable {
     /// One request ended; without an answer, or with a 5xx, it failed.
     func note(_ place: Int, _ answer: HTTPResponse?, failure: String?) {
         let now = now()
-        let skew = answer.flatMap { ProviderFacts.clockSkew($0, now) }
+        let skew = answer?.clockSkew(at: now)
         facts.withLock { facts in
             guard facts.indices.contains(place) else { return }
             if let skew { facts[place].clockSkew = skew }
@@ -60,10 +60,13 @@ final class ProviderFacts: Sendable {
             }
         }
     }
+}
 
-    private static func clockSkew(_ head: HTTPResponse, _ now: Date) -> TimeInterval? {
+extension HTTPResponse {
+    /// How far this machine's clock is ahead of the sender's, in seconds; nil when it does not say (RFC 9110 §6.6.1).
+    func clockSkew(at now: Date) -> TimeInterval? {
         let now = now.timeIntervalSince1970
-        guard let text = head.headerFields[.date],
+        guard let text = headerFields[.date],
             let theirs = HTTPDate(parsing: text, now: HTTPDate(secondsSince1970: Int64(now)))
         else { return nil }
         return now - TimeInterval(theirs.secondsSince1970)

@@ -55,22 +55,23 @@ final class Pipeline: Responder {
             return .response(canonical(head, status: .permanentRedirect))
         }
         if let asset = pages.asset(path) {
-            mark.number = RouteName.asset.rawValue
+            mark.number = Route.asset.rawValue
             return .asset(asset)
         }
         if let page = pages.page(path) {
-            mark.number = RouteName(page: path).rawValue
+            mark.number = Route.page(path).rawValue
             if isNavigation(head), loopbackAliases.contains(head.host) { return .response(canonical(head)) }
             return .asset(page[languages.language(of: head)])
         }
         let context = RequestContext(head)
         mark.note = context
-        let route = RoutePath(path)
+        let routePath = RoutePath(path)
+        let route = routePath?.route
         let mayMonitor = (route == .metrics || route == .readiness) && monitoring.allows(head, from: peer)
-        guard let route, mayMonitor || route != .metrics else {
+        guard let routePath, let route, mayMonitor || route != .metrics else {
             return .response(failure(Problem(.notFound, "There is nothing at this address."), head: head, context))
         }
-        mark.number = route.name.rawValue
+        mark.number = route.rawValue
         guard route.methods.contains(head.method) else {
             let problem = Problem(.methodNotAllowed, "This address takes \(route.allow).")
             var response = failure(problem, head: head, context)
@@ -81,12 +82,13 @@ final class Pipeline: Responder {
             if route.isBegin, loopbackAliases.contains(head.host) { return .response(canonical(head)) }
             try checkOrigin(head, of: route)
             var application: Application?
-            if let id = route.app {
+            if let id = routePath.app {
                 application = applications[id]
                 if application == nil { throw Problem(.notFound, "No application is called “\(id.prefix(64))”.") }
             }
             let exchange = Exchange(
-                route: route, application: application, cookie: cookie.id(in: head), wantsPage: wantsPage(head),
+                route: route, id: routePath.id, application: application, cookie: cookie.id(in: head),
+                wantsPage: wantsPage(head),
                 isRead: head.method == .get || head.method == .head, mayMonitor: mayMonitor, query: head.query,
                 context: context)
             if let response = endpoints.immediate(exchange) { return .response(response) }
@@ -111,7 +113,7 @@ final class Pipeline: Responder {
     // MARK: Checks
 
     /// Security law 4: what changes something proves that our page sent it.
-    private func checkOrigin(_ head: RequestHead, of route: RoutePath) throws(Problem) {
+    private func checkOrigin(_ head: RequestHead, of route: Route) throws(Problem) {
         guard !route.provesItself else { return }
         let site = head[.secFetchSite]
         let origin = head[.origin]
@@ -157,8 +159,7 @@ final class Pipeline: Responder {
 
     /// The answer in the form that the client asked for; the log line comes with the request's end.
     private func failure(_ problem: Problem, head: RequestHead, _ context: RequestContext) -> Response {
-        var problem = problem
-        problem.correlationID = problem.correlationID ?? context.correlationID
+        let problem = Problem(any: problem, correlationID: context.correlationID)
         context.note(problem)
         let language = languages.language(of: head)
         return wantsPage(head) ? pages.errorPage(problem, in: language) : problem.response(in: language)
@@ -167,7 +168,9 @@ final class Pipeline: Responder {
 
 /// One request on its way, after its checks.
 struct Exchange: Sendable {
-    let route: RoutePath
+    let route: Route
+    /// What the path names of the application: an account, a session.
+    let id: String?
     let application: Application?
     /// The session's id that the cookie carried.
     let cookie: SessionID?

@@ -40,6 +40,14 @@ extension Problem {
     }
 
     /// Whatever a step threw.
+    ///
+    /// - Parameter correlationID: our identifier of the request, for a problem that has none of the provider's.
+    init(any error: any Error, correlationID: String?) {
+        self.init(any: error)
+        self.correlationID = self.correlationID ?? correlationID
+    }
+
+    /// Whatever a step threw.
     init(any error: any Error) {
         switch error {
         case let problem as Problem: self = problem

@@ -31,9 +31,9 @@ struct RequestLog: Sendable {
     private func metadata(
         _ summary: RequestSummary, _ context: RequestContext?, _ problem: Problem?, isFault: Bool
     ) -> Logger.Metadata {
-        let route = RouteName(rawValue: summary.mark.number) ?? .none
+        let route = Route(rawValue: summary.mark.number) ?? .none
         var metadata: Logger.Metadata = [
-            "method": "\(MethodLabel.text(summary.method))", "route": "\(route.text)",
+            "method": "\(MethodLabel.text(summary.method))", "route": "\(route.pattern)",
             "status": "\(summary.status.code)", "microseconds": "\(Int(summary.duration / .microseconds(1)))",
             "bytes": "\(summary.bodyBytes)",
         ]

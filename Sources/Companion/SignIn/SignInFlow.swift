@@ -32,7 +32,7 @@ final class SignInFlow: Sendable {
     private let directory: ProviderDirectory
     private let timeline: Timeline
     private let trips: TripLimit
-    private let reach: ProviderReach
+    private let provider: ProviderClient
     private let credentials: ClientCredentials
     private let exchange: TokenExchange
     private let history: AttemptHistory
@@ -43,7 +43,7 @@ final class SignInFlow: Sendable {
 
     init(
         configuration: CompanionConfiguration, store: SessionStore, directory: ProviderDirectory,
-        timeline: Timeline, trips: TripLimit, reach: ProviderReach,
+        timeline: Timeline, trips: TripLimit, provider: ProviderClient,
         credentials: ClientCredentials, exchange: TokenExchange, history: AttemptHistory,
         metrics: Metrics, randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) {
@@ -57,7 +57,7 @@ final class SignInFlow: Sendable {
         self.directory = directory
         self.timeline = timeline
         self.trips = trips
-        self.reach = reach
+        self.provider = provider
         self.randomBytes = randomBytes
     }
 
@@ -77,8 +77,7 @@ final class SignInFlow: Sendable {
                 application, options: options, number: number, scopes: scopes, cookie: cookie,
                 correlationID: correlationID)
         } catch {
-            var problem = Problem(any: error)
-            problem.correlationID = problem.correlationID ?? correlationID
+            let problem = Problem(any: error, correlationID: correlationID)
             metrics.signInEnded(application.id, AttemptPurpose.Kind(options.userFlow), problem.code)
             if let cookie, let session = try? await store.session(cookie) {
                 note(number, options, scopes: scopes, application, session)
@@ -102,7 +101,7 @@ final class SignInFlow: Sendable {
     ) async throws -> (location: String, sessionID: SessionID) {
         let start = ContinuousClock.now
         // A kiosk has no way back from a page that does not come.
-        if application.page == .kiosk { try await reach.check(options.authority) }
+        if application.page == .kiosk { try await provider.requireAnswer(of: options.authority) }
         let metadata = try await directory.metadata(for: options.authority)
         let subject = try await subject(of: options.userFlow, application, cookie: cookie)
         let (secrets, sessionID) = try await beginAttempt(
@@ -203,7 +202,9 @@ final class SignInFlow: Sendable {
             }
             return .failed(
                 app: app, returnPath: returnTo,
-                problem: Problem(.stateMismatch, "This sign-in is over or took too long. Start again from the page."))
+                problem: Problem(
+                    .stateMismatch, "This sign-in is over or took too long. Start again from the page.",
+                    correlationID: correlationID))
         case .otherBrowser, .unknown:
             throw Problem(
                 .stateMismatch,
@@ -225,8 +226,7 @@ final class SignInFlow: Sendable {
             // The person did everything right and nothing could be kept: say so rather than blame the sign-in.
             throw error
         } catch {
-            var problem = Problem(any: error)
-            if problem.correlationID == nil { problem.correlationID = correlationID }
+            var problem = Problem(any: error, correlationID: correlationID)
             if problem.code == .adminConsentRequired { problem.action = adminConsent(application) }
             metrics.signInEnded(application.id, flow, problem.code)
             let number = history.id(of: AttemptPurpose.mark(of: attempt))

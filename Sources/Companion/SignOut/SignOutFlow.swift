@@ -9,12 +9,11 @@ struct SignOutFlow: Sendable {
     let configuration: CompanionConfiguration
     let store: SessionStore
     let directory: ProviderDirectory
-    let transport: ProviderDirectory.Transport
+    let provider: ProviderClient
     let credentials: ClientCredentials
     let timeline: Timeline
     let history: AttemptHistory
     let trips: TripLimit
-    let reach: ProviderReach
     let logger: Logger
     let randomBytes: @Sendable (Int) -> [UInt8]
 
@@ -63,7 +62,7 @@ struct SignOutFlow: Sendable {
     /// Nil when the provider has no such page or, on a shared device, does not answer.
     private func providerURL(_ application: Application, _ account: Account?, idToken: String?) async -> String? {
         do {
-            if configuration.deviceMode == .shared { try await reach.check(application.authority) }
+            if configuration.deviceMode == .shared { try await provider.requireAnswer(of: application.authority) }
             let metadata = try await directory.metadata(for: application.authority)
             return logoutURL(application, account, idToken: idToken, metadata: metadata)
         } catch {
@@ -116,7 +115,7 @@ struct SignOutFlow: Sendable {
                     let request = try RevocationRequest(
                         refreshToken: refreshToken, metadata: metadata, registration: registration)
                 else { return }
-                let status = try await transport(request.providerRequest).head.status
+                let status = try await provider.send(request.providerRequest).head.status
                 if status.kind == .successful {
                     logger.debug("a refresh token was revoked at the provider")
                 } else {

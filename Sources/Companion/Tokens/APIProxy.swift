@@ -55,8 +55,7 @@ struct APIProxy: Sendable {
                 correlationID: answer.head.headerFields[.requestID] ?? correlationID)
             return (answer, tokenTime)
         } catch {
-            var problem = Problem(any: error)
-            problem.correlationID = problem.correlationID ?? correlationID
+            let problem = Problem(any: error, correlationID: correlationID)
             timeline.record(
                 session: session.key.value, app: application.id, step: "api", outcome: problem.code.rawValue,
                 at: application.api.map { $0 + path }, since: start,
