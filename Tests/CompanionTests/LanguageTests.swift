@@ -133,14 +133,15 @@ import Testing
             server: [:])
         let template = PageTemplate(
             file: "x.html",
-            html: "<html lang=\"{{language}}\" data-base=\"{{base}}\">{{strings app}}|{{app.a}}|{{title}}")
+            html: "<html lang=\"{{language}}\" data-base=\"{{base}}\">{{strings app}}|{{part a}}|{{title}}"
+        ) { "{{app.\($0)}}" }
         let html = try template.html(in: Language(tag: "x", index: 0, file: file), below: "/c")
         #expect(
             html
                 == #"<html lang="x" data-base="/c">{"app.a":"\u003c/script>\u003c!--","app.b":"\"quoted\""}|&lt;/script&gt;&lt;!--|{{title}}"#
         )
         #expect(throws: LanguageFault.self) {
-            try PageTemplate(file: "x.html", html: "{{app.missing}}").html(
+            try PageTemplate(file: "x.html", html: "{{app.missing}}", part: { _ in "" }).html(
                 in: Language(tag: "x", index: 0, file: file), below: "")
         }
     }

@@ -93,6 +93,4 @@ extension Endpoints {
             language, named: languages.cookieName,
             on: Response(status: .noContent, headerFields: [.cacheControl: "no-store"], body: []))
     }
-
-    /// What `/healthz` and `/readyz` say.
 }

@@ -2,9 +2,9 @@ import Foundation
 
 /// A page as its file has it, with the places where a language's texts go.
 ///
-/// `{{section.key}}` is a text of the language; `{{language}}` its tag; `{{base}}` the public URL's path; `{{strings a b}}` the texts of these sections as
-/// JSON, for scripts. Other names in double braces are left for later: the error page is filled in once more for each
-/// problem.
+/// `{{part name}}` is a piece of HTML that pages share; `{{section.key}}` a text of the language; `{{language}}` its tag;
+/// `{{base}}` the public URL's path; `{{strings a b}}` the texts of these sections as JSON, for scripts. Other names in
+/// double braces are left for later: the error page is filled in once more for each problem.
 struct PageTemplate: Sendable {
     private enum Piece {
         case text(Substring)
@@ -14,8 +14,18 @@ struct PageTemplate: Sendable {
     private let file: String
     private let pieces: [Piece]
 
-    init(file: String, html: String) {
+    /// - Parameters:
+    ///   - file: the page's name, for messages.
+    ///   - part: the HTML of a part, which may have places but no parts of its own.
+    init(file: String, html: String, part: (Substring) throws -> String) rethrows {
         self.file = file
+        pieces = try PageTemplate.pieces(of: html).flatMap { piece in
+            guard case .place(let place) = piece, place.hasPrefix("part ") else { return [piece] }
+            return PageTemplate.pieces(of: try part(place.dropFirst(5)))
+        }
+    }
+
+    private static func pieces(of html: String) -> [Piece] {
         var pieces: [Piece] = []
         var rest = html[...]
         while let open = rest.firstRange(of: "{{"), let close = rest[open.upperBound...].firstRange(of: "}}") {
@@ -23,7 +33,7 @@ struct PageTemplate: Sendable {
             pieces.append(.place(rest[open.upperBound..<close.lowerBound]))
             rest = rest[close.upperBound...]
         }
-        self.pieces = pieces + [.text(rest)]
+        return pieces + [.text(rest)]
     }
 
     /// The page in a language.

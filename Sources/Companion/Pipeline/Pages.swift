@@ -39,8 +39,11 @@ struct Pages: Sendable {
         }
         self.assets = assets
         func template(_ name: String) throws -> PageTemplate {
+            try PageTemplate(file: "\(name).html", html: html(name)) { try html("parts/\($0)") }
+        }
+        func html(_ name: String) throws -> String {
             guard let asset = files["/\(name).html"] else { throw MissingPage(page: name, folder: folder) }
-            return PageTemplate(file: "\(name).html", html: String(decoding: asset.body, as: UTF8.self))
+            return String(decoding: asset.body, as: UTF8.self)
         }
         let names =
             [("/", "index"), ("/auth/signed-out", "signed-out")] + applications.map { ("/\($0.id)", $0.page.rawValue) }
