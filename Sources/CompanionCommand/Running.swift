@@ -39,9 +39,14 @@ enum Running {
                 stateFile: configuration.database + ".demo-tenant.json"),
             workers: workers, logger: logger)
         _ = try await start { try await tenant.start() }
-        configuration.applications = try DemoApplications.all(
+        let applications = try DemoApplications.all(
             tenant: tenant, secret: secret, redirectURI: configuration.publicURL.redirectURI,
             isShared: configuration.deviceMode == .shared)
+        do {
+            try configuration.serve(applications)
+        } catch {
+            throw failure(error)
+        }
         configuration.demoControlURL = tenant.baseURL + "/control"
         let server = try makeServer(configuration, workers: workers, logger: logger)
         _ = try await start { try await server.start(inheriting: manager.sockets) }

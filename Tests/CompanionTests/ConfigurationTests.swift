@@ -182,6 +182,18 @@ import Testing
         #expect(try read(Self.application).applications.first?.registration.clientCapabilities == ["cp1"])
     }
 
+    @Test func `applications that no file names keep their addresses too`() throws {
+        let demo = try read(Self.application).applications
+        func serve(at path: String) throws {
+            var configuration = try CompanionConfiguration.read(
+                environment: ["COMPANION_PUBLIC_URL": "http://localhost" + path], file: nil, needsApplications: false)
+            try configuration.serve(demo)
+        }
+        try serve(at: "/companion")
+        let mistakes = try #require(throws: ConfigurationMistakes.self) { try serve(at: "/ios/companion") }
+        #expect(mistakes.all.map(\.key) == ["public_url"])
+    }
+
     @Test func `all mistakes come in one list`() throws {
         let yaml = "listen: x\ndevice_mode: y\napps: { ios: { kind: z }, mac: {} }"
         let mistakes = try #require(throws: ConfigurationMistakes.self) { try read(yaml) }

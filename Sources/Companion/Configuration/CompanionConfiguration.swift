@@ -78,6 +78,19 @@ public struct CompanionConfiguration: Sendable {
     }
 }
 
+extension CompanionConfiguration {
+    /// Takes applications that no file names, as the demo's.
+    ///
+    /// - Throws: when the public URL's path is one of theirs.
+    public mutating func serve(_ applications: [Application]) throws(ConfigurationMistakes) {
+        self.applications = applications
+        guard let reason = publicURL.conflict(with: applications.map(\.id)) else { return }
+        var mistakes = ConfigurationMistakes()
+        mistakes.add("public_url", reason)
+        throw mistakes
+    }
+}
+
 /// An address to listen on.
 public struct ListenAddress: Sendable, Equatable {
     /// A name or an address.

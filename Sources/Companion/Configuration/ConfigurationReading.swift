@@ -148,13 +148,7 @@ struct ConfigurationReading {
             mistakes.add("apps", "names no application; see “Connect a real tenant” in the README")
         }
         result.applications = applications.compactMap { application($0, publicURL: result.publicURL) }
-        if let segment = result.publicURL.firstSegment,
-            Route.reserved.contains(segment) || applications.contains(segment)
-        {
-            mistakes.add(
-                "public_url", "has a path that begins with /\(segment), which the companion itself uses; choose another"
-            )
-        }
+        if let reason = result.publicURL.conflict(with: applications) { mistakes.add("public_url", reason) }
         if result.deviceMode == .private, let kiosk = result.applications.first(where: { $0.page == .kiosk }) {
             mistakes.add("apps.\(kiosk.id).page", "is a kiosk, which needs device_mode: shared")
         }

@@ -120,8 +120,13 @@ public struct PublicURL: Sendable, Equatable {
 
 /// The addresses of ours that the server itself tells.
 extension PublicURL {
-    /// The first segment of the path; nil without one.
-    var firstSegment: String? { prefix.split(separator: "/").first.map(String.init) }
+    /// Why it cannot be the address of these applications' pages; nil when it can.
+    func conflict(with applications: [String]) -> String? {
+        guard let segment = prefix.split(separator: "/").first.map(String.init),
+            Route.reserved.contains(segment) || applications.contains(segment)
+        else { return nil }
+        return "has a path that begins with /\(segment), which the companion itself uses; choose another"
+    }
 
     /// The home page.
     var homePath: String { prefix + "/" }
