@@ -11,7 +11,10 @@ export async function fetchAPI(id = app) {
   return { response, text: await response.text() };
 }
 
-/** Status, text and JSON (undefined when it is none) of the application's own API. */
+/** When to ask an API again that cannot answer now, as a sentence; null where asking again does not help. */
+const again = (response) => wait(response) ?? (response.status === 429 || response.status >= 500 ? t("api.wait_moment") : null);
+
+/** Status, text, JSON (undefined when it is none) and when to ask again, of the application's own API. */
 export async function callAPI() {
   const { response, text } = await fetchAPI();
   let json;
@@ -20,7 +23,7 @@ export async function callAPI() {
   } catch {
     // The page says so.
   }
-  return { status: response.status, text, json };
+  return { status: response.status, text, json, again: again(response) };
 }
 
 /** What Microsoft Graph says of the signed-in account. */
@@ -46,5 +49,5 @@ function upstreamFailure(response, text) {
   }
   const said = [error.code ?? `HTTP ${response.status}`, error.message].filter(Boolean).join(" ");
   const id = response.headers.get("request-id");
-  return new Failure([sentence(said), wait(response), id && t("api.request_id", { id })].filter(Boolean).join(" "));
+  return new Failure([sentence(said), again(response), id && t("api.request_id", { id })].filter(Boolean).join(" "));
 }

@@ -43,8 +43,8 @@ async function callTheAPI() {
   if (!state.account) return logError("Operation failed because could not find an access token!");
   log("Calling the API....");
   try {
-    const { status, text, json } = await callAPI();
-    if (status < 200 || status > 299) return logError(`Could not call API: HTTP ${status} ${text}`);
+    const { status, text, json, again } = await callAPI();
+    if (status < 200 || status > 299) return logError([`Could not call API: HTTP ${status} ${text}`, again].filter(Boolean).join("\n"));
     if (json === undefined) return logError("Nothing returned from API");
     log("API response: ", { json });
   } catch (failure) {

@@ -41,11 +41,11 @@ async function acquireSilently({ quiet = false } = {}) {
 async function performRequest() {
   log("Performing request...");
   try {
-    const { status, text } = await callAPI();
+    const { status, text, again } = await callAPI();
     const lines = [`HTTP response code: ${status}`, `HTTP response body: ${text}`];
     // The sample stays at "Performing request..." for ever when the API refuses; here its answer is told as it is.
     if (status >= 200 && status < 300) log(["Accessed API successfully using access token.", ...lines].join("\n"));
-    else logError([t("external.refused"), ...lines].join("\n"));
+    else logError([t("external.refused"), ...lines, again].filter(Boolean).join("\n"));
   } catch (failure) {
     if (failure.signInURL) return signIn(failure.signInURL, "call");
     say("", failure);

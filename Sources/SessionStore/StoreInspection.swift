@@ -31,6 +31,10 @@ public struct StoreInspection: Sendable, Redacted {
     public internal(set) var fileBytes: Int64 = 0
     /// How many bytes are free where the database is (or is to be); nil when that folder is not there.
     public internal(set) var freeBytes: Int64?
+    /// How large the file system is on which it is; nil when that folder is not there.
+    public internal(set) var diskBytes: Int64?
+    /// Why nothing can be written into it now; nil when something can, or when it is not there.
+    public internal(set) var writeFailure: StoreError?
     /// Why it cannot be looked into; nil when it can, or is not there.
     public internal(set) var failure: StoreError?
     /// What is wrong with its structure; empty when it is sound.
@@ -55,13 +59,19 @@ public struct StoreInspection: Sendable, Redacted {
             var status = stat()
             if stat(name, &status) == 0 { fileBytes += Int64(status.st_size) }
         }
-        freeBytes = Self.freeBytes(besides: path)
+        (freeBytes, diskBytes) = Self.space(besides: path)
         keys = KeyUse.list(keyRing, [:])
         guard !files.isEmpty else { return }
         do throws(StoreError) {
             try look(Schema.connectReadOnly(path), path, keyRing)
         } catch {
             failure = error
+            return
+        }
+        do throws(StoreError) {
+            try Schema.tryWriteLock(path)
+        } catch {
+            writeFailure = error
         }
     }
 
@@ -101,11 +111,13 @@ public struct StoreInspection: Sendable, Redacted {
         }
     }
 
-    private static func freeBytes(besides path: String) -> Int64? {
+    private static func space(besides path: String) -> (free: Int64?, disk: Int64?) {
         var status = statvfs()
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        guard statvfs(folder, &status) == 0 else { return nil }
-        return Int64(
-            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+        guard statvfs(folder, &status) == 0 else { return (nil, nil) }
+        func bytes(_ blocks: UInt) -> Int64 {
+            Int64(clamping: UInt64(blocks).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+        }
+        return (bytes(status.f_bavail), bytes(status.f_blocks))
     }
 }

@@ -87,6 +87,75 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            (
+                "a secret that has ended",
+                #"{"token_error":{"status":401,"times":99,"body":{"error":"invalid_client","error_codes":[7000222]}}}"#,
+                "credential", .mistake, "Make a new one in the app registration"
+            ),
+            (
+                "a token endpoint that is out of order", #"{"token_error":{"status":503,"body":"<h1>","times":99}}"#,
+                "token_endpoint", .mistake, "status page"
+            ),
+            (
+                "a token endpoint that wants a pause", #"{"token_error":{"status":429,"body":{},"times":99}}"#,
+                "token_endpoint", .mistake, "Wait as long as it asks"
+            ),
+            (
+                "an API that is out of order", #"{"graph_error":{"status":503,"body":{},"times":99}}"#, "api", .mistake,
+                "status page"
+            ),
+            (
+                "an API that wants a pause", #"{"graph_error":{"status":429,"body":{},"times":99}}"#, "api", .advice,
+                "Wait as long as it asks"
+            ),
+        ] as [(String, String, String, CheckFinding.Severity, String)])
+    func `what a sign-in would stumble over is named with remedy`(
+        row: String, control: String, subject: String, severity: CheckFinding.Severity, remedy: String
+    ) async throws {
+        try await Site.run { site in
+            let before = await run(site, site.configuration)
+            #expect(before.ok, "\(row): \(before.text)")
+            try await site.control(control)
+            let report = await run(site, site.configuration)
+            let bad = findings(report, subject, app: "ios").filter { $0.why != nil }
+            #expect(bad.map(\.severity) == [severity], "\(row): \(report.text)")
+            #expect(bad.first?.remedy?.contains(remedy) == true, "\(row): \(report.text)")
+            #expect(!report.json.contains("the-client-secret-of-the-test"))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (0, .good), (110, .good), (130, .advice), (-130, .advice), (290, .advice), (310, .mistake),
+            (-310, .mistake),
+        ] as [(Double, CheckFinding.Severity)])
+    func `a clock that is off is named before sign-ins fail`(skew: Double, severity: CheckFinding.Severity) async throws
+    {
+        try await Site.run { site in
+            let check = InstallationCheck(client: site.client, now: { Date().addingTimeInterval(skew) })
+            let report = await check.run(site.configuration)
+            #expect(findings(report, "clock", app: "ios").map(\.severity) == [severity])
+        }
+    }
+
+    @Test func `a database that another program holds is named`() async throws {
+        try await Site.run { site in
+            let (shell, input, output) = try SQLiteShell.start(site.database)
+            input.write(Data("BEGIN IMMEDIATE;\nSELECT 'locked';\n".utf8))
+            #expect(String(decoding: output.availableData, as: UTF8.self) == "locked\n")
+            let report = await run(site, site.configuration)
+            let finding = try #require(findings(report, "database").first)
+            #expect(finding.severity == .mistake && finding.what.contains("database is locked"), "\(finding.what)")
+            input.write(Data("ROLLBACK;\n".utf8))
+            try input.close()
+            shell.waitUntilExit()
+            let after = await run(site, site.configuration)
+            #expect(after.ok, "\(after.text)")
+        }
+    }
+
     @Test func `the hint about login_hint comes after a sign-in without that claim`() async throws {
         try await Site.run { site in
             #expect(findings(await run(site, site.configuration), "login_hint", app: "ios") == [])
@@ -143,6 +212,17 @@ import Testing
         let findings = storage {
             $0.freeBytes = free
             $0.fileBytes = database
+        }
+        #expect(findings["disk_space"] == severity)
+    }
+
+    @Test(arguments: [(60 << 30, .good), (40 << 30, .advice)] as [(Int64, CheckFinding.Severity)])
+    func `of a large disk a twentieth should be free, as the alert has it`(
+        free: Int64, severity: CheckFinding.Severity
+    ) {
+        let findings = storage {
+            $0.freeBytes = free
+            $0.diskBytes = 1000 << 30
         }
         #expect(findings["disk_space"] == severity)
     }

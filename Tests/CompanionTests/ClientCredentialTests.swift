@@ -68,6 +68,26 @@ import Testing
         }
     }
 
+    @Test func `a secret whose file is gone serves on, and is told as not usable`() async throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = folder + "/secret"
+        func write() throws { try Data("the-client-secret-of-the-test".utf8).write(to: URL(fileURLWithPath: file)) }
+        try write()
+        try await Site.run(configured: { $0.applications[0].credential = .secretFile(file, method: nil) }) { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            let series = #"companion_credential_usable{app="ios"}"#
+            #expect(try await visitor.metrics()[series] == 1)
+            try FileManager.default.removeItem(atPath: file)
+            #expect(try await visitor.metrics()[series] == 0)
+            let token = try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
+            #expect(token.json["source"] as? String == "refreshed", "\(token.text)")
+            try write()
+            #expect(try await visitor.metrics()[series] == 1)
+        }
+    }
+
     @Test func `a federated token is read anew when it was renewed`() async throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }

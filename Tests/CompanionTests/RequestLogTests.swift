@@ -147,6 +147,51 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (
+            "a provider that is out of order", #"{"token_error":{"status":503,"body":{"error":"server_error"}}}"#,
+            "/api/ios/token", "provider_unavailable", "the provider answered 503"
+        ),
+        (
+            "a provider that wants a pause",
+            #"{"token_error":{"status":429,"body":{},"headers":{"Retry-After":"7"}}}"#,
+            "/api/ios/token", "throttled", "the provider answered 429, Retry-After: 7"
+        ),
+        (
+            "an API that is out of order", #"{"graph_error":{"status":500,"body":{"error":{}}}}"#,
+            "/api/ios/me", "api_unavailable", "the API answered 500"
+        ),
+        (
+            "an API that wants a pause", #"{"graph_error":{"status":429,"body":{},"headers":{"Retry-After":"7"}}}"#,
+            "/api/ios/me", "throttled", "the API answered 429, Retry-After: 7"
+        ),
+    ])
+    func `what a provider or an API cannot do is a warning with code and cause, also where its answer is passed on`(
+        row: String, control: String, path: String, code: String, cause: String
+    ) async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            try await site.control(control)
+            _ = try await visitor.api(path.hasSuffix("me") ? .get : .post, path, body: #"{"force_refresh":true}"#)
+            let line = try #require(site.log.requests.last)
+            #expect(line.hasPrefix("warning request "), "\(row): \(line)")
+            #expect(line.contains(#""code": \#(code)"#), "\(line)")
+            #expect(line.contains(#""cause": \#(cause)"#), "\(line)")
+        }
+    }
+
+    @Test func `an ID token that cannot be verified is a warning; a person who cancels is none`() async throws {
+        try await Site.run { site in
+            try await site.control(#"{"bad_id_token": "not_yet_valid"}"#)
+            _ = try await Visitor(site).signIn()
+            let line = try #require(site.log.requests.last { $0.contains("/auth/callback") })
+            #expect(line.hasPrefix("warning request "), "\(line)")
+            #expect(line.contains("invalid_id_token") && line.contains("check this machine's clock"), "\(line)")
+            #expect(!Problem(.cancelled, "").isFault && !Problem(.throttled, "").isFault)
+        }
+    }
+
     @Test func `a shared device that looks whether the provider is there tells the same, in metrics too`() async throws
     {
         try await Site.run(configured: { $0.deviceMode = .shared }) { site in

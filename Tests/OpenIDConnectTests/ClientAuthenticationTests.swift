@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import HTTPTypes
 import Testing
 import X509
 
@@ -50,6 +51,26 @@ struct ClientAuthenticationTests {
             #expect(
                 request.head.headerFields[.authorization] == "Basic " + Data(credentials.utf8).base64EncodedString())
         }
+    }
+
+    @Test(
+        "what the token endpoint says of the client alone is a refusal",
+        arguments: [
+            (200, #"{"access_token":"a","token_type":"Bearer"}"#, nil), (400, #"{"error":"invalid_scope"}"#, nil),
+            (400, #"{"error":"unsupported_grant_type"}"#, nil), (400, #"{"error":"unauthorized_client"}"#, nil),
+            (403, "", nil), (200, "<h1>", nil), (401, #"{"error":"invalid_client"}"#, .providerRejectedClient),
+            (429, "", .throttled), (503, "<h1>", .providerUnavailable),
+        ] as [(Int, String, OpenIDError.Code?)])
+    func ownToken(_ status: Int, _ body: String, _ code: OpenIDError.Code?) async throws {
+        let provider = try TestProvider()
+        let metadata = try await provider.directory().metadata(for: provider.authority)
+        let request = try #require(try OwnTokenRequest(metadata: metadata, registration: registration()))
+        let fields = try form(request.providerRequest)
+        #expect(fields["grant_type"] == "client_credentials" && fields["scope"] == "\(clientID)/.default")
+        #expect(fields["client_secret"] == "the-client-secret")
+        let answer = ProviderResponse(head: HTTPResponse(status: .init(code: status)), body: Array(body.utf8))
+        #expect(request.refusal(in: answer, now: { testTime })?.code == code)
+        #expect(try OwnTokenRequest(metadata: metadata, registration: registration(.publicClient)) == nil)
     }
 
     @Test("A federated token goes as the assertion, and a public client sends its name alone")

@@ -49,10 +49,14 @@ public struct InstallationCheck: Sendable {
     private func probe(
         _ applications: [Application], _ registrations: [CheckReport.Registration]
     ) async -> [CheckFinding] {
-        let probe = RegistrationProbe(client: client, now: now)
+        let registered = RegistrationProbe(client: client, now: now)
+        let trusted = CredentialProbe(client: client, now: now)
+        let api = APIProbe(client: client)
         return await withTaskGroup(of: CheckFinding?.self) { group in
             for (application, registration) in zip(applications, registrations) {
-                group.addTask { await probe.finding(for: application, registration) }
+                group.addTask { await registered.finding(for: application, registration) }
+                group.addTask { await trusted.finding(for: application) }
+                group.addTask { await api.finding(for: application) }
             }
             return await group.reduce(into: []) { all, finding in if let finding { all.append(finding) } }
         }

@@ -7,6 +7,8 @@ struct StorageFindings {
     static let leastFreeBytes: Int64 = 64 << 20
     /// Below it, somebody should know.
     static let comfortableFreeBytes: Int64 = 512 << 20
+    /// One part in so many should be free.
+    static let comfortableShare: Int64 = 20
 
     let found: StoreInspection
     /// Where the database is.
@@ -91,6 +93,17 @@ struct StorageFindings {
                 )
             ]
         }
+        if let failure = found.writeFailure {
+            return [
+                .mistake(
+                    "database", "Nothing can be written: \(failure.description)",
+                    why: "Nobody can sign in or out until it is over; nobody is signed out by it.",
+                    remedy:
+                        "Look which program holds it besides the server (`fuser -v \(database)`: a copy, an editor), and "
+                        + "whether its disk is mounted read-only (`findmnt -T \(database)`). The server goes on by itself afterwards."
+                )
+            ]
+        }
         guard !found.files.isEmpty else {
             return [.good("database", "There is no database yet: the first start makes it (\(database)).")]
         }
@@ -120,7 +133,8 @@ struct StorageFindings {
         let why = "On a full disk nobody can sign in or out; who is signed in goes on until tokens must be renewed."
         let remedy = "Free some space, or put the database elsewhere."
         if free < Self.leastFreeBytes { return [.mistake("disk_space", what, why: why, remedy: remedy)] }
-        if free < max(Self.comfortableFreeBytes, found.fileBytes) {
+        let share = (found.diskBytes ?? 0) / Self.comfortableShare
+        if free < max(Self.comfortableFreeBytes, found.fileBytes, share) {
             return [.advice("disk_space", what, why: why, remedy: remedy)]
         }
         return [.good("disk_space", what)]

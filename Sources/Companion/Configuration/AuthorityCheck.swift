@@ -57,6 +57,8 @@ public struct AuthorityCheck: Sendable {
 
     /// The most by which the clocks may differ: what ID-token checks allow.
     private static let maxClockSkew: TimeInterval = 300
+    /// From here on somebody should know: a clock that is kept by the network is off by less than a second.
+    private static let worryingClockSkew: TimeInterval = 120
     /// So long before a credential ends, somebody should know.
     static let expiryWarning: TimeInterval = 30 * 86_400
 
@@ -113,7 +115,9 @@ public struct AuthorityCheck: Sendable {
                 .discovery, isGood: false, "The authority's metadata cannot be used: \(error.description)",
                 Advice(
                     why: "The endpoints and the issuer come from there: nobody can sign in.",
-                    remedy: "Compare authority and kind with the app registration's Endpoints page."))
+                    remedy: error.isTransient
+                        ? "Look at the provider's status page, and try again in a few minutes."
+                        : "Compare authority and kind with the app registration's Endpoints page."))
             return report
         }
         do throws(OpenIDError) {
@@ -138,16 +142,22 @@ public struct AuthorityCheck: Sendable {
 
     private func checkClock(_ head: HTTPResponse, _ report: inout Report) {
         guard let skew = head.clockSkew(at: now()) else { return }
-        guard abs(skew) > AuthorityCheck.maxClockSkew else {
+        let advice = Advice(
+            why: "An ID token is good from and until a time, with 5 minutes' leeway.",
+            remedy: "Run `timedatectl set-ntp true`, and look at `timedatectl status` a minute later.")
+        if abs(skew) > AuthorityCheck.maxClockSkew {
+            report.add(
+                .clock, isGood: false,
+                "This machine's clock differs by \(Int(skew)) seconds from the provider's, so that ID tokens are refused; set the clock.",
+                advice)
+        } else if abs(skew) > AuthorityCheck.worryingClockSkew {
+            report.add(
+                .clock, isGood: false,
+                "This machine's clock differs by \(Int(skew)) seconds from the provider's; from 300 on ID tokens are refused: set the clock.",
+                isWarning: true, advice)
+        } else {
             report.add(.clock, "This machine's clock and the provider's agree.")
-            return
         }
-        report.add(
-            .clock, isGood: false,
-            "This machine's clock differs by \(Int(skew)) seconds from the provider's, so that ID tokens are refused; set the clock.",
-            Advice(
-                why: "An ID token is good from and until a time, with 5 minutes' leeway.",
-                remedy: "Run `timedatectl set-ntp true`, and look at `timedatectl status` a minute later."))
     }
 
     private func checkCredential(of application: Application, _ report: inout Report) {
@@ -198,7 +208,7 @@ public struct AuthorityCheck: Sendable {
 
 extension ClientCredential {
     /// How it is replaced.
-    fileprivate var renewal: String {
+    var renewal: String {
         switch self {
         case .fixed:
             "Under Certificates & secrets make a new secret, set it in the environment with client_secret_expires, restart, "

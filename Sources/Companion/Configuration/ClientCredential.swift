@@ -68,13 +68,16 @@ final class ClientCredentials: Sendable {
         return registration
     }
 
-    /// Whether an application's credential can be read, and when it ends as far as anybody has said.
+    /// Whether an application's credential can be read now, and when it ends as far as anybody has said. One that was read
+    /// before serves on, but a restart would not find it.
     func condition(of application: Application) -> (isUsable: Bool, expires: Date?) {
         do throws(Failure) {
-            switch try authentication(application.id, application.credential) {
-            case .publicClient: return (true, nil)
-            case .certificate(let certificate): return (true, certificate.notValidAfter)
-            case .secret, .assertion: return (true, application.clientSecretExpires)
+            let authentication = try authentication(application.id, application.credential)
+            let isUsable = paths(of: application.credential).compactMap(FileStamp.init) == stamps(of: application.id)
+            switch authentication {
+            case .publicClient: return (isUsable, nil)
+            case .certificate(let certificate): return (isUsable, certificate.notValidAfter)
+            case .secret, .assertion: return (isUsable, application.clientSecretExpires)
             }
         } catch {
             return (false, application.clientSecretExpires)
@@ -84,13 +87,8 @@ final class ClientCredentials: Sendable {
     private func authentication(
         _ id: String, _ credential: ClientCredential
     ) throws(Failure) -> ClientAuthentication {
-        let paths: [String]
-        switch credential {
-        case .fixed(let authentication): return authentication
-        case .secretFile(let path, _), .federatedTokenFile(let path): paths = [path]
-        case .certificateFiles(let certificate, let privateKey): paths = [certificate, privateKey]
-        }
-        let stamps = paths.compactMap(FileStamp.init)
+        if case .fixed(let authentication) = credential { return authentication }
+        let stamps = paths(of: credential).compactMap(FileStamp.init)
         let before = known.withLock { $0[id] }
         if let before, before.stamps == stamps { return before.authentication }
         do {
@@ -103,6 +101,17 @@ final class ClientCredentials: Sendable {
             throw error
         }
     }
+
+    private func paths(of credential: ClientCredential) -> [String] {
+        switch credential {
+        case .fixed: []
+        case .secretFile(let path, _), .federatedTokenFile(let path): [path]
+        case .certificateFiles(let certificate, let privateKey): [certificate, privateKey]
+        }
+    }
+
+    /// Of the files as they were when they could last be read.
+    private func stamps(of id: String) -> [FileStamp] { known.withLock { $0[id]?.stamps ?? [] } }
 
     /// Reads a credential; each failure says which file and what to do.
     static func read(

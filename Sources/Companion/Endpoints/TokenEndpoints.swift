@@ -89,6 +89,12 @@ extension Endpoints {
     private func passedOn(_ head: HTTPResponse, body: [UInt8], types: Set<String>) throws -> Response {
         let type = (head.headerFields[.contentType] ?? "").split(separator: ";").first.map { $0.lowercased() } ?? ""
         guard body.isEmpty || types.contains(type) else {
+            if head.status.kind == .serverError {
+                throw Problem(
+                    .apiUnavailable,
+                    "The API answered \(head.status.code). Try again in a moment; if it happens again, tell the operator.",
+                    correlationID: head.headerFields[.requestID])
+            }
             throw Problem(
                 .apiUnavailable, "The API answered \(head.status.code) with content that is not of the expected kind.",
                 correlationID: head.headerFields[.requestID])

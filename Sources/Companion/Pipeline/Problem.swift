@@ -86,6 +86,15 @@ struct Problem: Error, Sendable {
         }
     }
 
+    /// Whether it is this side's, the provider's or the API's to mend, so that the operator has to know. An answer of the
+    /// provider that cannot be verified is never the person's fault: a clock, a key or a configuration is wrong.
+    var isFault: Bool {
+        switch code {
+        case .invalidIDToken, .nonceMismatch, .issuerMismatch: true
+        default: status.kind == .serverError
+        }
+    }
+
     var title: Message {
         switch code {
         case .interactionRequired: "Sign in again"

@@ -12,6 +12,7 @@ final class RequestContext: Sendable {
     private struct Notes {
         var problem: Problem?
         var cause: String?
+        var upstreamCode: Problem.Code?
         var ended: Int?
     }
 
@@ -49,6 +50,24 @@ final class RequestContext: Sendable {
         notes.withLock { $0.cause = cause }
     }
 
+    /// Who answers what this request needs.
+    enum Upstream: String {
+        case provider = "the provider"
+        case api = "the API"
+    }
+
+    /// Keeps that a provider or an API answered that it cannot, or not so often, also where the request goes on without it.
+    /// The API's answer is passed on as it is: then the log line alone has our code for it.
+    func note(_ answer: HTTPResponse, of upstream: Upstream) {
+        let isThrottled = answer.status == .tooManyRequests
+        guard isThrottled || answer.status.kind == .serverError else { return }
+        let pause = answer.headerFields[.retryAfter].map { ", Retry-After: \($0.prefix(40))" } ?? ""
+        notes.withLock {
+            $0.cause = "\(upstream.rawValue) answered \(answer.status.code)\(pause)"
+            if upstream == .api { $0.upstreamCode = isThrottled ? .throttled : .apiUnavailable }
+        }
+    }
+
     /// Keeps how many accounts the provider has signed out.
     func note(endedAccounts count: Int) {
         notes.withLock { $0.ended = count }
@@ -57,5 +76,6 @@ final class RequestContext: Sendable {
     /// What went wrong, if anything did.
     var problem: Problem? { notes.withLock { $0.problem } }
     var cause: String? { notes.withLock { $0.cause } }
+    var upstreamCode: Problem.Code? { notes.withLock { $0.upstreamCode } }
     var endedAccounts: Int? { notes.withLock { $0.ended } }
 }

@@ -21,8 +21,7 @@ struct RequestLog: Sendable {
     func write(_ summary: RequestSummary) {
         let context = summary.mark.note as? RequestContext
         let problem = context?.problem
-        let isFault =
-            summary.status.kind == .serverError || problem?.status.kind == .serverError || context?.cause != nil
+        let isFault = summary.status.kind == .serverError || problem?.isFault == true || context?.cause != nil
         let level = isFault ? .warning : level
         guard threshold <= level else { return }
         logger.log(level: level, "request", metadata: metadata(summary, context, problem, isFault: isFault))
@@ -41,8 +40,8 @@ struct RequestLog: Sendable {
             metadata["request_id"] = "\(context.correlationID)"
             metadata["trace_id"] = "\(context.traceID)"
         }
+        if let code = problem?.code ?? context?.upstreamCode { metadata["code"] = "\(code.rawValue)" }
         if let problem {
-            metadata["code"] = "\(problem.code.rawValue)"
             // A sentence for people may quote what they sent.
             if let reason = problem.reason ?? (isFault ? problem.detail.english : nil) {
                 metadata["reason"] = "\(reason)"

@@ -21,6 +21,7 @@ struct ProviderClient: Sendable {
         do throws(HTTPClientError) {
             let answer = try await client.send(request, timeout: timeout)
             metrics.provider(host, answer.head, took: start.duration(to: .now))
+            RequestContext.current?.note(answer.head, of: .provider)
             return answer
         } catch {
             metrics.provider(host, nil, took: start.duration(to: .now), failure: error.description)

@@ -163,6 +163,7 @@ struct APIProxy: Sendable {
         do throws(HTTPClientError) {
             let answer = try await client.send(request)
             metrics.api(application.id, .success(answer.head), took: start.duration(to: .now))
+            RequestContext.current?.note(answer.head, of: .api)
             let isThrottled =
                 answer.head.status == .tooManyRequests
                 || answer.head.status == .serviceUnavailable && answer.head.headerFields.contains(.retryAfter)

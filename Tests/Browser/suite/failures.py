@@ -84,6 +84,18 @@ def graph_error(browser):
     browser.wait("a second result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
 
 
+@test("a Graph that is out of order: the page says to try again, and then it answers")
+def graph_down(browser):
+    browser.sign_in()
+    browser.server.control(graph_error={"status": 500, "body": {"error": {"code": "generalException", "message": "No."}}, "times": 1})
+    browser.allow("/api/ios/me")
+    browser.press("Call Microsoft Graph API")
+    said = browser.expect_log("Couldn't get graph result: ")
+    assert "generalException No. Try again in a moment. Request id " in said, said
+    browser.press("Call Microsoft Graph API")
+    browser.wait("a result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
+
+
 @test("a throttled Graph: the page says how long to wait, nobody asks it before, and then it answers")
 def throttled(browser):
     browser.sign_in()

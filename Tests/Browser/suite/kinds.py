@@ -89,6 +89,10 @@ def external_api_refuses(browser):
     browser.press("API - Perform GET")
     lines = browser.expect_log("The API refused the request.").split("\n")
     assert lines[1:] == ["HTTP response code: 418", 'HTTP response body: {"error":"teapot"}'], lines
+    browser.server.control(graph_error={"status": 503, "body": {"error": "tired"}, "times": 1})
+    browser.press("API - Perform GET")
+    browser.wait("what to do", lambda: any(
+        text.endswith('HTTP response code: 503\nHTTP response body: {"error":"tired"}\nTry again in a moment.') for text in browser.log()))
 
 
 @test("external: somebody of another tenant is not known there")

@@ -1,0 +1,36 @@
+import HTTPClient
+import HTTPTypes
+import OpenIDConnect
+
+/// Asks the application's API without a token: whether it is there. It answers that it wants one.
+struct APIProbe: Sendable {
+    let client: HTTPClient
+
+    /// nil when the application has none of its own, or when it answers.
+    func finding(for application: Application) async -> CheckFinding? {
+        guard let api = application.api, let endpoint = Endpoint(api) else { return nil }
+        let why = "People can sign in, but the page has nothing to show them."
+        let answer: ProviderResponse
+        do throws(HTTPClientError) {
+            answer = try await client.send(.page(endpoint))
+        } catch {
+            return CheckFinding.mistake(
+                "api", "The API cannot be reached: \(error.reason)", why: why,
+                remedy:
+                    "Try `curl -v \(api)` on this machine: name resolution, firewall, proxy (https_proxy) or certificates."
+            ).of(application)
+        }
+        let status = answer.head.status
+        if status == .tooManyRequests {
+            return CheckFinding.advice(
+                "api", "The API answered 429 (too many requests).", why: why,
+                remedy: "Wait as long as it asks; then find the page or script that asks so often."
+            ).of(application)
+        }
+        guard status.kind == .serverError else { return nil }
+        return CheckFinding.mistake(
+            "api", "The API answered \(status.code).", why: why,
+            remedy: "Look at its status page, and try again in a few minutes."
+        ).of(application)
+    }
+}
