@@ -1,0 +1,141 @@
+"""A browser, as far as the server can tell: pages, the JSON API, and the way through the provider's forms."""
+import html
+import http.client
+import json
+import re
+import urllib.parse
+
+ADELE = "adele@contoso.example"
+# Parameters whose values are secrets of one sign-in.
+SECRET_PARAMETERS = {"code", "state", "nonce", "code_challenge", "login_hint"}
+
+
+class Answer:
+    def __init__(self, answer):
+        self.status, self.fields, self.text = answer.status, answer.headers, answer.read().decode()
+        self.location = self.fields.get("Location")
+
+    @property
+    def json(self):
+        return json.loads(self.text)
+
+    @property
+    def failure(self):
+        """The stable code with which a sign-in came back to its page, or None."""
+        query = urllib.parse.urlsplit(self.location or "").query
+        return dict(urllib.parse.parse_qsl(query)).get("sign_in_error")
+
+
+class Visitor:
+    def __init__(self, companion, language="en"):
+        self.port, self.language, self.companion = companion.port, language, companion
+        self.cookie, self.provider_cookies = None, {}
+        # Method and status of every request that the companion has answered since the last `forget`.
+        self.seen = []
+        # What must not stand in any log.
+        self.secrets = {ADELE, "Adele"}
+
+    def request(self, method, path, body=None, page=False):
+        """One request to the companion: of a page's script, or the browser's own as it navigates."""
+        fields = {"Accept-Language": self.language}
+        if self.cookie:
+            fields["Cookie"] = f"companion={self.cookie}"
+        if page:
+            fields |= {"Accept": "text/html", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "none"}
+        else:
+            fields |= {"Accept": "application/json", "Sec-Fetch-Site": "same-origin", "X-Companion": "1",
+                       "Origin": f"http://localhost:{self.port}", "Content-Type": "application/json"}
+        connection = http.client.HTTPConnection("localhost", self.port, timeout=60)
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body), fields)
+            answer = Answer(connection.getresponse())
+        finally:
+            connection.close()
+        self.seen.append((method, answer.status))
+        for value in answer.fields.get_all("Set-Cookie") or []:
+            if match := re.match(r"companion=([^;]*)", value):
+                self.cookie = match[1]
+                self.secrets.add(match[1])
+        if answer.location:
+            query = urllib.parse.urlsplit(answer.location).query
+            self.secrets |= {value for name, value in urllib.parse.parse_qsl(query) if name in SECRET_PARAMETERS}
+        return answer
+
+    def get(self, path):
+        return self.request("GET", path)
+
+    def post(self, path, body=None):
+        return self.request("POST", path, body or {})
+
+    def open(self, path):
+        return self.request("GET", path, page=True)
+
+    def begin(self, app="ios"):
+        """The button of the page: where the companion sends the browser."""
+        return self.open(f"/auth/{app}/sign-in")
+
+    def at_provider(self, location, username=ADELE):
+        """From the provider's first page to the address with which it sends the browser back."""
+        method, body = "GET", None
+        for _ in range(12):
+            if location.startswith(f"http://localhost:{self.port}/"):
+                query = urllib.parse.urlsplit(location).query
+                self.secrets |= {value for name, value in urllib.parse.parse_qsl(query) if name in SECRET_PARAMETERS}
+                return location.removeprefix(f"http://localhost:{self.port}")
+            url = urllib.parse.urlsplit(location)
+            connection = http.client.HTTPConnection(url.netloc, timeout=20)
+            fields = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.provider_cookies.items())}
+            if body is not None:
+                fields |= {"Content-Type": "application/x-www-form-urlencoded", "Origin": f"{url.scheme}://{url.netloc}"}
+            connection.request(method, url.path + (f"?{url.query}" if url.query else ""), body, fields)
+            answer = Answer(connection.getresponse())
+            connection.close()
+            for value in answer.fields.get_all("Set-Cookie") or []:
+                name, _, value = value.partition(";")[0].partition("=")
+                self.provider_cookies[name] = value
+            if answer.location:
+                location, method, body = urllib.parse.urljoin(location, answer.location), "GET", None
+                continue
+            form = next(part for part in answer.text.split("</form>") if '<form method="post"' in part)
+            given = {name: html.unescape(value)
+                     for name, value in re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', form)}
+            if 'name="password"' in answer.text:
+                given["password"] = "demo"
+            elif 'name="consent"' in answer.text:
+                given["consent"] = "accept"
+            else:
+                given["username"] = username
+            action = html.unescape(re.search(r'<form method="post" action="([^"]*)"', form)[1])
+            location, method, body = urllib.parse.urljoin(location, action), "POST", urllib.parse.urlencode(given)
+        raise AssertionError("the sign-in goes round in circles")
+
+    def sign_in(self, app="ios"):
+        """The whole way; the answer to the callback."""
+        begun = self.begin(app)
+        assert begun.status == 302, f"{begun.status} {begun.location} {begun.text[:300]}"
+        return self.open(self.at_provider(begun.location))
+
+    def signed_in(self, app="ios"):
+        """Signs in, and nothing is to go wrong."""
+        answer = self.sign_in(app)
+        assert answer.status == 303 and answer.location == f"/{app}", f"{answer.status} {answer.location}"
+        return self
+
+    def account(self, app="ios"):
+        """Who is signed in, as the page learns it."""
+        return self.get(f"/api/{app}/account").json["account"]
+
+    def renew(self, app="ios"):
+        """A token by force."""
+        return self.post(f"/api/{app}/token", {"force_refresh": True})
+
+    def sentence(self, code, app="ios"):
+        """What the page's script says about a sign-in that came back with a code."""
+        page = self.open(f"/{app}").text
+        texts = json.loads(re.search(r'<script type="application/json" id="strings">(.*?)</script>', page, re.S)[1])
+        return texts[f"sign_in.{code}"]
+
+    def forget(self):
+        """Begins a new list of requests; answers with the log's place."""
+        self.seen = []
+        return self.companion.mark()
