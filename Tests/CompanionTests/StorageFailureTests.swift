@@ -28,6 +28,12 @@ import Testing
             #expect(out.code == "storage_unavailable")
             let me = try await visitor.api(.get, "/api/ios/me")
             #expect(me.status == 200)
+            let count = try await site.count("token_refresh")
+            let renewed = try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
+            #expect(renewed.code == "storage_unavailable")
+            #expect(
+                try await site.count("token_refresh") == count,
+                "no refresh token is spent whose successor would be lost")
 
             input.write(Data("ROLLBACK;\n".utf8))
             try input.close()

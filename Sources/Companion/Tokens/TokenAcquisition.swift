@@ -160,6 +160,8 @@ final class TokenAcquisition: Sendable {
                     .interactionRequired, "There is no refresh token for this account. Sign in again.",
                     action: signIn(application, account, target, claims: demand.claims))
             }
+            // Its successor would be lost while nothing can be kept, and a refresh token may be good for one use.
+            try await store.requireWritable()
             let tokens = try await redeem(
                 refreshToken, application, at: authority, account: account, target: target, scopes: scopes,
                 claims: demand.claims)
