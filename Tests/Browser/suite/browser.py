@@ -21,12 +21,13 @@ SECRET = re.compile(r"eyJ[A-Za-z0-9_-]{20,}|[A-Za-z0-9_-]{120,}")
 
 
 class Browser:
-    def __init__(self, server, screenshots):
+    def __init__(self, server, screenshots, *more):
+        """more: further options of Chromium."""
         self.server, self.screenshots = server, screenshots
         options = webdriver.ChromeOptions()
         options.binary_location = "/usr/bin/chromium"
         for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
-                         "--password-store=basic", "--lang=en-US"):
+                         "--password-store=basic", "--lang=en-US", *more):
             options.add_argument(argument)
         options.add_experimental_option("prefs", {"credentials_enable_service": False, "profile.password_manager_leak_detection": False})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
