@@ -27,6 +27,10 @@ def sign_in(browser):
 def is_signed_in(browser):
     """First on the page that has been open all the time, then on a new one."""
     call(browser)
+    is_signed_in_on_a_new_page(browser)
+
+
+def is_signed_in_on_a_new_page(browser):
     browser.driver.refresh()
     browser.expect_log(f"Found a signed in account {ADELE}. Updating data for that account...")
     call(browser)
@@ -44,6 +48,9 @@ def call(browser):
     browser.expect_page("/ios")
 
 
+DEEDS = {"sign in": sign_in, "is signed in": is_signed_in, "is signed in on a new page": is_signed_in_on_a_new_page}
+
+
 def main(origin, tenant, address):
     # Ends as it does at the end of the input, so that no browser is left.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
@@ -52,7 +59,7 @@ def main(origin, tenant, address):
     try:
         for line in sys.stdin:
             try:
-                {"sign in": sign_in, "is signed in": is_signed_in}[line.strip()](browser)
+                DEEDS[line.strip()](browser)
                 browser.finish()
                 print("ok", flush=True)
             except Exception as error:
