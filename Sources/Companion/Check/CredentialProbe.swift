@@ -7,12 +7,12 @@ import SessionStore
 /// provider knows.
 struct CredentialProbe: Sendable {
     let client: HTTPClient
+    let directory: ProviderDirectory
     let now: @Sendable () -> Date
 
     /// nil when there is nothing to prove, when that cannot be tried, or when the answer says nothing against it.
     func finding(for application: Application) async -> CheckFinding? {
         let credentials = ClientCredentials(now: now, randomBytes: SessionStore.secureRandomBytes)
-        let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
         // What keeps these from being there is a finding of its own.
         guard let metadata = try? await directory.metadata(for: application.authority),
             let registration = try? credentials.registration(of: application),
@@ -28,9 +28,7 @@ struct CredentialProbe: Sendable {
                     "Try `curl -v \(metadata.tokenEndpoint)` on this machine: name resolution, firewall, proxy (https_proxy) or certificates."
             ).of(application)
         }
-        guard let error = request.refusal(in: answer, now: now) else {
-            return nil
-        }
+        guard let error = request.refusal(in: answer, now: now) else { return nil }
         guard !error.isTransient else {
             return CheckFinding.mistake(
                 "token_endpoint", "The token endpoint answered \(answer.head.status.code).", why: Self.why,

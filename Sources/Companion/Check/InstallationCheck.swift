@@ -49,16 +49,22 @@ public struct InstallationCheck: Sendable {
     private func probe(
         _ applications: [Application], _ registrations: [CheckReport.Registration]
     ) async -> [CheckFinding] {
-        let registered = RegistrationProbe(client: client, now: now)
-        let trusted = CredentialProbe(client: client, now: now)
+        let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
+        let registered = RegistrationProbe(client: client, directory: directory)
+        let trusted = CredentialProbe(client: client, directory: directory, now: now)
         let api = APIProbe(client: client)
-        return await withTaskGroup(of: CheckFinding?.self) { group in
-            for (application, registration) in zip(applications, registrations) {
-                group.addTask { await registered.finding(for: application, registration) }
-                group.addTask { await trusted.finding(for: application) }
-                group.addTask { await api.finding(for: application) }
+        return await withTaskGroup(of: (Int, [CheckFinding]).self) { group in
+            for (index, (application, registration)) in zip(applications, registrations).enumerated() {
+                group.addTask {
+                    async let isRegistered = registered.finding(for: application, registration)
+                    async let isTrusted = trusted.finding(for: application)
+                    async let hasAPI = api.finding(for: application)
+                    return (index, await [isRegistered, isTrusted, hasAPI].compactMap(\.self))
+                }
             }
-            return await group.reduce(into: []) { all, finding in if let finding { all.append(finding) } }
+            var findings = [[CheckFinding]](repeating: [], count: applications.count)
+            for await (index, found) in group { findings[index] = found }
+            return findings.flatMap(\.self)
         }
     }
 

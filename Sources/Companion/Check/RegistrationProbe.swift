@@ -8,7 +8,7 @@ import SessionStore
 /// error page where it is not (RFC 6749 section 4.1.2.1: no redirect to an unknown address). Nobody signs in.
 struct RegistrationProbe: Sendable {
     let client: HTTPClient
-    let now: @Sendable () -> Date
+    let directory: ProviderDirectory
 
     /// The redirect URI is not registered, or not for this platform; B2C has a number of its own.
     private static let unknownAddress = ["AADSTS50011", "AADSTS900971", "AADB2C90006"]
@@ -17,7 +17,6 @@ struct RegistrationProbe: Sendable {
 
     /// nil when the provider's answer does not tell.
     func finding(for application: Application, _ registration: CheckReport.Registration) async -> CheckFinding? {
-        let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
         guard let metadata = try? await directory.metadata(for: application.authority) else { return nil }
         // Made for this question, and kept by nobody.
         let attempt = AuthorizationAttempt(randomBytes: SessionStore.secureRandomBytes)
