@@ -58,7 +58,7 @@ final class ClientCredentials: Sendable {
     func registration(of application: Application) throws(Problem) -> ClientRegistration {
         var registration = application.registration
         do {
-            registration.authentication = try authentication(application.id, application.credential)
+            registration.authentication = try present(application.id, application.credential).authentication
         } catch {
             throw Problem(
                 .providerRejectedClient,
@@ -72,8 +72,7 @@ final class ClientCredentials: Sendable {
     /// before serves on, but a restart would not find it.
     func condition(of application: Application) -> (isUsable: Bool, expires: Date?) {
         do throws(Failure) {
-            let authentication = try authentication(application.id, application.credential)
-            let isUsable = paths(of: application.credential).compactMap(FileStamp.init) == stamps(of: application.id)
+            let (authentication, isUsable) = try present(application.id, application.credential)
             switch authentication {
             case .publicClient: return (isUsable, nil)
             case .certificate(let certificate): return (isUsable, certificate.notValidAfter)
@@ -84,34 +83,29 @@ final class ClientCredentials: Sendable {
         }
     }
 
-    private func authentication(
+    /// What proves who the application is, and whether its files could be read as they are now.
+    private func present(
         _ id: String, _ credential: ClientCredential
-    ) throws(Failure) -> ClientAuthentication {
-        if case .fixed(let authentication) = credential { return authentication }
-        let stamps = paths(of: credential).compactMap(FileStamp.init)
+    ) throws(Failure) -> (authentication: ClientAuthentication, isReadable: Bool) {
+        let paths: [String]
+        switch credential {
+        case .fixed(let authentication): return (authentication, true)
+        case .secretFile(let path, _), .federatedTokenFile(let path): paths = [path]
+        case .certificateFiles(let certificate, let privateKey): paths = [certificate, privateKey]
+        }
+        let stamps = paths.compactMap(FileStamp.init)
         let before = known.withLock { $0[id] }
-        if let before, before.stamps == stamps { return before.authentication }
+        if let before, before.stamps == stamps { return (before.authentication, true) }
         do {
             let authentication = try ClientCredentials.read(credential, now: now, randomBytes: randomBytes)
             known.withLock { $0[id] = Known(stamps: stamps, authentication: authentication) }
-            return authentication
+            return (authentication, true)
         } catch {
             // Half of a pair that is being replaced, or a file that is away for a moment: the old one may still do.
-            if let before { return before.authentication }
+            if let before { return (before.authentication, false) }
             throw error
         }
     }
-
-    private func paths(of credential: ClientCredential) -> [String] {
-        switch credential {
-        case .fixed: []
-        case .secretFile(let path, _), .federatedTokenFile(let path): [path]
-        case .certificateFiles(let certificate, let privateKey): [certificate, privateKey]
-        }
-    }
-
-    /// Of the files as they were when they could last be read.
-    private func stamps(of id: String) -> [FileStamp] { known.withLock { $0[id]?.stamps ?? [] } }
 
     /// Reads a credential; each failure says which file and what to do.
     static func read(
