@@ -46,8 +46,9 @@ let package = Package(
         .target(name: "HTTPClient", dependencies: ["EventLoop", "CCurl", httpTypes], swiftSettings: settings),
 
         // What a relying party knows and keeps.
+        .target(name: "Expiring", swiftSettings: settings),
         .target(
-            name: "OpenIDConnect", dependencies: [httpTypes, jwtKit, crypto, cryptoExtras, x509],
+            name: "OpenIDConnect", dependencies: ["Expiring", httpTypes, jwtKit, crypto, cryptoExtras, x509],
             swiftSettings: settings),
         .target(
             name: "SessionStore",
@@ -58,8 +59,8 @@ let package = Package(
         .target(
             name: "Companion",
             dependencies: [
-                "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "OpenIDConnect", "SessionStore", httpTypes,
-                logging,
+                "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "Expiring", "OpenIDConnect", "SessionStore",
+                httpTypes, logging,
                 crypto, .product(name: "Configuration", package: "swift-configuration"), yams,
             ],
             swiftSettings: settings),
@@ -77,6 +78,7 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        .testTarget(name: "ExpiringTests", dependencies: ["Expiring"], swiftSettings: settings),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "CLinux"], swiftSettings: settings),
         .testTarget(
             name: "HTTPWireTests", dependencies: ["HTTPWire"], exclude: ["Corpus"], swiftSettings: settings),

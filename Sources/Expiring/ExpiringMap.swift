@@ -1,0 +1,128 @@
+import struct Foundation.Date
+
+/// A dictionary whose entries end by themselves and which is bounded in count and in bytes, so that nobody makes memory
+/// grow by asking often. The caller's clock decides; nothing runs in the background.
+public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// What happens to a new key when there is no room.
+    public enum WhenFull: Sendable {
+        /// The entries that were set longest ago go: right where everybody's entries are worth the same.
+        case evictsOldest
+        /// The new one is refused: right where strangers could push others out.
+        case refusesNewcomers
+    }
+
+    private struct Slot: Sendable {
+        var key: Key
+        var value: Value
+        var cost: Int
+        var end: Date
+        var older: Int
+        var newer: Int
+    }
+
+    private static var none: Int { -1 }
+    /// A look at all entries for ended ones happens when there is no room, and then once in this time, in seconds.
+    private static var sweepInterval: Double { 1 }
+
+    /// The most entries.
+    public let maxCount: Int
+    /// The most bytes that the entries' costs add up to.
+    public let maxBytes: Int
+    private let whenFull: WhenFull
+    private var slots: [Slot?] = []
+    private var free: [Int] = []
+    private var indices: [Key: Int] = [:]
+    private var oldest = Self.none
+    private var newest = Self.none
+    private var nextSweep = Date.distantPast
+    /// What the entries cost, in bytes, the ended ones that were not yet noticed included.
+    public private(set) var bytes = 0
+
+    /// An empty map.
+    public init(maxCount: Int, maxBytes: Int = .max, whenFull: WhenFull = .evictsOldest) {
+        self.maxCount = max(1, maxCount)
+        self.maxBytes = maxBytes
+        self.whenFull = whenFull
+    }
+
+    /// How many entries there are, the ended ones that were not yet noticed included.
+    public var count: Int { indices.count }
+
+    /// The value of a key; nil when there is none or it has ended.
+    public func value(for key: Key, now: Date) -> Value? {
+        guard let index = indices[key], let slot = slots[index], slot.end > now else { return nil }
+        return slot.value
+    }
+
+    /// Sets a key's value, which makes it the newest.
+    ///
+    /// - Parameters:
+    ///   - cost: an estimate of the memory that it takes, in bytes.
+    ///   - end: when it is forgotten.
+    /// - Returns: false when it was refused: the map is full of others, or the value alone is too large.
+    @discardableResult
+    public mutating func set(_ value: Value, for key: Key, cost: Int = 0, until end: Date, now: Date) -> Bool {
+        let cost = max(0, cost)
+        guard cost <= maxBytes else { return false }
+        let isNew = indices[key].flatMap { slots[$0] }.map { $0.end <= now } ?? true
+        // An entry that grows counts without its old self.
+        let before = remove(key).map { _ in true } ?? false
+        guard makeRoom(for: cost, now: now, mayEvict: whenFull == .evictsOldest || before && !isNew) else {
+            return false
+        }
+        insert(Slot(key: key, value: value, cost: cost, end: end, older: newest, newer: Self.none))
+        return true
+    }
+
+    /// Removes a key.
+    ///
+    /// - Returns: its value, also when that has ended; nil when there was none.
+    @discardableResult
+    public mutating func remove(_ key: Key) -> Value? {
+        guard let index = indices[key] else { return nil }
+        return remove(at: index)
+    }
+
+    /// Removes what has ended and what a predicate names.
+    public mutating func removeAll(now: Date, where isGone: (Key, Value) -> Bool = { _, _ in false }) {
+        var index = oldest
+        while index != Self.none, let slot = slots[index] {
+            if slot.end <= now || isGone(slot.key, slot.value) { remove(at: index) }
+            index = slot.newer
+        }
+    }
+
+    private mutating func makeRoom(for cost: Int, now: Date, mayEvict: Bool) -> Bool {
+        func hasRoom() -> Bool { count < maxCount && bytes <= maxBytes - cost }
+        if hasRoom() { return true }
+        while oldest != Self.none, let slot = slots[oldest], slot.end <= now { remove(at: oldest) }
+        // A clock that was set back must not keep the map full.
+        if !hasRoom(), now >= nextSweep || nextSweep.timeIntervalSince(now) > Self.sweepInterval {
+            nextSweep = now.addingTimeInterval(Self.sweepInterval)
+            removeAll(now: now)
+        }
+        while mayEvict, !hasRoom(), oldest != Self.none { remove(at: oldest) }
+        return hasRoom()
+    }
+
+    private mutating func insert(_ slot: Slot) {
+        let index = free.popLast() ?? slots.count
+        if index == slots.count { slots.append(slot) } else { slots[index] = slot }
+        if newest != Self.none { slots[newest]?.newer = index } else { oldest = index }
+        newest = index
+        indices[slot.key] = index
+        bytes += slot.cost
+    }
+
+    @discardableResult
+    private mutating func remove(at index: Int) -> Value? {
+        guard let slot = slots[index] else { return nil }
+        if slot.older == Self.none { oldest = slot.newer } else { slots[slot.older]?.newer = slot.newer }
+        if slot.newer == Self.none { newest = slot.older } else { slots[slot.newer]?.older = slot.older }
+        indices[slot.key] = nil
+        slots[index] = nil
+        free.append(index)
+        bytes -= slot.cost
+        return slot.value
+    }
+}
