@@ -53,6 +53,7 @@ public final class CompanionServer: Sendable {
         self.client = client
         let provider = ProviderClient(client: client, metrics: metrics)
         let directory = ProviderDirectory(transport: { try await provider.send($0) }, now: now)
+        let admission = Admission(applications: configuration.applications, directory: directory)
         let timeline = Timeline(now: now)
         let trips = TripLimit(now: now)
         let credentials = ClientCredentials(now: now, randomBytes: randomBytes)
@@ -60,14 +61,15 @@ public final class CompanionServer: Sendable {
         let exchange = TokenExchange(provider: provider, throttle: throttle)
         let history = AttemptHistory(now: now)
         let tokens = TokenAcquisition(
-            store: store, directory: directory, timeline: timeline, credentials: credentials, exchange: exchange,
-            metrics: metrics, publicURL: configuration.publicURL, now: now)
+            store: store, directory: directory, admission: admission, timeline: timeline, credentials: credentials,
+            exchange: exchange, metrics: metrics, publicURL: configuration.publicURL, now: now)
         let monitoring = MonitoringReport(
             configuration: configuration, metrics: metrics, store: store, credentials: credentials, now: now)
         let endpoints = Endpoints(
-            configuration: configuration, store: store, cookie: cookie,
+            configuration: configuration, store: store, admission: admission, cookie: cookie,
             signInFlow: SignInFlow(
-                configuration: configuration, store: store, directory: directory, timeline: timeline, trips: trips,
+                configuration: configuration, store: store, directory: directory, admission: admission,
+                timeline: timeline, trips: trips,
                 provider: provider, credentials: credentials, exchange: exchange, history: history,
                 metrics: metrics, randomBytes: randomBytes),
             history: history, languages: languages,
@@ -82,7 +84,7 @@ public final class CompanionServer: Sendable {
                 client: client, tokens: tokens, directory: directory, throttle: throttle, timeline: timeline,
                 trips: trips, metrics: metrics, now: now),
             timeline: timeline, formPosts: FormPostCallbacks(now: now, randomBytes: randomBytes),
-            authorities: AuthorityCheck(client: client, now: now), monitoring: monitoring)
+            authorities: AuthorityCheck(client: client, now: now), monitoring: monitoring, logger: logger)
         let pipeline = Pipeline(
             configuration: configuration, languages: languages, pages: pages, endpoints: endpoints, store: store,
             cookie: cookie)

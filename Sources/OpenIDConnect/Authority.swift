@@ -92,12 +92,17 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 
     /// The same cloud's authority for one tenant, as for a guest.
     ///
-    /// - Throws: when this is not a workforce authority, or the name is neither a tenant's ID nor a domain.
+    /// - Throws: when this is not a workforce authority, or the name is neither a tenant's ID nor a domain; `common`,
+    ///   `organizations` and `consumers` are neither.
     public func withTenant(_ tenant: String) throws(AuthorityError) -> Authority {
         guard kind == .workforce, !tenant.contains("/") else {
             throw AuthorityError(reason: "A tenant is named by its ID or one of its domains, at a workforce authority.")
         }
-        return try Authority("\(origin)/\(tenant)", kind: .workforce)
+        let authority = try Authority("\(origin)/\(tenant)", kind: .workforce)
+        guard case .tenant = authority.segment else {
+            throw AuthorityError(reason: "A tenant is named by its ID or one of its domains, never as \(tenant).")
+        }
+        return authority
     }
 
     /// Scheme, host and port, as in `https://login.microsoftonline.com`.

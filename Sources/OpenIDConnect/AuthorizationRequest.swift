@@ -125,10 +125,9 @@ public struct AdminConsentRequest: Sendable {
     ///   - authority: the application's.
     ///   - tenant: a tenant ID or domain instead of the authority's; refused when it is neither.
     public init(authority: Authority, tenant: String? = nil) throws(AuthorityError) {
-        switch tenant {
-        case nil: endpoint = try Self.endpoint(of: authority, isChosen: false)
-        case let tenant?: endpoint = try Self.endpoint(of: authority.withTenant(tenant), isChosen: true)
-        }
+        var authority = authority
+        if let tenant { authority = try authority.withTenant(tenant) }
+        endpoint = try Self.endpoint(of: authority)
     }
 
     /// The URL to redirect the browser to. It holds the state: not for a log.
@@ -141,15 +140,15 @@ public struct AdminConsentRequest: Sendable {
         ])
     }
 
-    private static func endpoint(of authority: Authority, isChosen: Bool) throws(AuthorityError) -> Endpoint {
+    private static func endpoint(of authority: Authority) throws(AuthorityError) -> Endpoint {
         guard authority.kind == .workforce else {
             throw AuthorityError(reason: "Administrators agree at workforce authorities only.")
         }
         switch authority.segment {
         case .tenant(let name): return authority.endpoint(path: "/\(name)/v2.0/adminconsent")
-        case .common where !isChosen, .organizations:
+        case .common, .organizations:
             return authority.endpoint(path: "/organizations/v2.0/adminconsent")
-        case .common, .consumers, nil:
+        case .consumers, nil:
             throw AuthorityError(reason: "An administrator agrees for one tenant: name its ID or one of its domains.")
         }
     }

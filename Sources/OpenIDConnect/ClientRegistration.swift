@@ -3,12 +3,12 @@ public struct ClientRegistration: Sendable {
     /// The application's ID.
     public let clientID: String
     /// Exactly as registered: the provider compares every character.
-    public let redirectURI: String
+    public var redirectURI: String
     /// How the client proves who it is.
     public var authentication: ClientAuthentication
     /// What the application asks for at sign-in; ``standardScopes`` are added.
     public let scopes: [String]
-    /// GUIDs of the tenants whose accounts may sign in, in lower case; empty: all that the authority lets in.
+    /// GUIDs of the tenants that the operator lists, in lower case: see ``AdmittedTenants``.
     public let allowedTenants: Set<String>
     /// What the client can handle, sent as the `xms_cc` claims request; `cp1` opts in to continuous access evaluation.
     public let clientCapabilities: [String]

@@ -18,6 +18,8 @@ struct IDTokenChecks {
     static let leeway: TimeInterval = 300
 
     let metadata: ProviderMetadata
+    /// The tenants that the configured authority admits, which may be another one than that of `metadata`.
+    let admitted: AdmittedTenants
     let registration: ClientRegistration
     let directory: ProviderDirectory
     let subject: Subject
@@ -43,13 +45,7 @@ struct IDTokenChecks {
     /// The metadata's issuer with the token's tenant in it, and that tenant one that may sign in.
     private func checkIssuer(_ claims: IDTokenClaims) throws(OpenIDError) {
         if let fault = metadata.issuerRule.fault(of: claims) { throw OpenIDError(fault) }
-        let tenantID = claims.tenantID?.lowercased()
-        let isPersonal = tenantID == Authority.consumersTenantID
-        let isAllowed =
-            registration.allowedTenants.isEmpty || tenantID.map(registration.allowedTenants.contains) ?? false
-        guard isAllowed, !(isPersonal && metadata.authority.segment == .organizations) else {
-            throw OpenIDError(.tenant)
-        }
+        guard admitted.contains(claims.tenantID) else { throw OpenIDError(.tenant) }
     }
 
     /// This client. The platform's tokens are for nobody else; other providers may name more (section 2), and then have

@@ -107,6 +107,14 @@ enum IssuerRule: Sendable, Hashable {
         }
     }
 
+    /// The one tenant that the rule is about; nil where there are many, or none.
+    var tenantID: String? {
+        switch self {
+        case .tenant(_, let tenantID, _), .userFlow(_, let tenantID, _, _): tenantID
+        case .template, .exact: nil
+        }
+    }
+
     private var isExact: Bool {
         if case .exact = self { true } else { false }
     }

@@ -4,6 +4,7 @@ public struct CodeRequest: Sendable, RedactedDescription {
     public let providerRequest: ProviderRequest
 
     private let callback: ValidatedCallback
+    private let admitted: AdmittedTenants
     private let registration: ClientRegistration
     private let scopes: [String]
 
@@ -12,12 +13,15 @@ public struct CodeRequest: Sendable, RedactedDescription {
     ///   - scopes: as in the authorization request; nil: the registration's.
     ///   - claims: as in the authorization request.
     ///   - registration: the client.
+    ///   - configured: the configured authority's metadata, where the sign-in went to another tenant's: it decides who
+    ///     may sign in.
     /// - Throws: when the client cannot prove who it is.
     public init(
         redeeming callback: ValidatedCallback, scopes: [String]? = nil, claims: ClaimsRequest? = nil,
-        registration: ClientRegistration
+        registration: ClientRegistration, configured: ProviderMetadata? = nil
     ) throws(OpenIDError) {
         self.callback = callback
+        admitted = (configured ?? callback.metadata).admittedTenants(listed: registration.allowedTenants)
         self.registration = registration
         self.scopes = scopes ?? registration.scopes
         providerRequest = try .token(
@@ -36,7 +40,7 @@ public struct CodeRequest: Sendable, RedactedDescription {
             parsing: response, from: callback.metadata, requestedScopes: scopes, now: directory.now)
         guard let token = answer.idToken else { throw OpenIDError(.missing) }
         let checks = IDTokenChecks(
-            metadata: callback.metadata, registration: registration, directory: directory,
+            metadata: callback.metadata, admitted: admitted, registration: registration, directory: directory,
             subject: .signIn(nonce: callback.attempt.nonce, callbackIssuer: callback.issuer))
         let claims = try await checks.claims(of: token)
         return SignedInTokens(
@@ -53,6 +57,7 @@ public struct RefreshRequest: Sendable, RedactedDescription {
     private let account: KnownIdentity
     private let guestAccountID: String?
     private let metadata: ProviderMetadata
+    private let admitted: AdmittedTenants
     private let registration: ClientRegistration
     private let scopes: [String]
 
@@ -63,16 +68,19 @@ public struct RefreshRequest: Sendable, RedactedDescription {
     ///   - claims: a claims challenge to satisfy.
     ///   - metadata: of the authority at which the account signed in, or of another tenant's.
     ///   - registration: the client.
+    ///   - configured: the configured authority's metadata, where `metadata` is another tenant's.
     ///   - guestAccountID: for another tenant than the one in which the account signed in, its home account id: as a guest
     ///     the person has another `iss`, `sub` and `oid`, and `client_info` alone is the same.
     /// - Throws: when the client cannot prove who it is.
     public init(
         refreshToken: String, account: KnownIdentity, scopes: [String]? = nil, claims: ClaimsRequest? = nil,
-        metadata: ProviderMetadata, registration: ClientRegistration, guestAccountID: String? = nil
+        metadata: ProviderMetadata, registration: ClientRegistration, configured: ProviderMetadata? = nil,
+        guestAccountID: String? = nil
     ) throws(OpenIDError) {
         self.guestAccountID = guestAccountID
         self.account = account
         self.metadata = metadata
+        admitted = (configured ?? metadata).admittedTenants(listed: registration.allowedTenants)
         self.registration = registration
         self.scopes = scopes ?? registration.scopes
         providerRequest = try .token(
@@ -91,7 +99,7 @@ public struct RefreshRequest: Sendable, RedactedDescription {
             return RefreshedTokens(idToken: nil, idTokenClaims: nil, tokens: answer.tokens)
         }
         let checks = IDTokenChecks(
-            metadata: metadata, registration: registration, directory: directory,
+            metadata: metadata, admitted: admitted, registration: registration, directory: directory,
             subject: guestAccountID == nil ? .refresh(account) : .guest)
         return RefreshedTokens(
             idToken: token, idTokenClaims: try await checks.claims(of: token), tokens: answer.tokens)

@@ -110,6 +110,16 @@ extension SessionStore {
         }
     }
 
+    /// Ends an account that may not be signed in any more. The session's id stays, because it is nobody's doing at this
+    /// browser. Does nothing when it was signed out before.
+    public func dropAccount(_ session: SessionKey, app: String, accountID: String) async throws(StoreError) {
+        try await database.write { db, changes in
+            try db.run(
+                "DELETE FROM account WHERE session = ? AND app = ? AND id = ?", [session.value, app, accountID])
+            changes.sessions.insert(session.value)
+        }
+    }
+
     /// Chooses the account that the application's page shows. Throws `noSuchSession` when it is not signed in.
     public func setCurrentAccount(_ session: SessionKey, app: String, accountID: String) async throws(StoreError) {
         try await changeAccount(session, app, accountID) { db, key in

@@ -149,6 +149,9 @@ import Testing
         ("kiosk: { idle_seconds: 20 }\n" + application, "kiosk.idle_seconds"),
         ("kiosk: { countdown_after_seconds: never }\n" + application, "kiosk.countdown_after_seconds"),
         ("apps: { portal: { client_id: a, allowed_users: [adele@contoso.example] } }", "apps.portal.allowed_users"),
+        ("apps: { portal: { client_id: a, allowed_users: [Adele] } }", "apps.portal.allowed_users"),
+        ("apps: { portal: { client_id: a, allowed_tenants: [contoso.com] } }", "apps.portal.allowed_tenants"),
+        ("apps: { ios: { client_id: a, redirect_uri: https://a.example } }", "apps.ios.redirect_uri"),
         ("apps: { ios: { client_id: a, client_secret_expires: soon } }", "apps.ios.client_secret_expires"),
     ])
     func `a mistake is named by its key`(yaml: String, key: String) throws {

@@ -127,7 +127,11 @@ import Testing
     // MARK: Who may
 
     @Test func `only the accounts that the operator names may sign in`() async throws {
-        try await Self.run(configured: { $0.applications[1].allowedUsers = ["MEGAN@contoso.example"] }) { _, visitor in
+        try await Self.run(configured: { configuration in
+            // Contoso's administrators alone give these names.
+            configuration.applications[1].authority = configuration.applications[2].authority
+            configuration.applications[1].allowedUsers = [.username("MEGAN@contoso.example")]
+        }) { _, visitor in
             let refused = try await visitor.signIn(app: "macos")
             #expect(try #require(refused.location).hasPrefix("/macos?sign_in_error=access_denied"))
             #expect(try await visitor.api(.get, "/api/macos/account").json["account"] is NSNull)
@@ -154,7 +158,7 @@ import Testing
             registration: ClientRegistration(
                 clientID: "a", redirectURI: publicURL.redirectURI, authentication: .publicClient, scopes: [],
                 allowedTenants: tenants), api: nil)
-        application.allowedUsers = users
+        application.allowedUsers = users.map(AllowedUser.subject)
         #expect(application.admitsOperators(at: publicURL, mode: mode) == admits)
         application.page = .ios
         #expect(!application.admitsOperators(at: publicURL, mode: mode))

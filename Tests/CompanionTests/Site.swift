@@ -129,7 +129,11 @@ final class Site: Sendable {
     }
 
     /// Stops the companion and starts it anew on the same files; the tenant goes on.
-    func restart() async throws {
+    ///
+    /// - Parameter change: what the operator has configured otherwise meanwhile.
+    func restart(configured change: (inout CompanionConfiguration) throws -> Void = { _ in }) async throws {
+        var configuration = configuration
+        try change(&configuration)
         await server.withLock { $0 }.stop(grace: .seconds(1))
         let new = try CompanionServer(
             configuration: configuration, workers: workers, logger: log.logger, now: clock.now)

@@ -71,7 +71,7 @@ struct ConfigurationFindings {
         return [
             .advice(
                 "redirect_uri", "The platform takes http redirect URIs for the host localhost, not for \(url.host).",
-                why: "\(url.redirectURI) can be registered in the manifest at best.",
+                why: "\(application.registration.redirectURI) can be registered in the manifest at best.",
                 remedy: "Set public_url to http://localhost with the same port, and open that address."
             ).of(application)
         ]
@@ -111,7 +111,8 @@ struct ConfigurationFindings {
         let isPublic = if case .fixed(.publicClient) = application.credential { true } else { false }
         return CheckReport.Registration(
             application: application.id, title: application.title,
-            platform: isPublic ? "Mobile and desktop applications" : "Web", redirectURI: url.redirectURI,
+            platform: isPublic ? "Mobile and desktop applications" : "Web",
+            redirectURI: application.registration.redirectURI,
             signedOutURI: url.postLogoutRedirectURI,
             frontChannelLogoutURL: url.frontChannelLogoutURI)
     }

@@ -32,7 +32,7 @@ public struct InstallationCheck: Sendable {
         let configured = ConfigurationFindings(configuration: configuration)
         let registrations = configuration.applications.map(configured.registration)
         async let reports = AuthorityCheck(client: client, now: now).run(configuration.applications)
-        async let probed = probe(configuration.applications, registrations)
+        async let probed = probe(configuration, registrations)
         let (storage, latestClaims) = Self.storage(configuration)
         var findings = storage + configured.general
         for report in await reports {
@@ -47,14 +47,14 @@ public struct InstallationCheck: Sendable {
     }
 
     private func probe(
-        _ applications: [Application], _ registrations: [CheckReport.Registration]
+        _ configuration: CompanionConfiguration, _ registrations: [CheckReport.Registration]
     ) async -> [CheckFinding] {
         let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
         let registered = RegistrationProbe(client: client, directory: directory)
         let trusted = CredentialProbe(client: client, directory: directory, now: now)
         let api = APIProbe(client: client)
-        return await withTaskGroup(of: (Int, [CheckFinding]).self) { group in
-            for (index, (application, registration)) in zip(applications, registrations).enumerated() {
+        let probed = await withTaskGroup(of: (Int, [CheckFinding]).self) { group in
+            for (index, (application, registration)) in zip(configuration.applications, registrations).enumerated() {
                 group.addTask {
                     async let isRegistered = registered.finding(for: application, registration)
                     async let isTrusted = trusted.finding(for: application)
@@ -62,10 +62,23 @@ public struct InstallationCheck: Sendable {
                     return (index, await [isRegistered, isTrusted, hasAPI].compactMap(\.self))
                 }
             }
-            var findings = [[CheckFinding]](repeating: [], count: applications.count)
+            var findings = [[CheckFinding]](repeating: [], count: configuration.applications.count)
             for await (index, found) in group { findings[index] = found }
             return findings.flatMap(\.self)
         }
+        return await probed + mixUps(configuration, directory)
+    }
+
+    /// From what the probes have read.
+    private func mixUps(_ configuration: CompanionConfiguration, _ directory: ProviderDirectory) async -> [CheckFinding]
+    {
+        var known: [MixUpFindings.Client] = []
+        for application in configuration.applications {
+            // A provider that does not answer is a finding of its own.
+            guard let metadata = try? await directory.metadata(for: application.authority) else { continue }
+            known.append(MixUpFindings.Client(application: application, metadata: metadata))
+        }
+        return MixUpFindings(clients: known, publicURL: configuration.publicURL).all
     }
 
     private static func storage(_ configuration: CompanionConfiguration) -> ([CheckFinding], [String: String]) {

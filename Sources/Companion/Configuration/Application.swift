@@ -25,8 +25,8 @@ public struct Application: Sendable {
     public var prompt: Prompt?
     /// Parameters that a sign-in may hand on to the provider.
     public var extraQueryParameters: [String]
-    /// Who may sign in, by object id or username; empty: everybody.
-    public var allowedUsers: [String] = []
+    /// Who may sign in; empty: everybody of the admitted tenants.
+    public var allowedUsers: [AllowedUser] = []
     /// When the client secret ends, as far as the operator has said; the platform tells nobody.
     public var clientSecretExpires: Date?
 
@@ -72,30 +72,36 @@ public struct Application: Sendable {
     }
 
     /// Where an account's tokens are renewed: where it signed in. At an authority of many tenants that is the tenant
-    /// itself for somebody who signed in as a guest, since at home the ID token is about another object.
+    /// itself for somebody who signed in as a guest, since at home the ID token is about another object; at an authority
+    /// of one tenant, for somebody of another tenant that the operator lists.
     func authority(for account: Account) -> Authority {
-        guard kind == .workforce, let tenant = account.tenantID?.lowercased(),
-            let homeTenant = account.id.split(separator: ".").last?.lowercased(), tenant != homeTenant
-        else { return authority }
-        if case .tenant = authority.segment { return authority }
-        return (try? authority.withTenant(tenant)) ?? authority
+        guard kind == .workforce, let tenant = account.tenantID?.lowercased() else { return authority }
+        let isOwn =
+            switch authority.segment {
+            case .common, .organizations, nil: account.id.split(separator: ".").last?.lowercased() == tenant
+            case .consumers: tenant == Authority.consumersTenantID
+            case .tenant(let name): name == tenant || registration.allowedTenants.isEmpty
+            }
+        return isOwn ? authority : (try? authority.withTenant(tenant)) ?? authority
     }
 
-    /// Whether who signs in here may see the sessions of others: at a portal whose operator has said who that is. On one's
-    /// own machine there is nobody else.
+    /// Whether anyone who signs in here may see the sessions of others: at a portal whose operator has written down who
+    /// that is. The authority alone says who may sign in, and not who operates. On one's own machine there is nobody else.
     func admitsOperators(at publicURL: PublicURL, mode: DeviceMode) -> Bool {
         let isRestricted = !allowedUsers.isEmpty || !registration.allowedTenants.isEmpty
         let isOwnMachine = mode == .private && PublicURL.isLoopback(publicURL.host)
         return page == .portal && (isRestricted || isOwnMachine)
     }
 
-    /// Whether an account is among those that may sign in.
-    func allows(username: String, objectID: String?) -> Bool {
-        allowedUsers.isEmpty
-            || allowedUsers.contains {
-                $0.caseInsensitiveCompare(username) == .orderedSame
-                    || objectID.map($0.caseInsensitiveCompare) == .orderedSame
-            }
+    /// The authority of another tenant, which a request names. Whether that is admitted, ``Admission`` says.
+    ///
+    /// - Throws: ``Problem`` `bad_request` when the name cannot be a tenant's.
+    func authority(ofTenant name: String) throws(Problem) -> Authority {
+        do throws(AuthorityError) {
+            return try authority.withTenant(name)
+        } catch {
+            throw Problem(.badRequest, "“tenant” cannot be used: \(error.reason)")
+        }
     }
 
     /// The authority of a user flow; nil when it is not configured.

@@ -36,22 +36,18 @@ extension ConfigurationReading {
         where AuthorizationRequest.ownParameters.contains(name) || SignInOptions.ownFields.contains(name) {
             mistakes.add("\(prefix).extra_query_parameters", "has “\(name)”, which the companion sets by itself")
         }
-        let allowedUsers = list("\(prefix).allowed_users")
-        let tenants = list("\(prefix).allowed_tenants")
-        let isOneTenant = if case .tenant = authority?.segment { true } else { kind != .workforce }
-        for user in allowedUsers where UUID(uuidString: user) == nil && tenants.isEmpty && !isOneTenant {
-            mistakes.add(
-                "\(prefix).allowed_users",
-                "has “\(user)”, but any tenant may give that name to anybody; name allowed_tenants too, or the object id"
-            )
-        }
+        let tenants = listedTenants(prefix)
+        let allowedUsers = authority.map { listedUsers(prefix, at: $0, tenants: tenants) } ?? []
+        let redirectURI: RedirectURI = choice("\(prefix).redirect_uri") ?? .shared
         let expires = date("\(prefix).client_secret_expires")
         guard mistakes.all.count == before, let page, let authority else { return nil }
         var application = Application(
             id: id, page: page, title: text("\(prefix).title") ?? page.title, authority: authority,
             userFlows: userFlows,
             registration: ClientRegistration(
-                clientID: clientID, redirectURI: publicURL.redirectURI, authentication: .publicClient,
+                clientID: clientID,
+                redirectURI: redirectURI == .own ? publicURL.redirectURI(ofApplication: id) : publicURL.redirectURI,
+                authentication: .publicClient,
                 scopes: scopes(prefix, kind: kind, clientID: clientID),
                 allowedTenants: tenants,
                 clientCapabilities: kind == .workforce ? ["cp1"] : []),
@@ -60,6 +56,34 @@ extension ConfigurationReading {
         application.allowedUsers = allowedUsers
         application.clientSecretExpires = expires
         return application
+    }
+
+    /// Whether providers send people back to an address of all applications or of this one alone.
+    private enum RedirectURI: String, CaseIterable { case shared, own }
+
+    // MARK: Who may sign in
+
+    private mutating func listedTenants(_ prefix: String) -> [String] {
+        let tenants = list("\(prefix).allowed_tenants")
+        for tenant in tenants where UUID(uuidString: tenant) == nil {
+            mistakes.add(
+                "\(prefix).allowed_tenants",
+                "has “\(tenant)”, which is no tenant id; copy “Directory (tenant) ID” from that tenant's overview page")
+        }
+        return tenants
+    }
+
+    private mutating func listedUsers(
+        _ prefix: String, at authority: Authority, tenants: [String]
+    ) -> [AllowedUser] {
+        list("\(prefix).allowed_users").flatMap { user in
+            do throws(AllowedUser.Mistake) {
+                return try AllowedUser.entries(user, at: authority, listed: tenants)
+            } catch {
+                mistakes.add("\(prefix).allowed_users", "has “\(user)”, which \(error.reason)")
+                return []
+            }
+        }
     }
 
     // MARK: Authorities

@@ -15,7 +15,7 @@ enum ConfigurationKeys {
         "page", "title", "kind", "client_id", "client_secret", "client_secret_file", "client_authentication",
         "certificate_file", "private_key_file", "federated_token_file", "authority", "policies.sign_in",
         "policies.edit_profile", "policies.reset_password", "allowed_tenants", "scopes", "api", "prompt",
-        "extra_query_parameters", "allowed_users", "client_secret_expires",
+        "extra_query_parameters", "allowed_users", "client_secret_expires", "redirect_uri",
     ]
     private static let lists: Set<String> = [
         "trusted_proxies", "allowed_tenants", "allowed_users", "scopes", "extra_query_parameters",

@@ -21,8 +21,12 @@ public struct PublicURL: Sendable, Equatable {
     /// Whether cookies must be `Secure` and HSTS is sent.
     public var isSecure: Bool { scheme == "https" }
 
-    /// The one redirect URI of every application.
+    /// The redirect URI that applications share.
     public var redirectURI: String { address + "/auth/callback" }
+
+    /// The redirect URI of one application alone: a provider's answer that comes to it was asked for by that application
+    /// (RFC 9700 §4.4.2).
+    public func redirectURI(ofApplication id: String) -> String { "\(address)/auth/\(id)/callback" }
 
     /// Where the browser may come back to after signing out at the provider.
     public var postLogoutRedirectURI: String { address + "/auth/signed-out" }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import Logging
 import OpenIDConnect
 import SessionStore
 
@@ -9,6 +10,7 @@ import SessionStore
 struct Endpoints: Sendable {
     let configuration: CompanionConfiguration
     let store: SessionStore
+    let admission: Admission
     let cookie: SessionCookie
     let signInFlow: SignInFlow
     let history: AttemptHistory
@@ -21,6 +23,7 @@ struct Endpoints: Sendable {
     let formPosts: FormPostCallbacks
     let authorities: AuthorityCheck
     let monitoring: MonitoringReport
+    let logger: Logger
 
     // MARK: At once
 
@@ -33,7 +36,10 @@ struct Endpoints: Sendable {
         case .account where exchange.isRead && exchange.query == nil:
             guard let application = exchange.application else { return nil }
             guard let id = exchange.cookie else { return account(application, session: nil) }
-            return store.cachedSession(id).map { account(application, session: $0) }
+            return store.cachedSession(id).flatMap { session in
+                let isAdmitted = session.accounts.allSatisfy { admission.admits($0) == true }
+                return isAdmitted ? account(application, session: session) : nil
+            }
         default: return nil
         }
     }
@@ -45,7 +51,7 @@ struct Endpoints: Sendable {
         switch exchange.route {
         case .signIn: return try await signIn(exchange)
         case .adminConsent: return try await adminConsent(exchange)
-        case .callback: return try await callback(exchange, request: request)
+        case .callback, .ownCallback: return try await callback(exchange, request: request)
         case .signOut: return try await signOut(exchange, request: request)
         case .frontChannelLogout: return try await frontChannelLogout(exchange)
         case .backChannelLogout: return try await backChannelLogout(request)
@@ -83,9 +89,20 @@ struct Endpoints: Sendable {
         return application
     }
 
-    func session(_ exchange: Exchange) async throws(StoreError) -> Session? {
+    /// The session with the accounts that may still be in it. One that may not is dropped.
+    func session(_ exchange: Exchange) async throws -> Session? {
         guard let id = exchange.cookie else { return nil }
-        if let session = store.cachedSession(id) { return session }
+        var session = store.cachedSession(id)
+        if session == nil { session = try await store.session(id) }
+        guard let session else { return nil }
+        let refused = try await admission.refused(in: session)
+        guard !refused.isEmpty else { return session }
+        for account in refused {
+            try await store.dropAccount(session.key, app: account.app, accountID: account.id)
+            logger.notice(
+                "an account was signed out: the configuration does not admit it to the application",
+                metadata: ["app": "\(account.app)", "request_id": "\(exchange.correlationID)"])
+        }
         return try await store.session(id)
     }
 

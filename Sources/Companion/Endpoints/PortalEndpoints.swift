@@ -92,10 +92,11 @@ extension Endpoints {
                 "This portal is open to everybody, so nobody sees the sessions of others here. The operator names those who may in allowed_users or allowed_tenants."
             )
         }
-        // Who signed in before the list was changed.
-        guard application.allows(username: account.username, objectID: account.objectID),
-            application.registration.allowedTenants.isEmpty
-                || account.tenantID.map(application.registration.allowedTenants.contains) ?? false
+        // Where nobody is named, the tenants that are written down operate, and the authority's own alone do not.
+        let tenants = application.registration.allowedTenants
+        guard
+            !application.allowedUsers.isEmpty || tenants.isEmpty
+                || account.tenantID.map({ tenants.contains($0.lowercased()) }) ?? false
         else {
             throw Problem(
                 .accessDenied, "This account is not among those that may use this application. Ask the operator.")

@@ -43,11 +43,15 @@ extension Endpoints {
     }
 
     func callback(_ exchange: Exchange, request: Request) async throws -> Response {
+        // An answer stays at the address to which it came.
+        let publicURL = configuration.publicURL
+        let redirectURI =
+            exchange.application.map { publicURL.redirectURI(ofApplication: $0.id) } ?? publicURL.redirectURI
         let callback: Callback
         if request.head.method == .post {
             // The cookie does not come with a cross-site POST (SameSite=Lax): the answer waits for a GET that has it.
             let handle = formPosts.keep(try Callback(formBody: request.body))
-            return .redirect(to: "\(configuration.publicURL.prefix)/auth/callback?resume=\(handle)")
+            return .redirect(to: redirectURI.dropFirst(publicURL.origin.count) + "?resume=\(handle)")
         }
         if let handle = exchange.field("resume") {
             guard let kept = formPosts.find(handle) else {
@@ -57,7 +61,9 @@ extension Endpoints {
         } else {
             callback = try Callback(query: exchange.query ?? "")
         }
-        switch try await signInFlow.complete(callback, cookie: exchange.cookie, correlationID: exchange.correlationID) {
+        switch try await signInFlow.complete(
+            callback, at: redirectURI, cookie: exchange.cookie, correlationID: exchange.correlationID)
+        {
         case .signedIn(let path, let id):
             return cookie.setting(id, on: .redirect(to: path))
         case .signedInBefore(let path):

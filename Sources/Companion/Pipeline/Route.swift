@@ -6,7 +6,7 @@ enum Route: Int, CaseIterable, Sendable {
     case none
     // Pages and assets, which are answered from memory.
     case home, appPage, signedOut, asset
-    case signIn, callback, adminConsent, signOut, frontChannelLogout, backChannelLogout
+    case signIn, callback, ownCallback, adminConsent, signOut, frontChannelLogout, backChannelLogout
     case account, accounts, removeAccount, claims, token, me, photo, events, signInFailure, tokens
     case portalHealth, portalSessions, revokeSession
     case attempts, language, applications, device, health, readiness, metrics
@@ -24,6 +24,7 @@ enum Route: Int, CaseIterable, Sendable {
         case .asset: "/assets"
         case .signIn: "/auth/{app}/sign-in"
         case .callback: "/auth/callback"
+        case .ownCallback: "/auth/{app}/callback"
         case .adminConsent: "/auth/{app}/admin-consent"
         case .signOut: "/auth/{app}/sign-out"
         case .frontChannelLogout: "/auth/front-channel-logout"
@@ -60,7 +61,7 @@ enum Route: Int, CaseIterable, Sendable {
     /// a sign-in.
     var methods: [HTTPRequest.Method] {
         switch self {
-        case .callback: [.get, .post]
+        case .callback, .ownCallback: [.get, .post]
         case .signIn, .adminConsent, .frontChannelLogout: [.get]
         case .signOut, .token, .backChannelLogout, .language: [.post]
         case .account: [.get, .head, .put]
@@ -80,8 +81,8 @@ enum Route: Int, CaseIterable, Sendable {
         case .signOut, .account, .accounts, .removeAccount, .claims, .token, .me, .photo, .events, .signInFailure,
             .tokens, .portalHealth, .portalSessions, .revokeSession, .attempts, .language, .applications, .device:
             true
-        case .none, .home, .appPage, .signedOut, .asset, .signIn, .adminConsent, .callback, .frontChannelLogout,
-            .backChannelLogout, .health, .readiness, .metrics:
+        case .none, .home, .appPage, .signedOut, .asset, .signIn, .adminConsent, .callback, .ownCallback,
+            .frontChannelLogout, .backChannelLogout, .health, .readiness, .metrics:
             false
         }
     }
@@ -90,5 +91,5 @@ enum Route: Int, CaseIterable, Sendable {
     var isBegin: Bool { self == .signIn || self == .adminConsent }
 
     /// Whether the request proves by itself who sent it: by its state, or by a signed token.
-    var provesItself: Bool { self == .callback || self == .backChannelLogout }
+    var provesItself: Bool { self == .callback || self == .ownCallback || self == .backChannelLogout }
 }

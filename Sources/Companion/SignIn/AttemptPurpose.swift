@@ -21,31 +21,38 @@ struct AttemptPurpose: Sendable {
 
     let kind: Kind
     let authority: Authority
+    /// Where the answer has to come to, as the provider was told, and with which the code is redeemed.
+    let redirectURI: String
     /// What the token is asked to satisfy, at the authorization endpoint and at the token endpoint alike.
     let claims: ClaimsRequest?
     /// Its mark in ``AttemptHistory``.
     let mark: String?
 
-    init(_ kind: Kind, at authority: Authority, claims: ClaimsRequest? = nil, mark: String? = nil) {
+    init(_ kind: Kind, at authority: Authority, redirectURI: String, claims: ClaimsRequest? = nil, mark: String? = nil)
+    {
         self.kind = kind
         self.authority = authority
+        self.redirectURI = redirectURI
         self.claims = claims
         self.mark = mark
     }
 
-    init(_ options: SignInOptions, mark: String) {
-        self.init(Kind(options.userFlow), at: options.authority, claims: options.claims, mark: mark)
+    init(_ options: SignInOptions, redirectURI: String, mark: String) {
+        self.init(
+            Kind(options.userFlow), at: options.authority, redirectURI: redirectURI, claims: options.claims, mark: mark)
     }
 
     /// - Throws: when the application was configured otherwise since.
-    init(_ attempt: SignInAttempt, kind authorityKind: Authority.Kind) throws(Problem) {
+    init(_ attempt: SignInAttempt, _ application: Application) throws(Problem) {
         guard let kind = attempt.attributes["purpose"].flatMap(Kind.init(rawValue:)),
-            let authority = attempt.attributes["authority"].flatMap({ try? Authority($0, kind: authorityKind) })
+            let authority = attempt.attributes["authority"].flatMap({ try? Authority($0, kind: application.kind) })
         else {
             throw Problem(.stateMismatch, "The application was configured anew since this sign-in began. Start again.")
         }
         self.init(
-            kind, at: authority, claims: attempt.attributes["claims"].flatMap(ClaimsRequest.init(json:)),
+            kind, at: authority,
+            redirectURI: attempt.attributes["redirect_uri"] ?? application.registration.redirectURI,
+            claims: attempt.attributes["claims"].flatMap(ClaimsRequest.init(json:)),
             mark: AttemptPurpose.mark(of: attempt))
     }
 
@@ -58,7 +65,9 @@ struct AttemptPurpose: Sendable {
     static func mark(of attempt: SignInAttempt) -> String? { attempt.attributes["mark"] }
 
     var attributes: [String: String] {
-        var attributes = ["purpose": kind.rawValue, "authority": authority.description]
+        var attributes = [
+            "purpose": kind.rawValue, "authority": authority.description, "redirect_uri": redirectURI,
+        ]
         attributes["claims"] = claims?.json
         attributes["mark"] = mark
         return attributes

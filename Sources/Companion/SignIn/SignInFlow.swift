@@ -24,12 +24,14 @@ final class SignInFlow: Sendable {
     private struct CallbackKey: Hashable {
         var state: String
         var code: String?
+        var redirectURI: String
         var cookie: SessionID?
     }
 
     private let applications: [String: Application]
     private let store: SessionStore
     private let directory: ProviderDirectory
+    private let admission: Admission
     private let timeline: Timeline
     private let trips: TripLimit
     private let provider: ProviderClient
@@ -43,10 +45,11 @@ final class SignInFlow: Sendable {
 
     init(
         configuration: CompanionConfiguration, store: SessionStore, directory: ProviderDirectory,
-        timeline: Timeline, trips: TripLimit, provider: ProviderClient,
+        admission: Admission, timeline: Timeline, trips: TripLimit, provider: ProviderClient,
         credentials: ClientCredentials, exchange: TokenExchange, history: AttemptHistory,
         metrics: Metrics, randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) {
+        self.admission = admission
         self.metrics = metrics
         self.exchange = exchange
         self.credentials = credentials
@@ -100,12 +103,15 @@ final class SignInFlow: Sendable {
         correlationID: String
     ) async throws -> (location: String, sessionID: SessionID) {
         let start = ContinuousClock.now
+        try await admission.check(options.authority, application)
         // A kiosk has no way back from a page that does not come.
         if application.page == .kiosk { try await provider.requireAnswer(of: options.authority) }
         let metadata = try await directory.metadata(for: options.authority)
         let subject = try await subject(of: options.userFlow, application, cookie: cookie)
         let (secrets, sessionID) = try await beginAttempt(
-            AttemptPurpose(options, mark: history.mark(number)), application, returnPath: options.returnPath,
+            AttemptPurpose(
+                options, redirectURI: application.registration.redirectURI, mark: history.mark(number)), application,
+            returnPath: options.returnPath,
             prompt: options.prompt, scopes: scopes, subject: subject, cookie: cookie)
         guard let session = try await store.session(sessionID) else { throw StoreError.noSuchSession }
         if options.countsAsTrip, let seconds = trips.begin(session: session.key.value, app: application.id) {
@@ -135,6 +141,7 @@ final class SignInFlow: Sendable {
     func beginAdminConsent(
         _ application: Application, tenant: String?, returnPath: ReturnPath, cookie: SessionID?
     ) async throws -> (location: String, sessionID: SessionID) {
+        if let tenant { try await admission.check(try application.authority(ofTenant: tenant), application) }
         let request: AdminConsentRequest
         do throws(AuthorityError) {
             request = try AdminConsentRequest(authority: application.authority, tenant: tenant)
@@ -143,8 +150,9 @@ final class SignInFlow: Sendable {
         }
         let number = history.nextID()
         let (secrets, sessionID) = try await beginAttempt(
-            AttemptPurpose(.adminConsent, at: application.authority, mark: history.mark(number)), application,
-            returnPath: returnPath, prompt: nil,
+            AttemptPurpose(
+                .adminConsent, at: application.authority, redirectURI: application.registration.redirectURI,
+                mark: history.mark(number)), application, returnPath: returnPath, prompt: nil,
             scopes: application.registration.scopes, subject: nil, cookie: cookie)
         guard let session = try await store.session(sessionID) else { throw StoreError.noSuchSession }
         metrics.signInStarted(application.id, .adminConsent)
@@ -181,13 +189,20 @@ final class SignInFlow: Sendable {
     // MARK: Complete
 
     /// Takes the provider's answer. Two runs of the same callback (a reload while the first is under way) share one.
-    func complete(_ callback: Callback, cookie: SessionID?, correlationID: String) async throws -> Outcome {
-        try await callbacks.run(CallbackKey(state: callback.state, code: callback.code, cookie: cookie)) {
-            try await self.redeem(callback, cookie: cookie, correlationID: correlationID)
+    ///
+    /// - Parameter redirectURI: where it came to.
+    func complete(
+        _ callback: Callback, at redirectURI: String, cookie: SessionID?, correlationID: String
+    ) async throws -> Outcome {
+        let key = CallbackKey(state: callback.state, code: callback.code, redirectURI: redirectURI, cookie: cookie)
+        return try await callbacks.run(key) {
+            try await self.redeem(callback, at: redirectURI, cookie: cookie, correlationID: correlationID)
         }
     }
 
-    private func redeem(_ callback: Callback, cookie: SessionID?, correlationID: String) async throws -> Outcome {
+    private func redeem(
+        _ callback: Callback, at redirectURI: String, cookie: SessionID?, correlationID: String
+    ) async throws -> Outcome {
         let start = ContinuousClock.now
         let attempt: SignInAttempt
         switch try await store.consumeAttempt(state: callback.state, code: callback.code, cookie: cookie) {
@@ -218,7 +233,8 @@ final class SignInFlow: Sendable {
         let flow = AttemptPurpose.kind(of: attempt)
         do {
             let outcome = try await finish(
-                attempt, application, callback: callback, cookie: cookie, since: start, correlationID: correlationID)
+                attempt, application, callback: callback, at: redirectURI, cookie: cookie, since: start,
+                correlationID: correlationID)
             metrics.signInEnded(application.id, flow)
             return outcome
         } catch let error as StoreError where error.isUnavailable {
@@ -267,10 +283,14 @@ final class SignInFlow: Sendable {
     }
 
     private func finish(
-        _ attempt: SignInAttempt, _ application: Application, callback: Callback, cookie: SessionID?,
-        since start: ContinuousClock.Instant, correlationID: String
+        _ attempt: SignInAttempt, _ application: Application, callback: Callback, at redirectURI: String,
+        cookie: SessionID?, since start: ContinuousClock.Instant, correlationID: String
     ) async throws -> Outcome {
-        let purpose = try AttemptPurpose(attempt, kind: application.kind)
+        let purpose = try AttemptPurpose(attempt, application)
+        // Another provider's answer, which its code must not be taken from (a mix-up, RFC 9700 §4.4).
+        guard purpose.redirectURI == redirectURI else {
+            throw Problem(.issuerMismatch, "The answer came to another address than it was asked for at. Start again.")
+        }
         let secrets = AuthorizationAttempt(
             state: callback.state, nonce: attempt.nonce, codeVerifier: attempt.codeVerifier)
         if purpose.kind == .adminConsent {
@@ -282,7 +302,7 @@ final class SignInFlow: Sendable {
         }
         let signedIn = try await redeem(
             callback, secrets, attempt, application, for: purpose, since: start, correlationID: correlationID)
-        try checkUser(signedIn, application)
+        try admission.check(signedIn.idTokenClaims, application)
         history.succeed(
             history.id(of: purpose.mark), session: attempt.session, granted: signedIn.tokens.scopes,
             declined: signedIn.tokens.declinedScopes)
@@ -308,15 +328,6 @@ final class SignInFlow: Sendable {
         }
     }
 
-    /// The operator's list of who may sign in.
-    private func checkUser(_ signedIn: SignedInTokens, _ application: Application) throws(Problem) {
-        let claims = signedIn.idTokenClaims
-        guard application.allows(username: claims.username, objectID: claims.objectID) else {
-            throw Problem(
-                .accessDenied, "This account is not among those that may use this application. Ask the operator.")
-        }
-    }
-
     private func querySeparator(_ attempt: SignInAttempt) -> String { attempt.returnTo.contains("?") ? "&" : "?" }
 
     /// B2C's account id without the user flow that it ends in: `{oid}-{policy}.{tenant}` (facts).
@@ -333,13 +344,15 @@ final class SignInFlow: Sendable {
         let validated = try callback.validated(against: secrets, metadata: metadata)
         timeline.record(
             session: attempt.session.value, app: application.id, step: "callback",
-            at: application.registration.redirectURI, attempt: history.id(of: purpose.mark), since: start,
+            at: purpose.redirectURI, attempt: history.id(of: purpose.mark), since: start,
             correlationID: correlationID)
 
         let tokenStart = ContinuousClock.now
-        let registration = try credentials.registration(of: application)
+        var registration = try credentials.registration(of: application)
+        registration.redirectURI = purpose.redirectURI
         let request = try CodeRequest(
-            redeeming: validated, scopes: attempt.requestedScopes, claims: purpose.claims, registration: registration)
+            redeeming: validated, scopes: attempt.requestedScopes, claims: purpose.claims, registration: registration,
+            configured: try await directory.metadata(for: application.authority))
         let signedIn = try await exchange.run(
             request.providerRequest, at: metadata, clientID: registration.clientID
         ) { try await request.tokens(from: $0, directory: directory) }

@@ -113,10 +113,6 @@ struct SignInOptions: Sendable {
             return (flow, authority)
         }
         guard !tenant.isEmpty else { return (.signIn, application.authority) }
-        do throws(AuthorityError) {
-            return (.signIn, try application.authority.withTenant(tenant))
-        } catch {
-            throw Problem(.badRequest, "“tenant” cannot be used: \(error.reason)")
-        }
+        return (.signIn, try application.authority(ofTenant: tenant))
     }
 }

@@ -42,6 +42,7 @@ final class TokenAcquisition: Sendable {
 
     private let store: SessionStore
     private let directory: ProviderDirectory
+    private let admission: Admission
     private let timeline: Timeline
     private let credentials: ClientCredentials
     private let exchange: TokenExchange
@@ -52,9 +53,11 @@ final class TokenAcquisition: Sendable {
     private let accounts = OneAtATime<TokenTarget.Account>()
 
     init(
-        store: SessionStore, directory: ProviderDirectory, timeline: Timeline, credentials: ClientCredentials,
+        store: SessionStore, directory: ProviderDirectory, admission: Admission, timeline: Timeline,
+        credentials: ClientCredentials,
         exchange: TokenExchange, metrics: Metrics, publicURL: PublicURL, now: @escaping @Sendable () -> Date
     ) {
+        self.admission = admission
         self.metrics = metrics
         self.credentials = credentials
         self.exchange = exchange
@@ -109,29 +112,25 @@ final class TokenAcquisition: Sendable {
         demand: Demand, correlationID: String
     ) async throws -> AcquiredToken {
         let home = application.authority(for: account)
-        let authority = try authority(of: application, tenant: tenant) ?? home
+        var authority = home
+        if let tenant {
+            authority = try application.authority(ofTenant: tenant)
+            try await admission.check(authority, application)
+        }
         let target = TokenTarget(
             session: session, app: application.id, accountID: account.id,
             tenant: authority == home ? nil : tenant?.lowercased(), scopes: ScopeSet(scopes))
         let cached = store.cachedAccessToken(
             session, app: application.id, accountID: account.id, tenant: target.tenant, scopes: target.scopes)
         if let cached, isGood(cached, for: demand) { return AcquiredToken(source: .cache, token: cached) }
+        let place = authority
         return try await refreshes.run(Key(target: target, isForced: demand.isForced)) {
             // A refresh token may be good for one use: two scope sets must not use it at once.
             try await self.accounts.run(target.account) {
                 try await self.refresh(
-                    application, at: authority, account: account, target: target, scopes: scopes, demand: demand,
+                    application, at: place, account: account, target: target, scopes: scopes, demand: demand,
                     correlationID: correlationID)
             }
-        }
-    }
-
-    private func authority(of application: Application, tenant: String?) throws(Problem) -> Authority? {
-        guard let tenant else { return nil }
-        do throws(AuthorityError) {
-            return try application.authority.withTenant(tenant)
-        } catch {
-            throw Problem(.badRequest, "“tenant” cannot be used: \(error.reason)")
         }
     }
 
@@ -203,6 +202,7 @@ final class TokenAcquisition: Sendable {
             refreshToken: refreshToken,
             account: KnownIdentity(issuer: account.issuer, subject: account.subject, tenantID: account.tenantID),
             scopes: scopes, claims: claims, metadata: metadata, registration: registration,
+            configured: try await directory.metadata(for: application.authority),
             guestAccountID: target.tenant == nil ? nil : account.id)
         let refreshed = try await exchange.run(
             request.providerRequest, at: metadata, clientID: registration.clientID

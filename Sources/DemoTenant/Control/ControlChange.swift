@@ -18,6 +18,7 @@ enum ControlChange: Sendable {
     case missingScope(String?)
     case declinedScope(String?)
     case issuerWithoutPolicy(Bool)
+    case idTokenClaims([String: JSONValue])
     case reset
 
     /// What a caller got wrong, in words for the caller.
@@ -29,7 +30,7 @@ enum ControlChange: Sendable {
         "token_delay_ms", "graph_delay_ms", "close_connection", "provider_down", "revoke", "require_consent",
         "require_mfa",
         "claims_challenge", "bad_id_token", "token_platform_error", "authorize_platform_error", "missing_scope",
-        "declined_scope", "b2c_issuer_without_policy",
+        "declined_scope", "b2c_issuer_without_policy", "id_token_claims",
     ]
 
     /// The changes of a JSON object, or all that is wrong with it: nothing is applied in part.
@@ -74,6 +75,7 @@ enum ControlChange: Sendable {
         case "missing_scope": .missingScope(try scope(value))
         case "declined_scope": .declinedScope(try scope(value))
         case "b2c_issuer_without_policy": .issuerWithoutPolicy(try flag(value))
+        case "id_token_claims": .idTokenClaims(try claims(value))
         case "rotate_key": try flag(value) ? .rotateKey : nil
         default: try flag(value) ? .reset : nil
         }
@@ -100,6 +102,14 @@ enum ControlChange: Sendable {
         guard let scope = value.stringValue, !scope.isEmpty, !scope.contains(where: { $0 == "\"" || $0.isWhitespace })
         else { throw Problem(message: "give null or one scope.") }
         return scope
+    }
+
+    private static func claims(_ value: JSONValue) throws(Problem) -> [String: JSONValue] {
+        if value == .null { return [:] }
+        guard let claims = value.objectValue else {
+            throw Problem(message: "give null or an object of claims; a claim that is null is left out.")
+        }
+        return claims
     }
 
     private static func flag(_ value: JSONValue) throws(Problem) -> Bool {

@@ -56,6 +56,8 @@ final class Controls: Sendable {
         var declinedScope: String?
         /// B2C: the older form of issuer and user-flow claim.
         var hasIssuerWithoutPolicy = false
+        /// What ID tokens say instead; null leaves a claim out.
+        var idTokenClaims: [String: JSONValue] = [:]
     }
 
     enum Counter: String, Sendable, CaseIterable {

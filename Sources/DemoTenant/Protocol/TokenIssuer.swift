@@ -109,6 +109,7 @@ struct TokenIssuer {
             claims[settings.hasIssuerWithoutPolicy ? "acr" : "tfp"] = .string(flow.rawValue)
             claims["login_hint"] = nil
         }
+        for (name, value) in settings.idTokenClaims { claims[name] = value == .null ? nil : value }
         return try fault.map { try $0.token(claims, key: try key()) } ?? key().sign(claims)
     }
 
