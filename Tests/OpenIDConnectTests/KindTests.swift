@@ -88,7 +88,7 @@ struct KindTests {
         #expect(throws: AuthorityError.self) { try Authority(Self.provider, kind: .oidc).withPolicy("b2c_1_edit") }
         let common = try Authority("\(origin)/common")
         #expect(try common.withTenant("Tailspin.example").description == "\(origin)/tailspin.example")
-        for name in ["a/b", "", "../common", "tailspin"] {
+        for name in ["a/b", "", "../common", "tailspin", "common", "Organizations", "consumers"] {
             #expect(throws: AuthorityError.self, "\(name)") { try common.withTenant(name) }
         }
         #expect(throws: AuthorityError.self) { try susi.withTenant("tailspin.example") }
