@@ -49,6 +49,19 @@ struct ControlTests {
         }
     }
 
+    @Test("lost_token_answer carries the next token request out, and nobody learns of it")
+    func lostTokenAnswer() async throws {
+        try await run { (_, browser, refresh, _) async throws in
+            _ = try await browser.control(["lost_token_answer": true, "refresh_token_single_use": true])
+            let lost = try await browser.refresh(refresh)
+            #expect(lost.status == 504)
+            #expect(lost.json == nil)
+            #expect(try await browser.count("token_refresh") == 1)
+            #expect(try await browser.get("/control").json?["lost_token_answer"] == false)
+            #expect(try await browser.refresh(refresh).number == 50173, "it was used")
+        }
+    }
+
     @Test("The token endpoint answers what was asked for, as often as was asked for")
     func tokenError() async throws {
         try await run { (_, browser, refresh, _) async throws in
@@ -280,6 +293,7 @@ struct ControlTests {
                 "access_token_seconds": 5, "refresh_token_seconds": 5, "token_delay_ms": 1, "graph_delay_ms": 1,
                 "token_error": ["status": 500], "graph_error": ["status": 500], "close_connection": "graph",
                 "claims_challenge": true, "bad_id_token": "nonce", "require_mfa": "adele@contoso.example",
+                "refresh_token_single_use": true, "lost_token_answer": true,
             ])
             #expect(try await browser.refresh(refresh).status == 500)
             #expect(try await browser.control(["reset": true]).json == fresh)
@@ -287,8 +301,8 @@ struct ControlTests {
             guard case .object(let counts) = fresh?["counts"] else { throw TestFailure("no counts") }
             #expect(
                 Set(counts.keys) == [
-                    "authorize", "token_code", "token_refresh", "token_failed", "graph_me", "logout", "keys",
-                    "discovery",
+                    "authorize", "token_code", "token_refresh", "token_failed", "token_requests", "code_replayed",
+                    "refresh_replayed", "graph_me", "logout", "keys", "discovery",
                 ])
             #expect(counts.values.allSatisfy { $0 == 0 })
             #expect(try await browser.refresh(refresh).status == 200)
@@ -341,7 +355,8 @@ struct ControlTests {
             #expect(page["Content-Type"] == "text/html; charset=utf-8")
             for (name, value) in [
                 ("access_token_seconds", "60"), ("revoke", "adele@contoso.example"), ("bad_id_token", "nonce"),
-                ("claims_challenge", "true"), ("close_connection", "graph"), ("close_connection", ""),
+                ("claims_challenge", "true"), ("refresh_token_single_use", "true"), ("lost_token_answer", "true"),
+                ("close_connection", "graph"), ("close_connection", ""),
             ] {
                 #expect(page.text.contains("name=\"\(name)\""))
                 let answer = try await browser.post("/control", [(name, value)], headers: html)
@@ -353,6 +368,8 @@ struct ControlTests {
             #expect(state?["access_token_seconds"] == 60)
             #expect(state?["bad_id_token"] == "nonce")
             #expect(state?["claims_challenge"] == true)
+            #expect(state?["refresh_token_single_use"] == true)
+            #expect(state?["lost_token_answer"] == true)
             #expect(state?["close_connection"] == .null)
             #expect(state?["token_error"]?["status"] == 429)
             #expect(state?["token_error"]?["times"] == 3)

@@ -13,7 +13,7 @@ struct StateTests {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let clock = TestTenant.Clock()
         struct Kept: Sendable {
-            var access, refresh, revoked, usedCode, freshCode: String?
+            var access, refresh, usedRefresh, revoked, usedCode, freshCode: String?
             var keys: JSONValue?
             var cookies: [String: String]
         }
@@ -24,8 +24,12 @@ struct StateTests {
             _ = try await browser.control(["revoke": "megan@contoso.example", "access_token_seconds": 7000])
             let (answer, _) = try await browser.signIn("adele@contoso.example")
             let tokens = try await browser.redeem(answer["code"])
+            _ = try await browser.control(["refresh_token_single_use": true])
+            let usedRefresh = try await browser.tokens("adele@contoso.example").member("refresh_token")
+            for _ in 0..<2 { _ = try await browser.refresh(usedRefresh) }
             return Kept(
-                access: tokens.member("access_token"), refresh: tokens.member("refresh_token"), revoked: revoked,
+                access: tokens.member("access_token"), refresh: tokens.member("refresh_token"),
+                usedRefresh: usedRefresh, revoked: revoked,
                 usedCode: answer["code"], freshCode: try await browser.signIn("adele@contoso.example").answer["code"],
                 keys: try await browser.get("/\(Tenant.contoso)/discovery/v2.0/keys").json?["keys"]?.withoutIssuers,
                 cookies: await browser.cookies)
@@ -36,6 +40,7 @@ struct StateTests {
             #expect(try await browser.me(kept.access).status == 200)
             #expect(try await browser.refresh(kept.refresh).status == 200)
             #expect(try await browser.refresh(kept.revoked).number == 50173)
+            #expect(try await browser.refresh(kept.usedRefresh).number == 50173)
             #expect(try await browser.signIn("adele@contoso.example").pages == [])
             #expect(try await browser.redeem(kept.usedCode).number == 54005)
             #expect(try await browser.redeem(kept.freshCode).status == 200)

@@ -105,6 +105,8 @@ struct TokenTests {
             #expect(statuses.count { $0 == (400, 54005) } == 7)
             #expect(try await browser.count("token_code") == 1)
             #expect(try await browser.count("token_failed") == 7)
+            #expect(try await browser.count("code_replayed") == 7)
+            #expect(try await browser.count("token_requests") == 8)
         }
     }
 
@@ -187,6 +189,48 @@ struct TokenTests {
             #expect(try await browser.refresh(first).status == 200)
             #expect(try await browser.refresh(second).member("scope") == "openid profile User.Read")
             #expect(try await browser.count("token_refresh") == 3)
+        }
+    }
+
+    @Test("With refresh_token_single_use a token that is used twice ends its family, and no other")
+    func singleUse() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            func signIn() async throws -> String? {
+                try await browser.tokens("adele@contoso.example").member("refresh_token")
+            }
+            _ = try await browser.control(["refresh_token_single_use": true])
+            let first = try await signIn()
+            let other = try await signIn()
+            let second = try await browser.refresh(first).member("refresh_token")
+            let third = try await browser.refresh(second).member("refresh_token")
+            #expect(try await browser.count("refresh_replayed") == 0)
+            let again = try await browser.refresh(second)
+            #expect(again.member("error") == "invalid_grant")
+            #expect(again.number == 50173)
+            for token in [first, second, third] { #expect(try await browser.refresh(token).number == 50173) }
+            #expect(try await browser.count("refresh_replayed") == 1, "what is dead already is not counted")
+            #expect(try await browser.refresh(other).status == 200)
+            // What was revoked stays so; all else is good for many uses again.
+            _ = try await browser.control(["refresh_token_single_use": false])
+            #expect(try await browser.refresh(third).number == 50173)
+            let anew = try await signIn()
+            for _ in 0..<2 { #expect(try await browser.refresh(anew).status == 200) }
+        }
+    }
+
+    @Test("Of two uses of a single-use refresh token at once, one passes")
+    func singleUseAtOnce() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            _ = try await browser.control(["refresh_token_single_use": true])
+            let token = try await browser.tokens("adele@contoso.example").member("refresh_token")
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 { group.addTask { try await browser.refresh(token).status } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.sorted() == [200] + Array(repeating: 400, count: 7))
+            #expect(try await browser.count("refresh_replayed") == 1)
         }
     }
 

@@ -4,6 +4,8 @@ import HTTPTypes
 enum ControlChange: Sendable {
     case accessTokenSeconds(Int)
     case refreshTokenSeconds(Int)
+    case refreshTokenSingleUse(Bool)
+    case lostTokenAnswer(Bool)
     case answer(Controls.Endpoint, Controls.InjectedAnswer?)
     case delay(Controls.Endpoint, milliseconds: Int)
     case closeConnection(Controls.Endpoint?)
@@ -26,10 +28,10 @@ enum ControlChange: Sendable {
 
     /// All keys, in the order in which they are listed and applied: first a fresh start, then what is set on it.
     static let keys = [
-        "reset", "rotate_key", "access_token_seconds", "refresh_token_seconds", "token_error", "graph_error",
-        "token_delay_ms", "graph_delay_ms", "close_connection", "provider_down", "revoke", "require_consent",
-        "require_mfa",
-        "claims_challenge", "bad_id_token", "token_platform_error", "authorize_platform_error", "missing_scope",
+        "reset", "rotate_key", "access_token_seconds", "refresh_token_seconds", "refresh_token_single_use",
+        "token_error", "graph_error", "token_delay_ms", "graph_delay_ms", "close_connection", "lost_token_answer",
+        "provider_down", "revoke", "require_consent", "require_mfa", "claims_challenge", "bad_id_token",
+        "token_platform_error", "authorize_platform_error", "missing_scope",
         "declined_scope", "b2c_issuer_without_policy", "id_token_claims",
     ]
 
@@ -59,6 +61,8 @@ enum ControlChange: Sendable {
         switch key {
         case "access_token_seconds": .accessTokenSeconds(try number(value, upTo: 10 * 365 * 86_400))
         case "refresh_token_seconds": .refreshTokenSeconds(try number(value, upTo: 10 * 365 * 86_400))
+        case "refresh_token_single_use": .refreshTokenSingleUse(try flag(value))
+        case "lost_token_answer": .lostTokenAnswer(try flag(value))
         case "token_error": .answer(.token, try injected(value))
         case "graph_error": .answer(.graph, try injected(value))
         case "token_delay_ms": .delay(.token, milliseconds: try number(value, upTo: 600_000))

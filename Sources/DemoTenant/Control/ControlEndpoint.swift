@@ -44,6 +44,8 @@ extension Platform {
         switch change {
         case .accessTokenSeconds(let seconds): controls.change { $0.accessTokenSeconds = seconds }
         case .refreshTokenSeconds(let seconds): controls.change { $0.refreshTokenSeconds = seconds }
+        case .refreshTokenSingleUse(let isOn): controls.change { $0.hasSingleUseRefreshTokens = isOn }
+        case .lostTokenAnswer(let isOn): controls.change { $0.losesTokenAnswer = isOn }
         case .answer(let endpoint, let answer): controls.change { $0.injected[endpoint] = answer }
         case .delay(let endpoint, let milliseconds):
             controls.change { $0.delayMilliseconds[endpoint] = milliseconds == 0 ? nil : milliseconds }
@@ -89,11 +91,13 @@ extension Platform {
         return [
             "access_token_seconds": .int(settings.accessTokenSeconds),
             "refresh_token_seconds": .int(settings.refreshTokenSeconds),
+            "refresh_token_single_use": .bool(settings.hasSingleUseRefreshTokens),
             "token_error": settings.injected[.token]?.json ?? .null,
             "graph_error": settings.injected[.graph]?.json ?? .null,
             "token_delay_ms": .int(settings.delayMilliseconds[.token] ?? 0),
             "graph_delay_ms": .int(settings.delayMilliseconds[.graph] ?? 0),
             "close_connection": JSONValue(settings.closeConnection?.rawValue),
+            "lost_token_answer": .bool(settings.losesTokenAnswer),
             "provider_down": JSONValue(settings.outage?.rawValue),
             "require_mfa": .array(demands.map(JSONValue.string)),
             "claims_challenge": .bool(settings.claimsChallenge != nil),

@@ -108,6 +108,8 @@ enum ControlForm {
         case "reset": "Everything behaves well again, and the counts begin at 0."
         case "rotate_key": "New keys sign from now on."
         case "access_token_seconds", "refresh_token_seconds": "Tokens issued from now on have this lifetime."
+        case "refresh_token_single_use": "Whether a refresh token may be used again is switched."
+        case "lost_token_answer": "The next token request is carried out and its answer gets lost, if you chose so."
         case "token_error", "graph_error": "The next requests are answered as you chose."
         case "token_delay_ms", "graph_delay_ms": "The delay is set."
         case "close_connection": "The next request gets no answer, if you chose so."

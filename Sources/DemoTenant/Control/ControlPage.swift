@@ -41,6 +41,9 @@ struct ControlPage: Page {
                     "close_connection", "Close the connection without an answer",
                     [("", "Never"), ("token", "Token endpoint, next request"), ("graph", "Graph, next request")],
                     selected: state["close_connection"]?.stringValue ?? ""),
+                switchForm(
+                    "lost_token_answer", on: "Lose the answer to the next token request",
+                    off: "Keep the answer to the next token request"),
                 choiceForm(
                     "provider_down", "No answer from the identity provider",
                     [
@@ -59,6 +62,9 @@ struct ControlPage: Page {
             [
                 numberForm("access_token_seconds", "Access tokens (seconds)"),
                 numberForm("refresh_token_seconds", "Refresh tokens (seconds)"),
+                switchForm(
+                    "refresh_token_single_use", on: "Refresh tokens: good for one use",
+                    off: "Refresh tokens: good for many uses"),
             ])
     }
 
@@ -82,7 +88,6 @@ struct ControlPage: Page {
     }
 
     private var tokens: HTML {
-        let isChallenged = state["claims_challenge"]?.boolValue == true
         let faults = [("", "In order")] + IDTokenFault.allCases.map { ($0.rawValue, $0.title) }
         return panel(
             "Tokens and keys",
@@ -90,9 +95,8 @@ struct ControlPage: Page {
                 choiceForm(
                     "bad_id_token", "ID token of the next code", faults,
                     selected: state["bad_id_token"]?.stringValue ?? ""),
-                buttonForm(
-                    "claims_challenge", isChallenged ? "false" : "true",
-                    isChallenged ? "End the claims challenge" : "Begin a claims challenge at Graph"),
+                switchForm(
+                    "claims_challenge", on: "Begin a claims challenge at Graph", off: "End the claims challenge"),
                 buttonForm("rotate_key", "true", "Rotate the signing keys"),
             ])
     }
@@ -117,15 +121,14 @@ struct ControlPage: Page {
     }
 
     private var scopes: HTML {
-        let isOlder = state["b2c_issuer_without_policy"]?.boolValue == true
-        return panel(
+        panel(
             "Scopes and B2C",
             [
                 textForm("missing_scope", "A scope that the APIs miss"),
                 textForm("declined_scope", "A scope that is never granted"),
-                buttonForm(
-                    "b2c_issuer_without_policy", isOlder ? "false" : "true",
-                    isOlder ? "B2C: issuer with the user flow" : "B2C: issuer without the user flow"),
+                switchForm(
+                    "b2c_issuer_without_policy", on: "B2C: issuer without the user flow",
+                    off: "B2C: issuer with the user flow"),
             ])
     }
 
@@ -214,6 +217,11 @@ struct ControlPage: Page {
         form("<button class=\"wide \(style)\" name=\"\(key)\" value=\"\(value)\">\(title)</button>")
     }
 
+    private func switchForm(_ key: String, on: String, off: String) -> HTML {
+        let isOn = state[key]?.boolValue == true
+        return buttonForm(key, isOn ? "false" : "true", isOn ? off : on)
+    }
+
     private func options(_ choices: [(String, String)], _ selected: String) -> [HTML] {
         choices.map { value, title in
             value == selected
@@ -246,6 +254,9 @@ extension Controls.Counter {
         case .tokenCode: "Codes redeemed"
         case .tokenRefresh: "Tokens refreshed"
         case .tokenFailed: "Token requests refused"
+        case .tokenRequests: "Token requests"
+        case .codeReplayed: "Codes redeemed again"
+        case .refreshReplayed: "Refresh tokens used again"
         case .graphMe: "Graph /me"
         case .logout: "Sign-outs"
         case .keys: "Key fetches"

@@ -36,10 +36,14 @@ final class Controls: Sendable {
     struct Settings: Sendable {
         var accessTokenSeconds = 3600
         var refreshTokenSeconds = 90 * 24 * 3600
+        /// A refresh token that is used twice revokes its family (RFC 9700 section 4.14.2).
+        var hasSingleUseRefreshTokens = false
         var injected: [Endpoint: InjectedAnswer] = [:]
         var delayMilliseconds: [Endpoint: Int] = [:]
         /// The next request to this endpoint gets no answer.
         var closeConnection: Endpoint?
+        /// The next token request is carried out, and nobody learns of it: a gateway's 504 is all that comes back.
+        var losesTokenAnswer = false
         /// Until it is ended.
         var outage: Outage?
         /// Graph refuses tokens that were not asked for with this value as the claim `nbf`.
@@ -65,6 +69,12 @@ final class Controls: Sendable {
         case tokenCode = "token_code"
         case tokenRefresh = "token_refresh"
         case tokenFailed = "token_failed"
+        /// All that came in, whatever became of it.
+        case tokenRequests = "token_requests"
+        /// Codes that were redeemed before.
+        case codeReplayed = "code_replayed"
+        /// Refresh tokens whose use revoked their family.
+        case refreshReplayed = "refresh_replayed"
         case graphMe = "graph_me"
         case logout, keys, discovery
     }
@@ -103,6 +113,14 @@ final class Controls: Sendable {
             guard memory.settings.closeConnection == endpoint else { return false }
             memory.settings.closeConnection = nil
             return true
+        }
+    }
+
+    /// Whether this request's answer is the one that gets lost.
+    func takeLostTokenAnswer() -> Bool {
+        memory.withLock { memory in
+            defer { memory.settings.losesTokenAnswer = false }
+            return memory.settings.losesTokenAnswer
         }
     }
 

@@ -31,6 +31,8 @@ struct AuthorizationCode: Sendable, Codable {
 /// What a refresh token stands for; it is the token, sealed.
 struct RefreshToken: Sendable, Codable {
     var id: String
+    /// All that were renewed from one sign-in; a token of an older version has none.
+    var family: String?
     var clientID: String
     var scopes: [String]
     var username: String

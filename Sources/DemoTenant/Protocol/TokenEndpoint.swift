@@ -8,11 +8,20 @@ extension Platform {
     /// `POST /{tenant}/oauth2/v2.0/token`
     func token(_ request: Request, segment: TenantSegment) async -> Response {
         let settings = controls.settings
+        controls.count(.tokenRequests)
         if let delay = settings.delayMilliseconds[.token] { try? await Task.sleep(for: .milliseconds(delay)) }
         if let injected = controls.takeInjected(.token) {
             controls.count(.tokenFailed)
             return injected.response
         }
+        if controls.takeLostTokenAnswer() {
+            _ = answer(request, segment, settings)
+            return .noStore(.gatewayTimeout, "text/plain; charset=utf-8", Array("upstream request timeout".utf8))
+        }
+        return answer(request, segment, settings)
+    }
+
+    private func answer(_ request: Request, _ segment: TenantSegment, _ settings: Controls.Settings) -> Response {
         do {
             let exchange = try Exchange(request, platform: self)
             do {
@@ -106,7 +115,7 @@ extension Platform {
         guard code.segment == segment else { throw PlatformError.codeOfAnotherTenant }
         let now = exchange.diagnostics.time
         guard now < code.expires else { throw PlatformError.codeExpired }
-        if state.read({ $0.redeemedCodes[code.id] != nil }) { throw PlatformError.codeRedeemed }
+        if state.read({ $0.redeemedCodes[code.id] != nil }) { throw redeemedBefore() }
         guard code.redirectURI == redirectURI else {
             throw PlatformError.replyAddressMismatch(redirectURI, code.redirectURI)
         }
@@ -124,12 +133,17 @@ extension Platform {
             }
             return record.redeemedCodes.updateValue(code.expires, forKey: code.id) == nil
         }
-        guard isFirst else { throw PlatformError.codeRedeemed }
+        guard isFirst else { throw redeemedBefore() }
         _ = controls.challengeMet(by: account.objectID, asking: code.claims)
         return try issuer(client, segment, account, code.authentication, exchange, settings).answer(
             scopes: scopes, granted: merged(code.scopes, scopes), nonce: code.nonce,
             challenge: controls.challengeMet(by: account.objectID, asking: claims),
             fault: controls.takeIDTokenFault(), wantsClientInfo: fields["client_info"] == "1")
+    }
+
+    private func redeemedBefore() -> PlatformError {
+        controls.count(.codeReplayed)
+        return .codeRedeemed
     }
 
     private func refresh(
@@ -153,10 +167,32 @@ extension Platform {
         guard !needsAdministrator(account, for: client, scopes: scopes),
             hasConsented(account, to: client, scopes: scopes)
         else { throw PlatformError.notConsented(client) }
+        // From here on nothing is refused: of two uses at once, one passes.
+        let renewal = try renewal(of: token, settings, now: exchange.diagnostics.time)
         return try issuer(client, segment, account, token.authentication, exchange, settings).answer(
             scopes: scopes, granted: merged(token.scopes, scopes), nonce: nil,
             challenge: controls.challengeMet(by: account.objectID, asking: claims), fault: nil,
-            wantsClientInfo: fields["client_info"] == "1")
+            wantsClientInfo: fields["client_info"] == "1", renewal: renewal)
+    }
+
+    private func renewal(
+        of token: RefreshToken, _ settings: Controls.Settings, now: Date
+    ) throws(PlatformError) -> RefreshFamilies.Renewal {
+        let renewal = RefreshFamilies.Renewal(
+            family: token.family ?? newID(), successor: newID(),
+            expires: now.addingTimeInterval(Double(settings.refreshTokenSeconds)))
+        let use = state.note { record in
+            record.refreshFamilies = record.refreshFamilies ?? RefreshFamilies()
+            return record.refreshFamilies?.use(
+                token, renewal: renewal, isSingleUse: settings.hasSingleUseRefreshTokens, now: now)
+        }
+        switch use {
+        case .first, nil: return renewal
+        case .again:
+            controls.count(.refreshReplayed)
+            throw .grantRevoked
+        case .afterRevocation: throw .grantRevoked
+        }
     }
 
     private func checkRevocation(_ account: DemoAccount, _ authentication: Authentication) throws(PlatformError) {

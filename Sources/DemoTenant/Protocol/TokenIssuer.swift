@@ -38,9 +38,10 @@ struct TokenIssuer {
     ///   - nonce: For the ID token of a code.
     ///   - challenge: The claims challenge which this account has met.
     ///   - fault: What shall be wrong with the ID token.
+    ///   - renewal: Of which refresh token this is the answer; nil for that of a code.
     func answer(
         scopes: [String], granted: [String], nonce: String?, challenge: Int?, fault: IDTokenFault?,
-        wantsClientInfo: Bool
+        wantsClientInfo: Bool, renewal: RefreshFamilies.Renewal? = nil
     ) throws -> JSONValue {
         let lifetime = settings.accessTokenSeconds
         let scopes = scopes.filter { $0.lowercased() != settings.declinedScope?.lowercased() }
@@ -56,7 +57,7 @@ struct TokenIssuer {
         // Long-lived tokens are to be refreshed half-way.
         if lifetime >= 7200 { answer["refresh_in"] = .int(lifetime / 2) }
         if granted.contains("offline_access") {
-            answer["refresh_token"] = .string(try refreshToken(scopes: granted))
+            answer["refresh_token"] = .string(try refreshToken(scopes: granted, renewal))
         }
         if granted.contains("openid") {
             answer["id_token"] = .string(try idToken(nonce: nonce, fault: fault))
@@ -65,10 +66,11 @@ struct TokenIssuer {
         return .object(answer)
     }
 
-    private func refreshToken(scopes: [String]) throws -> String {
+    private func refreshToken(scopes: [String], _ renewal: RefreshFamilies.Renewal?) throws -> String {
         try platform.state.sealer.seal(
             RefreshToken(
-                id: platform.newID(), clientID: client.id, scopes: scopes, username: account.username,
+                id: renewal?.successor ?? platform.newID(), family: renewal?.family ?? platform.newID(),
+                clientID: client.id, scopes: scopes, username: account.username,
                 authentication: authentication, expires: now.addingTimeInterval(Double(settings.refreshTokenSeconds))),
             for: .refreshToken)
     }

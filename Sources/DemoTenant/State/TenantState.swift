@@ -4,8 +4,8 @@ import Logging
 import Synchronization
 
 /// What the tenant remembers. With a state file it survives the process: each change is on disk (written beside and
-/// renamed over the old file) before the answer that depends on it. Redeemed codes alone, which come with every
-/// sign-in, are written with the next change or at the end.
+/// renamed over the old file) before the answer that depends on it. Redeemed codes and used refresh tokens alone,
+/// which come with every sign-in, are written with the next change or at the end.
 final class TenantState: Sendable {
     /// The file's content.
     struct Record: Codable, Sendable {
@@ -29,6 +29,8 @@ final class TenantState: Sendable {
         var signUps: [SignUp]?
         /// Codes that were redeemed, with the time from which they would be refused for their age anyway.
         var redeemedCodes: [String: Date] = [:]
+        /// Where refresh tokens are good for one use; a state file of an older version has none.
+        var refreshFamilies: RefreshFamilies?
         /// Sign-on sessions (or one account of such a session) that were ended, with the time of their natural end.
         var endedSignOns: [String: Date] = [:]
     }
