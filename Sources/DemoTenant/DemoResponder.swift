@@ -128,7 +128,12 @@ struct DemoResponder: Responder {
     private func notFound() -> Reply { .response(platform.page(NotFoundPage())) }
 
     private func handler(_ body: @escaping @Sendable (Request) async -> Response) -> Reply {
-        .handler(maxBodyBytes: Self.maxBodyBytes, body)
+        guard let onExchange = platform.onExchange else { return .handler(maxBodyBytes: Self.maxBodyBytes, body) }
+        return .handler(maxBodyBytes: Self.maxBodyBytes) { request in
+            let response = await body(request)
+            onExchange(request, response)
+            return response
+        }
     }
 
     // MARK: Who asks

@@ -1,4 +1,6 @@
 import Foundation
+import HTTPServer
+import HTTPWire
 
 /// An application that is registered at the demo tenant, as it would be in the platform's portal.
 public struct DemoClient: Sendable, Hashable {
@@ -62,6 +64,8 @@ public struct DemoTenantConfiguration: Sendable {
     public var now: @Sendable () -> Date
     /// Unpredictable bytes.
     public var randomBytes: @Sendable (Int) -> [UInt8]
+    /// Hears of each request with its answer, secrets and all: for tests that look where these went.
+    public var onExchange: (@Sendable (Request, Response) -> Void)?
 
     /// A tenant with these applications, on any port of localhost and in memory unless told otherwise.
     public init(

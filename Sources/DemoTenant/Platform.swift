@@ -15,6 +15,7 @@ final class Platform: Sendable {
     let now: @Sendable () -> Date
     let randomBytes: @Sendable (Int) -> [UInt8]
     let logger: Logger
+    let onExchange: (@Sendable (Request, Response) -> Void)?
     private let listening: Mutex<Listening>
 
     private struct Listening {
@@ -28,6 +29,7 @@ final class Platform: Sendable {
         clients = Dictionary(configuration.clients.map { ($0.id.lowercased(), $0) }) { $1 }
         now = configuration.now
         randomBytes = configuration.randomBytes
+        onExchange = configuration.onExchange
         self.logger = logger
         listening = Mutex(Listening(port: configuration.port))
         state = try TenantState(path: configuration.stateFile, randomBytes: configuration.randomBytes, logger: logger)

@@ -18,6 +18,8 @@ final class Site: Sendable {
     let tenantPort: Int
     let clock: TestClock
     let log = LogLines()
+    /// All that was said between the tenant and everybody else.
+    let traffic = TenantTraffic()
     let client: HTTPClient
     private let workers: WorkerGroup
     private let tenant: DemoTenant
@@ -71,8 +73,9 @@ final class Site: Sendable {
             redirectURIs: ["http://localhost:\(port)\(prefix)/auth/callback"],
             postLogoutRedirectURIs: ["http://localhost:\(port)\(prefix)/auth/signed-out"], name: "Test")
         register(&client)
-        let tenant = try DemoTenant(
-            configuration: DemoTenantConfiguration(clients: [client], now: clock.now), workers: workers, logger: logger)
+        var tenantConfiguration = DemoTenantConfiguration(clients: [client], now: clock.now)
+        tenantConfiguration.onExchange = traffic.note
+        let tenant = try DemoTenant(configuration: tenantConfiguration, workers: workers, logger: logger)
         self.tenant = tenant
         tenantPort = try await tenant.start()
         let registration = ClientRegistration(

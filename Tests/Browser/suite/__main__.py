@@ -7,6 +7,10 @@ import tempfile
 import time
 import traceback
 
+# Tests/tally.py
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2]))
+from tally import Tally
+
 from . import below_a_path, failures, journeys, kinds, kiosk, languages, looks, portal
 from .browser import Browser
 from .server import Server, newest_binary
@@ -32,14 +36,15 @@ def main():
         screenshots.mkdir(parents=True, exist_ok=True)
 
     tests = [test for module in (journeys, kinds, kiosk, portal, below_a_path, failures, looks, languages) for test in module.tests if options.only in test.sentence]
-    passed = failed = 0
+    tally = Tally()
     with tempfile.TemporaryDirectory(prefix="companion-browser-") as folder:
         server = Server(binary.resolve(), root / "Public", pathlib.Path(folder))
         try:
             server.start()
         except RuntimeError as error:
-            print(f"{error}\n0 passed, {len(tests)} failed")
-            sys.exit(1)
+            print(error)
+            tally.failed = len(tests)
+            tally.end()
         browser = Browser(server, screenshots)
         try:
             for test in tests:
@@ -47,19 +52,18 @@ def main():
                 reason = run(test, server, browser)
                 took = time.monotonic() - started
                 if reason is None:
-                    passed += 1
+                    tally.passed += 1
                     print(f"ok    {test.sentence} ({took:.1f} s)", flush=True)
                 else:
-                    failed += 1
+                    tally.failed += 1
                     print(f"FAIL  {test.sentence} ({took:.1f} s)\n{reason}", flush=True)
         finally:
             browser.quit()
             server.stop()
-            if failed:
+            if tally.failed:
                 print("The end of the server's log:")
                 print(server.log_tail())
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+    tally.end()
 
 
 def run(test, server, browser):

@@ -8,6 +8,7 @@ import time
 import traceback
 
 from suite.server import newest_binary
+from tally import Tally
 
 from . import client, provider
 
@@ -24,7 +25,7 @@ def main():
     options = arguments()
     root = pathlib.Path(options.root)
     binary = pathlib.Path(options.companion).resolve() if options.companion else newest_binary(root)
-    passed = failed = 0
+    tally = Tally()
     for module in (provider, client):
         tests = [test for test in module.tests if options.only in test.sentence]
         if not tests:
@@ -35,14 +36,13 @@ def main():
                     started = time.monotonic()
                     try:
                         test(context)
-                        passed += 1
+                        tally.passed += 1
                         print(f"ok    {test.sentence} ({time.monotonic() - started:.1f} s)", flush=True)
                     except Exception as error:
-                        failed += 1
+                        tally.failed += 1
                         print(f"FAIL  {test.sentence} ({time.monotonic() - started:.1f} s)", flush=True)
                         print("".join(traceback.format_exception(error)), context.situation(), flush=True)
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(1 if failed or not passed else 0)
+    tally.end()
 
 
 main()

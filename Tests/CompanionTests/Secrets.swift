@@ -1,0 +1,153 @@
+import Foundation
+import Glibc
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import Synchronization
+import Testing
+
+@testable import Companion
+
+/// Everything that the tenant was asked, with its answers.
+final class TenantTraffic: Sendable {
+    struct Exchange: Sendable {
+        var request: Request
+        var response: Response
+    }
+
+    private let kept = Mutex<[Exchange]>([])
+    var all: [Exchange] { kept.withLock { $0 } }
+
+    func note(_ request: Request, _ response: Response) {
+        kept.withLock { $0.append(Exchange(request: request, response: response)) }
+    }
+}
+
+/// What must not be told.
+enum Secret: Hashable {
+    case code, state, nonce, codeVerifier, accessToken, refreshToken, idToken, clientCredential, cookie, logoutToken
+
+    /// By its name in requests, answers and addresses.
+    init?(field: String) {
+        switch field {
+        case "code": self = .code
+        case "state": self = .state
+        case "nonce": self = .nonce
+        case "code_verifier": self = .codeVerifier
+        case "access_token": self = .accessToken
+        case "refresh_token", "token": self = .refreshToken
+        case "id_token", "id_token_hint": self = .idToken
+        case "client_secret", "client_assertion": self = .clientCredential
+        case "logout_token": self = .logoutToken
+        default: return nil
+        }
+    }
+}
+
+/// All secrets of a run, as the provider saw and made them.
+struct Secrets {
+    private var values: [Secret: [String]] = [:]
+
+    init(_ traffic: TenantTraffic) {
+        for exchange in traffic.all where !exchange.request.head.path.hasPrefix("/control") {
+            collect(try? FormFields(query: exchange.request.head.query ?? ""))
+            collect(try? FormFields(body: exchange.request.body))
+            if let location = exchange.response.headerFields[.location] { collect(address: location) }
+            if let field = exchange.request.head[.authorization] { collect(authorization: field) }
+            let json = try? JSONSerialization.jsonObject(with: Data(exchange.response.body))
+            for (name, value) in json as? [String: Any] ?? [:] {
+                if let kind = Secret(field: name), let text = value as? String { add(kind, text) }
+            }
+        }
+    }
+
+    /// What the browser was given as its session's cookie.
+    mutating func collectCookies(of visitor: Visitor) {
+        for answer in visitor.everything {
+            for cookie in answer.fields[values: .setCookie] where cookie.hasPrefix("companion=") {
+                add(.cookie, String(cookie.dropFirst("companion=".count).prefix { $0 != ";" }))
+            }
+        }
+    }
+
+    private mutating func collect(_ fields: FormFields?) {
+        for field in fields?.fields ?? [] {
+            if let kind = Secret(field: field.name) { add(kind, field.value) }
+        }
+    }
+
+    private mutating func collect(address: String) {
+        collect(try? FormFields(query: String(address.drop { $0 != "?" }.dropFirst())))
+    }
+
+    private mutating func collect(authorization field: String) {
+        let parts = field.split(separator: " ").map(String.init)
+        guard parts.count == 2 else { return }
+        guard parts[0] == "Basic" else { return add(.accessToken, parts[1]) }
+        add(.clientCredential, parts[1])
+        let pair = Data(base64Encoded: parts[1]).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        add(.clientCredential, String(pair.drop { $0 != ":" }.dropFirst()))
+    }
+
+    mutating func add(_ kind: Secret, _ value: String) {
+        guard value.utf8.count >= 16, values[kind]?.contains(value) != true else { return }
+        values[kind, default: []].append(value)
+    }
+
+    func count(of kind: Secret) -> Int { values[kind]?.count ?? 0 }
+
+    func latest(_ kind: Secret) -> String { values[kind]?.last ?? "" }
+
+    // MARK: Where they are not
+
+    func expectNone(in text: String, _ place: String, but allowed: Set<Secret> = []) {
+        expectNone(in: Data(text.utf8), place, but: allowed)
+    }
+
+    func expectNone(in data: Data, _ place: String, but allowed: Set<Secret> = []) {
+        // As a C string, because its search is quick.
+        let text = data.map { $0 == 0 ? 0x20 : CChar(bitPattern: $0) } + [0]
+        for (kind, values) in values where !allowed.contains(kind) {
+            for value in values where Secrets.traces(of: value).contains(where: { strstr(text, $0) != nil }) {
+                Issue.record("a \(kind) in \(place)")
+            }
+        }
+    }
+
+    /// An answer of ours: its body, its fields, and the address to which somebody had sent the browser.
+    func expectNone(in answer: Visitor.Answer, of site: Site) {
+        let path = answer.url.dropFirst(site.origin.count).prefix { $0 != "?" }
+        let name = "\(path) (\(answer.status))"
+        // Providers other than Entra ID know the session by the ID token (OpenID Connect RP-Initiated Logout 1.0).
+        expectNone(
+            in: Data(answer.body), "the body of \(name)", but: path.hasSuffix("/sign-out") ? [.idToken, .state] : [])
+        expectNone(in: answer.url, "the address \(name)", but: path == "/auth/callback" ? [.code, .state] : [])
+        for field in answer.fields {
+            var allowed: Set<Secret> = []
+            if field.name == .setCookie { allowed = [.cookie] }
+            if field.name == .location, field.value.hasPrefix("http://localhost:\(site.tenantPort)/") {
+                allowed = [.state, .nonce]
+            }
+            expectNone(in: field.value, "\(field.name) of \(name)", but: allowed)
+        }
+    }
+
+    /// A request of ours to the provider, whose secrets belong into the body or the field for them.
+    func expectNone(inHeadOf request: Request) {
+        expectNone(in: request.head.path + "?" + (request.head.query ?? ""), "an address at the provider")
+        for field in request.head.headerFields where field.name != .authorization {
+            expectNone(in: field.value, "\(field.name) of a request to the provider")
+        }
+    }
+
+    /// The value itself, percent-encoded, and what is left of one that was cut: the begin of a JSON Web Token is the same
+    /// for all and its end is the signature.
+    private static func traces(of value: String) -> Set<String> {
+        var traces: Set = [value, value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? value]
+        if value.utf8.count >= 40 {
+            traces.insert(String(value.suffix(20)))
+            if !value.hasPrefix("eyJ") { traces.insert(String(value.prefix(20))) }
+        }
+        return traces
+    }
+}

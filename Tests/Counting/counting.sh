@@ -1,0 +1,107 @@
+# shellcheck shell=bash
+# How deploy/test runs its steps and counts their tests; sourced. What was skipped is never counted as passed. A step fails
+# that has no tests, that ends with another status than 0 (whatever its own line says) or that takes longer than its limit.
+# Tests/Counting/run is the test of this.
+
+passed=0
+failed=0
+skipped=0
+# The step that runs, and what shows its output.
+running=
+viewer=
+logs=$(mktemp -d)
+
+# A stop of deploy/test ends the step too: it is a process group of its own.
+end_counting() {
+    [ -z "$running" ] || kill -TERM "$running" 2>/dev/null
+    [ -z "$viewer" ] || kill -TERM "$viewer" 2>/dev/null
+    rm -rf "$logs"
+}
+trap end_counting EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# tally PASSED FAILED SKIPPED: the line with which a suite ends.
+tally() {
+    local line="$1 passed, $2 failed"
+    [ "$3" -eq 0 ] || line+=", $3 skipped"
+    echo "$line"
+}
+
+# count STEP PASSED FAILED SKIPPED [MORE]: adds a step's tests.
+count() {
+    passed=$((passed + $2))
+    failed=$((failed + $3))
+    skipped=$((skipped + $4))
+    echo "== $1: $(tally "$2" "$3" "$4")${5:+ ($5)}"
+}
+
+# swift_tests STEP SECONDS COMMAND...: runs Swift Testing and counts its tests.
+swift_tests() { step "$1" "$2" swift_counts '^(◇|↳|✔ (Test|Suite)|\[[0-9]+/[0-9]+\])' "${@:3}"; }
+
+# suite STEP SECONDS COMMAND...: runs what ends with a line "N passed, M failed", and counts its tests.
+suite() { step "$1" "$2" suite_counts '' "${@:3}"; }
+
+# step STEP SECONDS COUNTS HIDDEN COMMAND...: COUNTS reads the step's output, of which lines that match HIDDEN are not shown.
+step() {
+    local step=$1 limit=$2 counts=$3 began=$SECONDS status why='' numbers seconds
+    limited "$step" "$limit" "$4" "${@:5}"
+    status=$?
+    seconds=$((SECONDS - began))
+    numbers=$("$counts" "$logs/$step")
+    set -- $numbers
+    if [ "$status" -ne 0 ] && [ "$seconds" -ge "$limit" ]; then
+        why="took longer than its limit of $limit seconds"
+        set -- "${1:-0}" $((${2:-0} + 1)) "${3:-0}"
+    elif [ $# -ne 3 ]; then
+        why="does not say how many tests passed, and ended with status $status"
+        set -- 0 1 0
+    elif [ "$status" -ne 0 ] && [ "$2" -eq 0 ]; then
+        why="ended with status $status"
+        set -- "$1" 1 "$3"
+    elif [ $(($1 + $2 + $3)) -eq 0 ]; then
+        why="has no tests"
+        set -- 0 1 0
+    fi
+    [ -z "$why" ] || echo "== $step $why"
+    count "$step" "$1" "$2" "$3" "$seconds s, limit $limit s"
+}
+
+# limited NAME SECONDS HIDDEN COMMAND...: runs a command with its output in the file NAME and shown, and ends it after a time.
+limited() {
+    local status file=$logs/$1 hidden=$3
+    : >"$file"
+    timeout --kill-after=30 "$2" "${@:4}" >"$file" 2>&1 </dev/null &
+    running=$!
+    # Not through a pipe from the command itself: what it leaves running would keep that open.
+    { tail --lines=+1 --follow --sleep-interval=0.2 --pid="$running" "$file" | grep --line-buffered -vE "${hidden:-^\$.}"; } &
+    viewer=$!
+    wait "$running"
+    status=$?
+    running=
+    wait "$viewer"
+    viewer=
+    return "$status"
+}
+
+# suite_counts FILE: passed, failed and skipped of a suite's last line; nothing where there is none.
+suite_counts() {
+    grep -E '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$1" | tail -n 1 |
+        sed -E 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2 0/; s/ (passed|failed|skipped),?//g'
+}
+
+# swift_counts FILE: the same of Swift Testing. The number in its last line has the skipped tests in it; a run without that
+# line has crashed.
+swift_counts() {
+    local run failures skips
+    run=$(grep -oE '^. Test run with [0-9]+ tests?' "$1" | tail -n 1 | grep -oE '[0-9]+')
+    failures=$(grep -E '^✘ Test .* failed after' "$1" | grep -vcE '^✘ Test run with')
+    skips=$(grep -cE '^➜ Test .* (skipped\.|skipped: |was cancelled after)' "$1")
+    if [ -z "$run" ]; then
+        run=$(grep -E '^✔ Test .* passed after' "$1" | grep -vcE '^✔ Test run with')
+        # The test that was under way.
+        failures=$((failures + 1))
+        run=$((run + failures + skips))
+    fi
+    echo "$((run - failures - skips)) $failures $skips"
+}
