@@ -21,6 +21,8 @@ struct Endpoints: Sendable {
     let formPosts: FormPostCallbacks
     let authorities: AuthorityCheck
     let monitoring: MonitoringReport
+    let audit: AuditLog
+    let recent: RecentSignIns
 
     // MARK: At once
 

@@ -25,16 +25,22 @@ struct AttemptPurpose: Sendable {
     let claims: ClaimsRequest?
     /// Its mark in ``AttemptHistory``.
     let mark: String?
+    /// How long ago the person may have proved who they are, in seconds; nil when that was not asked for.
+    let maxAge: Int?
 
-    init(_ kind: Kind, at authority: Authority, claims: ClaimsRequest? = nil, mark: String? = nil) {
+    init(
+        _ kind: Kind, at authority: Authority, claims: ClaimsRequest? = nil, mark: String? = nil, maxAge: Int? = nil
+    ) {
         self.kind = kind
         self.authority = authority
         self.claims = claims
         self.mark = mark
+        self.maxAge = maxAge
     }
 
     init(_ options: SignInOptions, mark: String) {
-        self.init(Kind(options.userFlow), at: options.authority, claims: options.claims, mark: mark)
+        self.init(
+            Kind(options.userFlow), at: options.authority, claims: options.claims, mark: mark, maxAge: options.maxAge)
     }
 
     /// - Throws: when the application was configured otherwise since.
@@ -46,7 +52,7 @@ struct AttemptPurpose: Sendable {
         }
         self.init(
             kind, at: authority, claims: attempt.attributes["claims"].flatMap(ClaimsRequest.init(json:)),
-            mark: AttemptPurpose.mark(of: attempt))
+            mark: AttemptPurpose.mark(of: attempt), maxAge: attempt.attributes["max_age"].flatMap { Int($0) })
     }
 
     /// What it is for, which can be read even when the application was configured otherwise since.
@@ -61,6 +67,7 @@ struct AttemptPurpose: Sendable {
         var attributes = ["purpose": kind.rawValue, "authority": authority.description]
         attributes["claims"] = claims?.json
         attributes["mark"] = mark
+        attributes["max_age"] = maxAge.map(String.init)
         return attributes
     }
 }

@@ -83,6 +83,8 @@ struct ControlPage: Page {
 
     private var tokens: HTML {
         let isChallenged = state["claims_challenge"]?.boolValue == true
+        let isOmitted = state["omit_auth_time"]?.boolValue == true
+        let isIgnored = state["ignore_max_age"]?.boolValue == true
         let faults = [("", "In order")] + IDTokenFault.allCases.map { ($0.rawValue, $0.title) }
         return panel(
             "Tokens and keys",
@@ -94,6 +96,12 @@ struct ControlPage: Page {
                     "claims_challenge", isChallenged ? "false" : "true",
                     isChallenged ? "End the claims challenge" : "Begin a claims challenge at Graph"),
                 buttonForm("rotate_key", "true", "Rotate the signing keys"),
+                buttonForm(
+                    "omit_auth_time", isOmitted ? "false" : "true",
+                    isOmitted ? "ID tokens with auth_time" : "ID tokens without auth_time"),
+                buttonForm(
+                    "ignore_max_age", isIgnored ? "false" : "true",
+                    isIgnored ? "Heed prompt=login and max_age" : "Pass over prompt=login and max_age"),
             ])
     }
 
