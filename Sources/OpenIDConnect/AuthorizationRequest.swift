@@ -59,7 +59,8 @@ public struct AuthorizationRequest: Sendable {
     public static let ownParameters: Set<String> = [
         "client_id", "client_secret", "client_assertion", "client_assertion_type", "response_type", "redirect_uri",
         "response_mode", "scope", "state", "nonce", "code_challenge", "code_challenge_method", "client_info", "prompt",
-        "max_age", "login_hint", "domain_hint", "claims", "request", "request_uri", "id_token_hint", "registration", "p",
+        "max_age", "login_hint", "domain_hint", "claims", "request", "request_uri", "id_token_hint", "registration",
+        "p",
     ]
 
     /// The URL to redirect the browser to. It holds state and nonce: not for a log.

@@ -128,9 +128,11 @@ final class Site: Sendable {
         ]
     }
 
-    /// Stops the companion and starts it anew on the same files; the tenant goes on.
-    func restart() async throws {
+    /// Stops the companion and starts it anew on the same files, perhaps configured otherwise; the tenant goes on.
+    func restart(configured configure: (inout CompanionConfiguration) -> Void = { _ in }) async throws {
         await server.withLock { $0 }.stop(grace: .seconds(1))
+        var configuration = configuration
+        configure(&configuration)
         let new = try CompanionServer(
             configuration: configuration, workers: workers, logger: log.logger, now: clock.now)
         _ = try await new.start()

@@ -18,16 +18,23 @@ final class AuditFile: Sendable {
 
     private let path: String
     private let mayMake: Bool
+    private let write: @Sendable (Int32, [UInt8]) -> Int
     private let state = Mutex(State())
 
     /// Opens the file.
     ///
-    /// - Parameter mayMake: whether to make it when it is not there. The command line does not: run as root, it would
-    ///   make a file that the server cannot write.
+    /// - Parameters:
+    ///   - mayMake: whether to make it when it is not there. The command line does not: run as root, it would make a file
+    ///     that the server cannot write.
+    ///   - write: `write(2)`; a test's may break off, as on a full disk.
     /// - Throws: when it cannot be written, or is not an ordinary file.
-    init(_ path: String, mayMake: Bool) throws(Failure) {
+    init(
+        _ path: String, mayMake: Bool,
+        write: @escaping @Sendable (Int32, [UInt8]) -> Int = { Glibc.write($0, $1, $1.count) }
+    ) throws(Failure) {
         self.path = path
         self.mayMake = mayMake
+        self.write = write
         let descriptor = try open()
         state.withLock { $0.descriptor = descriptor }
     }
@@ -45,7 +52,7 @@ final class AuditFile: Sendable {
                 state = State(descriptor: next)
             }
             let bytes = (state.isMidLine ? [0x0A] : []) + line + [0x0A]
-            let written = write(state.descriptor, bytes, bytes.count)
+            let written = write(state.descriptor, bytes)
             guard written == bytes.count else {
                 let reason = written < 0 ? message() : "only \(written) of \(bytes.count) bytes were written"
                 if written > 0 { state.isMidLine = true }

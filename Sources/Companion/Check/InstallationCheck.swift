@@ -100,7 +100,8 @@ public struct InstallationCheck: Sendable {
                 claims == nil
                     ? "Whether ID tokens have the claim auth_time is known after the first sign-in."
                     : "The latest ID token has no auth_time claim.",
-                why: "Ending a session of somebody else asks for a recent sign-in; without the claim the time of our own "
+                why:
+                    "Ending a session of somebody else asks for a recent sign-in; without the claim the time of our own "
                     + "request counts, and the audit log says auth_time=absent.",
                 remedy:
                     "In the app registration: Token configuration, Add optional claim, token type ID, auth_time. It comes with the next sign-in."

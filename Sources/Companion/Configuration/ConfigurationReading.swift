@@ -127,7 +127,8 @@ struct ConfigurationReading {
             let isHost = KioskPolicy.isHost(host)
             if !isHost {
                 mistakes.add(
-                    "kiosk.hosts", "has “\(host)”; write a host alone, as adfs.contoso.com, or *.contoso.com for all below")
+                    "kiosk.hosts",
+                    "has “\(host)”; write a host alone, as adfs.contoso.com, or *.contoso.com for all below")
             }
             return isHost
         }
