@@ -4,6 +4,7 @@ import { app, get, send } from "./api.js";
 import { base } from "./base.js";
 import { element } from "./element.js";
 import { ask } from "./portal-dialog.js";
+import { keep, kept } from "./portal-form.js";
 import { announce, button, dateTime, explained, run, signInButton, statusBox, table } from "./portal-parts.js";
 import { t } from "./strings.js";
 
@@ -28,6 +29,7 @@ const health = ({ title, authority, ok, checks }) => element("section", "",
 function session({ key, created, last_seen: seen, accounts, current }, reload) {
   const who = accounts.map(({ app: id, username }) => `${username} (${id})`).join(", ") || t("portal.nobody");
   const made = element("li", "session");
+  made.dataset.key = key;
   const box = statusBox();
   const end = async () => {
     await send(`/api/${app}/sessions/${encodeURIComponent(key)}`, { method: "DELETE" });
@@ -38,7 +40,11 @@ function session({ key, created, last_seen: seen, accounts, current }, reload) {
   };
   const revoke = button(t("portal.revoke"), async (pressed) => {
     const question = element("p", "", current ? t("portal.revoke_own") : t("portal.revoke_sure", { who }));
-    if (await ask(t("portal.revoke_title"), question, t("portal.revoke"))) await run(pressed, box, end, refused);
+    if (!(await ask(t("portal.revoke_title"), question, t("portal.revoke")))) return;
+    // After a fresh sign-in the same session is at hand again.
+    keep({ ending: key });
+    await run(pressed, box, end);
+    if (!box.hasChildNodes()) keep({ ending: null });
   }, "small danger");
   const times = element("p", "quiet", t("portal.session_times", { created: dateTime(created), seen: dateTime(seen) }));
   made.append(element("div", "", element("p", "", who, " ", ...(current ? [element("strong", "tag", t("portal.current"))] : [])), times), revoke, box);
@@ -64,11 +70,18 @@ export async function view({ reload }) {
     more.hidden = !next;
     list.append(...answer.sessions.map((each) => session(each, reload)));
   }
+  // The session that was to be ended when the server asked for a fresh sign-in.
+  const { ending } = kept();
+  const chosen = () => [...list.children].find((each) => each.dataset.key === ending)?.querySelector("button");
   try {
     await load();
+    while (ending && !chosen() && next) await load();
   } catch (failure) {
     return [refused(failure)];
   }
+  keep({ ending: null });
+  // When it is on the page.
+  setTimeout(() => chosen()?.focus());
   return [
     element("h3", "", t("portal.health")),
     element("p", "quiet", t("portal.health_note")),

@@ -28,7 +28,7 @@ public final class CompanionServer: Sendable {
     ///   - logger: where requests and failures go.
     ///   - now: the wall clock.
     ///   - randomBytes: a secure source.
-    /// - Throws: when the database, the key or the pages cannot be used; the error's description says what to do.
+    /// - Throws: when the database, the key, the audit log or the pages cannot be used; the error's description says what to do.
     public init(
         configuration: CompanionConfiguration, workers: WorkerGroup, logger: Logger,
         now: @escaping @Sendable () -> Date = { Date() },
@@ -45,8 +45,10 @@ public final class CompanionServer: Sendable {
             applications: configuration.applications, workers: workers.workers.count, now: now)
         self.workers = workers
         lag = EventLoopLag(metrics: metrics)
+        let audit = try AuditLog(logger: logger, file: configuration.auditLogFile, now: now)
         store = try SessionStore(
-            configuration: configuration, now: now, randomBytes: randomBytes, onOperation: metrics.database)
+            configuration: configuration, now: now, randomBytes: randomBytes, onOperation: metrics.database
+        ) { audit.write(.keysRotated, more: ["key": $0.description]) }
         let client = HTTPClient(
             workers: workers,
             configuration: HTTPClient.Configuration(userAgent: "companion/\(companionVersion)"))
@@ -60,6 +62,7 @@ public final class CompanionServer: Sendable {
         let throttle = Throttle(now: now)
         let exchange = TokenExchange(provider: provider, throttle: throttle)
         let history = AttemptHistory(now: now)
+        let recent = RecentSignIns(now: now)
         let tokens = TokenAcquisition(
             store: store, directory: directory, admission: admission, timeline: timeline, credentials: credentials,
             exchange: exchange, metrics: metrics, publicURL: configuration.publicURL, now: now)
@@ -71,20 +74,21 @@ public final class CompanionServer: Sendable {
                 configuration: configuration, store: store, directory: directory, admission: admission,
                 timeline: timeline, trips: trips,
                 provider: provider, credentials: credentials, exchange: exchange, history: history,
-                metrics: metrics, randomBytes: randomBytes),
+                metrics: metrics, audit: audit, recent: recent, now: now, randomBytes: randomBytes),
             history: history, languages: languages,
             signOutFlow: SignOutFlow(
                 configuration: configuration, store: store, directory: directory, provider: provider,
-                credentials: credentials, timeline: timeline, history: history, trips: trips, logger: logger,
-                randomBytes: randomBytes),
+                credentials: credentials, timeline: timeline, history: history, trips: trips, audit: audit,
+                logger: logger, randomBytes: randomBytes),
             channelLogout: ChannelLogout(
-                applications: configuration.applications, store: store, directory: directory, now: now),
+                applications: configuration.applications, store: store, directory: directory, audit: audit, now: now),
             acquisition: tokens,
             api: APIProxy(
                 client: client, tokens: tokens, directory: directory, throttle: throttle, timeline: timeline,
                 trips: trips, metrics: metrics, now: now),
             timeline: timeline, formPosts: FormPostCallbacks(now: now, randomBytes: randomBytes),
-            authorities: AuthorityCheck(client: client, now: now), monitoring: monitoring, logger: logger)
+            authorities: AuthorityCheck(client: client, now: now), monitoring: monitoring, audit: audit,
+            recent: recent, logger: logger)
         let pipeline = Pipeline(
             configuration: configuration, languages: languages, pages: pages, endpoints: endpoints, store: store,
             cookie: cookie)
@@ -142,7 +146,8 @@ extension SessionStore {
     public convenience init(
         configuration: CompanionConfiguration, now: @escaping @Sendable () -> Date = { Date() },
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes,
-        onOperation: (@Sendable (StoreOperation) -> Void)? = nil
+        onOperation: (@Sendable (StoreOperation) -> Void)? = nil,
+        onRotation: (@Sendable (KeyRing.KeyID) -> Void)? = nil
     ) throws(StoreError) {
         let keyRing =
             switch configuration.encryptionKey {
@@ -153,6 +158,7 @@ extension SessionStore {
             path: configuration.database, idle: configuration.effectiveSessionIdle, maxAge: configuration.sessionMaximum
         )
         own.onOperation = onOperation
+        own.onRotation = onRotation
         try self.init(configuration: own, keyRing: keyRing, now: now, randomBytes: randomBytes)
     }
 }

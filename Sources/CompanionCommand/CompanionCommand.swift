@@ -11,7 +11,7 @@ struct CompanionCommand: AsyncParsableCommand {
         version: "companion \(companionVersion)",
         subcommands: [
             Serve.self, Demo.self, Check.self, Sessions.self, Keys.self, Backup.self, Migrate.self,
-            Health.self,
+            Health.self, KioskPolicyCommand.self,
         ],
         defaultSubcommand: Serve.self)
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Companion
 import Foundation
 import SessionStore
 
@@ -41,15 +42,27 @@ struct Sessions: AsyncParsableCommand {
         }
 
         func run() async throws {
+            let configuration = try database.existing()
+            // What cannot be written down is said first, and does not keep anybody from ending a session.
+            let audit: AuditLog?
+            do {
+                audit = try AuditLog(besideServerOf: configuration)
+            } catch {
+                FileHandle.standardError.write(Data("\(error)\n".utf8))
+                audit = nil
+            }
             try await database.withStore { store in
-                var count = 0
-                if all { count += try await store.revokeAll() }
-                if let username { count += try await store.revoke(username: username) }
+                var ended: [SessionKey] = []
+                defer {
+                    audit?.endedByCommandLine(ended)
+                    print("\(ended.count) ended")
+                }
+                if all { ended += try await store.revokeAll() }
+                if let username { ended += try await store.revoke(username: username) }
                 for text in keys {
                     guard let key = SessionKey(text) else { throw ValidationError("“\(text)” is no session's key.") }
-                    if try await store.revoke(key) { count += 1 }
+                    if try await store.revoke(key) { ended.append(key) }
                 }
-                print("\(count) ended")
             }
         }
     }

@@ -25,6 +25,9 @@ public enum ResponseMode: String, Sendable, Hashable {
 public struct AuthorizationRequest: Sendable {
     /// What the provider is to show; nil: what is necessary.
     public var prompt: Prompt?
+    /// How long ago the person may have proved who they are, in seconds; nil asks for nothing. A provider that knows
+    /// `max_age` asks anew where it was longer ago, and says when it was (`auth_time`).
+    public var maxAge: Int?
     /// The username to sign in. Left out beside `select_account`, which it excludes.
     public var loginHint: String?
     /// The tenant or domain whose sign-in page is wanted, or `consumers`.
@@ -56,7 +59,8 @@ public struct AuthorizationRequest: Sendable {
     public static let ownParameters: Set<String> = [
         "client_id", "client_secret", "client_assertion", "client_assertion_type", "response_type", "redirect_uri",
         "response_mode", "scope", "state", "nonce", "code_challenge", "code_challenge_method", "client_info", "prompt",
-        "login_hint", "domain_hint", "claims", "request", "request_uri", "id_token_hint", "registration", "p",
+        "max_age", "login_hint", "domain_hint", "claims", "request", "request_uri", "id_token_hint", "registration",
+        "p",
     ]
 
     /// The URL to redirect the browser to. It holds state and nonce: not for a log.
@@ -76,6 +80,7 @@ public struct AuthorizationRequest: Sendable {
             ("client_info", "1"),
         ]
         if let prompt { parameters.append(("prompt", prompt.rawValue)) }
+        if let maxAge { parameters.append(("max_age", String(maxAge))) }
         if let loginHint, !loginHint.isEmpty, prompt != .selectAccount { parameters.append(("login_hint", loginHint)) }
         if let domainHint, !domainHint.isEmpty { parameters.append(("domain_hint", domainHint)) }
         if let claims = registration.claimsParameter(claims) { parameters.append(("claims", claims)) }

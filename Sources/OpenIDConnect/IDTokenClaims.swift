@@ -27,6 +27,8 @@ public struct IDTokenClaims: Sendable, RedactedDescription {
     public let expiresOn: Date
     /// `iat`
     public let issuedAt: Date
+    /// `auth_time`; nil where the provider does not say.
+    public let authenticationTime: AuthenticationTime?
     /// All claims, the JSON text as it was signed.
     public let json: String
 
@@ -71,6 +73,7 @@ public struct IDTokenClaims: Sendable, RedactedDescription {
         email = payload["email"]?.string
         sessionID = payload["sid"]?.string
         loginHint = payload["login_hint"]?.string
+        authenticationTime = AuthenticationTime(in: payload)
         json = token.payloadText
     }
 

@@ -41,6 +41,8 @@ public struct KeyRing: Sendable, Redacted {
     let older: [Key]
     /// The file it came from, so that a rotation by the command line is noticed; nil for a key from the environment.
     let file: String?
+    /// Makes the names of accounts in the audit log: see ``Pseudonym``.
+    let pseudonymKey: SymmetricKey
 
     init(keys: [Key], file: String?) throws(StoreError) {
         guard let first = keys.first else {
@@ -49,6 +51,7 @@ public struct KeyRing: Sendable, Redacted {
         current = first
         older = Array(keys.dropFirst())
         self.file = file
+        pseudonymKey = Pseudonym.key(from: keys.last ?? first)
     }
 
     /// From text, as in `COMPANION_ENCRYPTION_KEY` or a key file: keys of 32 bytes in base64, one on a line (or set

@@ -129,14 +129,16 @@ extension SessionStore {
     }
 
     /// Single sign-out by the provider: removes the accounts of this issuer with the provider's session id, or subject,
-    /// or both (OpenID Connect Back-Channel Logout section 2.6), and sessions left without account. Answers how many
-    /// accounts went.
-    public func removeSessions(issuer: String, sid: String?, subject: String? = nil) async throws(StoreError) -> Int {
-        guard sid != nil || subject != nil else { return 0 }
-        return try await database.write { db, changes in
+    /// or both (OpenID Connect Back-Channel Logout section 2.6), and sessions left without account. Returns the
+    /// accounts that went.
+    public func removeSessions(issuer: String, sid: String?, subject: String? = nil) async throws(StoreError)
+        -> [EndedAccount]
+    {
+        guard sid != nil || subject != nil else { return [] }
+        return try await database.write { [self] db, changes in
             let rows = try db.rows(
                 """
-                SELECT key, session FROM account
+                SELECT key, session, app, id, environment FROM account
                 WHERE issuer = ?1 AND (?2 IS NULL OR sid = ?2) AND (?3 IS NULL OR subject = ?3)
                 """, [issuer, sid, subject])
             for row in rows {
@@ -147,7 +149,12 @@ extension SessionStore {
                     [session])
                 changes.sessions.insert(session)
             }
-            return rows.count
+            return try rows.map { row in
+                EndedAccount(
+                    app: try row.decode(atIndex: 2), session: SessionKey(try row.decode(atIndex: 1)),
+                    pseudonym: pseudonym(
+                        ofAccount: try row.decode(atIndex: 3), environment: try row.decode(atIndex: 4)))
+            }
         }
     }
 
@@ -164,4 +171,14 @@ extension SessionStore {
             changes.sessions.insert(session.value)
         }
     }
+}
+
+/// An account that the provider has signed out.
+public struct EndedAccount: Sendable, Hashable {
+    /// The configured application's name.
+    public let app: String
+    /// The session that it was in.
+    public let session: SessionKey
+    /// Its name in the audit log.
+    public let pseudonym: Pseudonym
 }

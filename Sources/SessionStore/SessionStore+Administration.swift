@@ -25,26 +25,26 @@ extension SessionStore {
 
     /// Ends one session; false when there is none.
     public func revoke(_ session: SessionKey) async throws(StoreError) -> Bool {
-        try await delete("SELECT key FROM session WHERE key = ?", [session.value]) > 0
+        try await !delete("SELECT key FROM session WHERE key = ?", [session.value]).isEmpty
     }
 
-    /// Ends every session in which this username is signed in; answers how many.
-    public func revoke(username: String) async throws(StoreError) -> Int {
+    /// Ends every session in which this username is signed in; returns which.
+    public func revoke(username: String) async throws(StoreError) -> [SessionKey] {
         try await delete("SELECT DISTINCT session FROM account WHERE username = ? COLLATE NOCASE", [username])
     }
 
-    /// Ends every session; answers how many.
-    public func revokeAll() async throws(StoreError) -> Int {
-        var count = 0
+    /// Ends every session; returns which.
+    public func revokeAll() async throws(StoreError) -> [SessionKey] {
+        var ended: [SessionKey] = []
         while true {
             let some = try await delete("SELECT key FROM session LIMIT 500", [])
-            guard some > 0 else { return count }
-            count += some
+            guard !some.isEmpty else { return ended }
+            ended += some
         }
     }
 
     private func delete(_ query: String, _ arguments: [any DatabaseValueConvertible & Sendable])
-        async throws(StoreError) -> Int
+        async throws(StoreError) -> [SessionKey]
     {
         try await database.write { db, changes in
             let keys = try db.rows(query, StatementArguments(arguments)).map { try $0.decode(Int64.self, atIndex: 0) }
@@ -52,7 +52,7 @@ extension SessionStore {
                 try db.run("DELETE FROM session WHERE key = ?", [key])
                 changes.sessions.insert(key)
             }
-            return keys.count
+            return keys.map(SessionKey.init)
         }
     }
 }

@@ -59,6 +59,7 @@ extension SessionStore {
         if progress.notedKey != ring.currentKeyID {
             guard (try? await noteCurrentKey()) != nil else { return }
             progress.follow(ring)
+            onRotation?(ring.currentKeyID)
         }
         let end = ContinuousClock.now + .milliseconds(200)
         while let state = progress.resealing, ContinuousClock.now < end, !Task.isCancelled {

@@ -26,6 +26,9 @@ public final class SessionStore: Sendable {
         public var cacheBytes: Int
         /// Called after each operation on the database, on whatever thread it ended: for measuring. Must not block.
         public var onOperation: (@Sendable (StoreOperation) -> Void)?
+        /// Called when the running store has followed a rotation of the keys, with the key that seals from then on. Must
+        /// not block.
+        public var onRotation: (@Sendable (KeyRing.KeyID) -> Void)?
 
         /// Every property, in their order.
         public init(path: String, idle: Duration, maxAge: Duration, cacheBytes: Int = 64 << 20) {
@@ -43,6 +46,7 @@ public final class SessionStore: Sendable {
     let lifetimes: Lifetimes
     let clock: @Sendable () -> Date
     let randomBytes: @Sendable (Int) -> [UInt8]
+    let onRotation: (@Sendable (KeyRing.KeyID) -> Void)?
     private let upkeep = Locked<Task<Void, Never>?>(nil)
 
     /// Opens the database, makes or migrates it, and checks that the keys fit. Background work begins: batched
@@ -71,6 +75,7 @@ public final class SessionStore: Sendable {
         sealer = Sealer(keyRing, databasePath: configuration.path)
         records = SessionRecords(sealer: sealer, lifetimes: lifetimes)
         clock = now
+        onRotation = configuration.onRotation
         self.randomBytes = randomBytes
         database = try StoreDatabase(
             path: configuration.path, sealer: sealer, onOperation: configuration.onOperation

@@ -54,6 +54,44 @@ import Testing
         }
     }
 
+    @Test func `a portal is told of the claim by which a recent sign-in is known, until it comes`() async throws {
+        try await Site.run(configured: { $0.applications[1].page = .portal }) { site in
+            func advice() async throws -> [String] {
+                let report = await run(site, site.configuration)
+                #expect(findings(report, "auth_time", app: "ios").isEmpty)
+                return findings(report, "auth_time", app: "macos").map(\.what)
+            }
+            let visitor = Visitor(site)
+            #expect(try await advice().first?.hasSuffix("is known after the first sign-in.") == true)
+            try await site.control(#"{"omit_auth_time": true}"#)
+            try await visitor.signIn(app: "macos")
+            #expect(try await advice() == ["The latest ID token has no auth_time claim."])
+            try await site.control(#"{"omit_auth_time": false}"#)
+            try await visitor.signIn(app: "macos")
+            #expect(try await advice().isEmpty)
+        }
+    }
+
+    @Test func `an audit log that cannot be made or is open to others is named`() async throws {
+        try await Site.run { site in
+            var configuration = site.configuration
+            func severities() async -> [CheckFinding.Severity] {
+                findings(await run(site, configuration), "audit_log").map(\.severity)
+            }
+            #expect(await severities() == [])
+            configuration.auditLogFile = "/nowhere/audit.log"
+            #expect(await severities() == [.mistake])
+            let path = site.folder.appendingPathComponent("audit.log").path
+            configuration.auditLogFile = path
+            #expect(await severities() == [.good])
+            #expect(!FileManager.default.fileExists(atPath: path))
+            _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o644])
+            #expect(await severities() == [.advice])
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            #expect(await severities() == [.good])
+        }
+    }
+
     @Test func `the provider does not know the client id`() async throws {
         try await Site.run { site in
             var configuration = site.configuration

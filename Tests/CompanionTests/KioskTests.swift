@@ -62,6 +62,44 @@ import Testing
         }
     }
 
+    @Test(arguments: ["", "?max_age=5000"])
+    func `every sign-in asks the provider when the person proved who they are`(query: String) async throws {
+        try await Self.run { _, visitor in
+            let begun = try await visitor.get("/auth/ios/sign-in" + query)
+            #expect(try #require(begun.location).contains("&max_age=10&"))
+        }
+    }
+
+    @Test func `a provider that takes what the person before has left is found out`() async throws {
+        try await Self.run { site, visitor in
+            try await visitor.signIn()
+            // Signed out here; the provider's session is left, and the provider passes over what it is asked.
+            _ = try await visitor.api(.post, "/auth/ios/sign-out")
+            try await site.control(#"{"ignore_max_age": true}"#)
+            site.clock.advance(400)
+            let refused = try await visitor.signIn()
+            #expect(try #require(refused.location).hasPrefix("/ios?sign_in_error=invalid_id_token"))
+            #expect(try await username(visitor) == nil)
+            let told = try await visitor.api(.get, "/api/ios/sign-in-failure").json["failure"] as? [String: Any]
+            #expect(
+                (told?["detail"] as? String)?.hasPrefix("The identity provider was asked for a fresh sign-in") == true)
+            // It is the provider's fault, so the operator reads of it.
+            #expect(site.log.all.contains { $0.hasPrefix("warning request") && $0.contains("auth_time is older") })
+
+            try await site.control(#"{"ignore_max_age": false}"#)
+            #expect(try await visitor.signIn().location == "/ios")
+            #expect(try await username(visitor) == Self.adele)
+        }
+    }
+
+    @Test func `a provider that does not say when is believed`() async throws {
+        try await Self.run { site, visitor in
+            try await site.control(#"{"omit_auth_time": true}"#)
+            #expect(try await visitor.signIn().location == "/ios")
+            #expect(try await username(visitor) == Self.adele)
+        }
+    }
+
     @Test func `signing out takes everything of the person from the browser and from the server`() async throws {
         try await Self.run { site, visitor in
             let callback = try await visitor.signIn()

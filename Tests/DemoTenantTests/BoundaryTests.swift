@@ -1,5 +1,8 @@
+import Foundation
+import HTTPServer
 import HTTPTypes
 import HTTPWire
+import Logging
 import Testing
 
 @testable import DemoTenant
@@ -15,6 +18,27 @@ struct BoundaryTests {
         ])
     func host(_ host: String, _ isLoopback: Bool) {
         #expect(DemoResponder.isLoopback(host: host) == isLoopback)
+    }
+
+    @Test(
+        "Another computer is turned away, whatever name it has for this one",
+        arguments: [
+            (PeerAddress.loopback, 302), (PeerAddress(ipv4: (127, 9, 9, 9), port: 1), 302),
+            (PeerAddress(ipv4: (10, 0, 0, 7), port: 1), 421), (PeerAddress(ipv4: (192, 168, 1, 2), port: 1), 421),
+            (PeerAddress(ipv4: (128, 0, 0, 1), port: 1), 421),
+        ])
+    func peer(_ peer: PeerAddress, _ status: Int) throws {
+        let path = TestTenant.temporaryPath()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let platform = try Platform(
+            DemoTenantConfiguration(clients: [TestTenant.web], stateFile: path), logger: Logger(label: "demo tenant"))
+        let responder = DemoResponder(platform: platform, assets: [:])
+        let head = try RequestHead(target: "/")
+        guard case .response(let response) = responder.reply(to: head, from: peer) else {
+            Issue.record("no answer at once")
+            return
+        }
+        #expect(response.status.code == status)
     }
 
     @Test("A foreign name that leads here is turned away")

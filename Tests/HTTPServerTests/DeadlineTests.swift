@@ -1,4 +1,6 @@
 import HTTPServer
+import HTTPWire
+import Synchronization
 import Testing
 
 /// Each stage of a connection ends at its deadline. The tests wait for the end, not for a time.
@@ -86,6 +88,30 @@ import Testing
         }
     }
 
+    @Test func aLateAnswerIsNeitherSentNorReported() async throws {
+        let responder = StubbornResponder()
+        let reported = Gathered<Int>()
+        try await withServer(
+            responder,
+            configure: { configuration in
+                configuration.deadlines.handler = .milliseconds(50)
+                configuration.onRequestEnd = { reported.add($0.status.code) }
+            }
+        ) { port, _ in
+            let client = try RawClient(port: port)
+            // A second request waits behind the first.
+            try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            let answer = try await blocking { try client.answer() }
+            #expect(answer.status == 503)
+            responder.open()
+            #expect(try await eventually { responder.hasFinished })
+            let rest = try await blocking { client.rest() }
+            #expect(rest.text.isEmpty)
+            #expect(rest.end == .closed)
+            #expect(reported.all == [503])
+        }
+    }
+
     @Test func aClientThatNeverReadsIsCut() async throws {
         try await withServer(configure: { $0.deadlines.write = .milliseconds(50) }) { port, server in
             let client = try RawClient(port: port, receiveBuffer: 4096)
@@ -106,6 +132,27 @@ import Testing
                 return client.countToEnd(pauseMicroseconds: 10_000)
             }
             #expect(bytes > 8 << 20)
+        }
+    }
+}
+
+/// Whose handler does not care for being cancelled, and answers when the test lets it.
+private final class StubbornResponder: Responder {
+    private struct State {
+        var isOpen = false
+        var finished = 0
+    }
+    private let state = Mutex(State())
+
+    var hasFinished: Bool { state.withLock { $0.finished > 0 } }
+
+    func open() { state.withLock { $0.isOpen = true } }
+
+    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+        .handler(maxBodyBytes: 0) { [self] _ in
+            while !state.withLock({ $0.isOpen }) { await Task.yield() }
+            defer { state.withLock { $0.finished += 1 } }
+            return text("too late")
         }
     }
 }

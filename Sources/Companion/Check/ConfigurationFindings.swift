@@ -1,3 +1,4 @@
+import Foundation
 import SessionStore
 
 /// What is wrong with a configuration that is valid.
@@ -5,7 +6,29 @@ struct ConfigurationFindings {
     let configuration: CompanionConfiguration
 
     /// What concerns the whole installation.
-    var general: [CheckFinding] { proxies + address }
+    var general: [CheckFinding] { proxies + address + audit }
+
+    private var audit: [CheckFinding] {
+        guard let path = configuration.auditLogFile else { return [] }
+        if let file = StoreInspection.File(path) {
+            guard file.mode & 0o007 != 0 else { return [.good("audit_log", "The audit log is not open to everybody.")] }
+            return [
+                .advice(
+                    "audit_log", "\(path) is open to other users (mode \(String(file.mode, radix: 8))).",
+                    why: "It tells when people came and went, by pseudonyms.", remedy: "chmod 600 \(path)")
+            ]
+        }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard StoreInspection.File(folder) == nil else {
+            return [.good("audit_log", "There is no audit log yet: the start makes it (\(path)).")]
+        }
+        return [
+            .mistake(
+                "audit_log", "The audit log's folder \(folder) is not there or cannot be looked into.",
+                why: "The server does not start without the audit log that the configuration wants.",
+                remedy: "Make the folder, for the user who runs the server, or change audit_log_file.")
+        ]
+    }
 
     private var proxies: [CheckFinding] {
         let ranges = configuration.trustedProxies

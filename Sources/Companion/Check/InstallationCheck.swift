@@ -42,6 +42,7 @@ public struct InstallationCheck: Sendable {
         for application in configuration.applications {
             findings += configured.redirectURI(of: application) + configured.secrets(of: application)
             findings += Self.loginHint(application, latestClaims[application.id])
+            findings += Self.authenticationTime(application, latestClaims[application.id], in: configuration)
         }
         return CheckReport(findings, registrations: registrations)
     }
@@ -96,6 +97,29 @@ public struct InstallationCheck: Sendable {
         let findings = StorageFindings(
             found: found, database: configuration.database, key: configuration.encryptionKey, keyFailure: failure)
         return (findings.all, found.latestClaims)
+    }
+
+    /// The optional claim by which a portal knows that its operator signed in a moment ago.
+    static func authenticationTime(
+        _ application: Application, _ claims: String?, in configuration: CompanionConfiguration
+    ) -> [CheckFinding] {
+        guard application.kind == .workforce || application.kind == .external,
+            application.admitsOperators(at: configuration.publicURL, mode: configuration.deviceMode),
+            claims.flatMap(AuthenticationTime.init(ofValidated:)) == nil
+        else { return [] }
+        return [
+            .advice(
+                "auth_time",
+                claims == nil
+                    ? "Whether ID tokens have the claim auth_time is known after the first sign-in."
+                    : "The latest ID token has no auth_time claim.",
+                why:
+                    "Ending a session of somebody else asks for a recent sign-in; without the claim the time of our own "
+                    + "request counts, and the audit log says auth_time=absent.",
+                remedy:
+                    "In the app registration: Token configuration, Add optional claim, token type ID, auth_time. It comes with the next sign-in."
+            ).of(application)
+        ]
     }
 
     /// The optional claim by which signing out of the browser asks for no account. Known only after a sign-in.

@@ -29,6 +29,9 @@ public struct CompanionConfiguration: Sendable {
     public var kioskCountdownAfter: Duration = .seconds(20)
     /// How long nobody touches a kiosk until whoever is signed in there is signed out, by the server if not by the page.
     public var kioskIdle: Duration = .seconds(60)
+    /// The hosts that the kiosk's browser may go to besides our own, the authorities' and Microsoft's: those of federated
+    /// providers. See ``KioskPolicy``.
+    public var kioskHosts: [String] = []
     /// The networks of the fronts whose `X-Forwarded-Proto` counts: what came to them by plain http is sent to https.
     public var trustedProxies: [AddressRange]
     /// The applications, in the order in which the home page lists them.
@@ -48,6 +51,8 @@ public struct CompanionConfiguration: Sendable {
     public var logLevel: String
     /// The shape of log lines.
     public var logFormat: LogFormat
+    /// Where the audit log is appended, JSON lines; nil writes it to the ordinary log, level info.
+    public var auditLogFile: String?
 
     /// How long a session lives without use: at a kiosk no longer than nobody touches it.
     public var effectiveSessionIdle: Duration {

@@ -8,8 +8,8 @@ enum ConfigurationKeys {
     static let general = [
         "listen", "public_url", "database", "public", "device_mode", "token_display", "encryption_key_file",
         "encryption_key", "session.idle_minutes", "session.max_hours", "kiosk.countdown_after_seconds",
-        "kiosk.idle_seconds", "trusted_proxies", "log_level", "log_format", "log_requests", "metrics.listen",
-        "demo.client_secret",
+        "kiosk.idle_seconds", "kiosk.hosts", "trusted_proxies", "log_level", "log_format", "log_requests",
+        "audit_log_file", "metrics.listen", "demo.client_secret",
     ]
     static let application = [
         "page", "title", "kind", "client_id", "client_secret", "client_secret_file", "client_authentication",
@@ -18,7 +18,7 @@ enum ConfigurationKeys {
         "extra_query_parameters", "allowed_users", "client_secret_expires", "redirect_uri",
     ]
     private static let lists: Set<String> = [
-        "trusted_proxies", "allowed_tenants", "allowed_users", "scopes", "extra_query_parameters",
+        "trusted_proxies", "allowed_tenants", "allowed_users", "scopes", "extra_query_parameters", "hosts",
     ]
     /// Secrets that only the environment may hold: a configuration file is copied, committed and shown.
     static let environmentOnly: Set<String> = ["encryption_key", "client_secret"]
@@ -123,6 +123,15 @@ struct ConfigurationReading {
             mistakes.add(
                 "kiosk.idle_seconds", "must be longer than kiosk.countdown_after_seconds: people need to see it")
         }
+        result.kioskHosts = list("kiosk.hosts").filter { host in
+            let isHost = KioskPolicy.isHost(host)
+            if !isHost {
+                mistakes.add(
+                    "kiosk.hosts",
+                    "has “\(host)”; write a host alone, as adfs.contoso.com, or *.contoso.com for all below")
+            }
+            return isHost
+        }
         result.trustedProxies = list("trusted_proxies").compactMap { item in
             let range = AddressRange(item)
             if range == nil { mistakes.add("trusted_proxies", "has “\(item)”, which is no address or CIDR network") }
@@ -135,6 +144,7 @@ struct ConfigurationReading {
         }
         result.logFormat = choice("log_format") ?? .text
         if let answer: YesOrNo = choice("log_requests") { result.logRequests = answer == .true }
+        result.auditLogFile = path("audit_log_file")
         if let address = text("metrics.listen") {
             result.metricsListener = ListenAddress(address)
             if result.metricsListener == nil {

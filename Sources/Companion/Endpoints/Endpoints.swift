@@ -23,6 +23,8 @@ struct Endpoints: Sendable {
     let formPosts: FormPostCallbacks
     let authorities: AuthorityCheck
     let monitoring: MonitoringReport
+    let audit: AuditLog
+    let recent: RecentSignIns
     let logger: Logger
 
     // MARK: At once

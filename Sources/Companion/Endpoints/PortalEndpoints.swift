@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import OpenIDConnect
 import SessionStore
 
 /// For people who test app registrations, and for their operator.
@@ -83,7 +84,7 @@ extension Endpoints {
     // MARK: The operator's part
 
     /// Who may see other people's sessions: an account of the portal itself, where the portal is not open to everybody.
-    private func requireOperator(_ exchange: Exchange) async throws -> (Application, Session) {
+    private func requireOperator(_ exchange: Exchange) async throws -> (Application, Session, Account) {
         let (application, session, account) = try await signedIn(exchange)
         guard application.page == .portal else { throw Problem(.notFound, "This application is no portal.") }
         guard application.admitsOperators(at: configuration.publicURL, mode: configuration.deviceMode) else {
@@ -101,7 +102,7 @@ extension Endpoints {
             throw Problem(
                 .accessDenied, "This account is not among those that may use this application. Ask the operator.")
         }
-        return (application, session)
+        return (application, session, account)
     }
 
     private struct ApplicationsHealth: Encodable {
@@ -157,7 +158,7 @@ extension Endpoints {
     }
 
     func sessions(_ exchange: Exchange) async throws -> Response {
-        let (_, own) = try await requireOperator(exchange)
+        let (_, own, _) = try await requireOperator(exchange)
         let after = exchange.field("after")
         guard after == nil || after.flatMap(SessionKey.init) != nil else {
             throw Problem(.badRequest, "“after” must be the key of a session.")
@@ -175,10 +176,38 @@ extension Endpoints {
     }
 
     func revokeSession(_ exchange: Exchange) async throws -> Response {
-        _ = try await requireOperator(exchange)
-        guard let key = exchange.id.flatMap(SessionKey.init), try await store.revoke(key) else {
+        let (application, own, account) = try await requireOperator(exchange)
+        let key = exchange.id.flatMap(SessionKey.init)
+        var more: [String: String] = [:]
+        // One's own session ends at sign-out too.
+        if key != own.key {
+            more["auth_time"] = try requireRecentSignIn(of: account, in: own, to: application).rawValue
+        }
+        guard let key, try await store.revoke(key) else {
             throw Problem(.notFound, "There is no such session any more.")
         }
+        more["ended_session"] = key.description
+        audit.write(
+            .sessionEndedByOperator, application: application.id, account: store.pseudonym(of: account),
+            session: own.key, more: more)
         return Response(status: .noContent, headerFields: [.cacheControl: "no-store"], body: [])
+    }
+
+    /// A browser that was left open must not be enough to sign others out.
+    private func requireRecentSignIn(
+        of account: Account, in session: Session, to application: Application
+    ) throws(Problem) -> RecentSignIn {
+        if let evidence = recent.evidence(of: account, in: session.key) { return evidence }
+        let url = configuration.publicURL
+        throw Problem(
+            .interactionRequired,
+            "To end a session of somebody else, you must have signed in within the last five minutes. Sign in again.",
+            action: .signIn(
+                url.signInPath(
+                    of: application,
+                    [
+                        ("prompt", Prompt.login.rawValue), ("max_age", String(RecentSignIn.maxAge)),
+                        ("return_to", url.pagePath(of: application)),
+                    ])))
     }
 }

@@ -27,19 +27,25 @@ struct AttemptPurpose: Sendable {
     let claims: ClaimsRequest?
     /// Its mark in ``AttemptHistory``.
     let mark: String?
+    /// How long ago the person may have proved who they are, in seconds; nil when that was not asked for.
+    let maxAge: Int?
 
-    init(_ kind: Kind, at authority: Authority, redirectURI: String, claims: ClaimsRequest? = nil, mark: String? = nil)
-    {
+    init(
+        _ kind: Kind, at authority: Authority, redirectURI: String, claims: ClaimsRequest? = nil, mark: String? = nil,
+        maxAge: Int? = nil
+    ) {
         self.kind = kind
         self.authority = authority
         self.redirectURI = redirectURI
         self.claims = claims
         self.mark = mark
+        self.maxAge = maxAge
     }
 
     init(_ options: SignInOptions, redirectURI: String, mark: String) {
         self.init(
-            Kind(options.userFlow), at: options.authority, redirectURI: redirectURI, claims: options.claims, mark: mark)
+            Kind(options.userFlow), at: options.authority, redirectURI: redirectURI, claims: options.claims, mark: mark,
+            maxAge: options.maxAge)
     }
 
     /// - Throws: when the application was configured otherwise since.
@@ -53,7 +59,7 @@ struct AttemptPurpose: Sendable {
             kind, at: authority,
             redirectURI: attempt.attributes["redirect_uri"] ?? application.registration.redirectURI,
             claims: attempt.attributes["claims"].flatMap(ClaimsRequest.init(json:)),
-            mark: AttemptPurpose.mark(of: attempt))
+            mark: AttemptPurpose.mark(of: attempt), maxAge: attempt.attributes["max_age"].flatMap { Int($0) })
     }
 
     /// What it is for, which can be read even when the application was configured otherwise since.
@@ -70,6 +76,7 @@ struct AttemptPurpose: Sendable {
         ]
         attributes["claims"] = claims?.json
         attributes["mark"] = mark
+        attributes["max_age"] = maxAge.map(String.init)
         return attributes
     }
 }

@@ -39,6 +39,9 @@ final class SignInFlow: Sendable {
     private let exchange: TokenExchange
     private let history: AttemptHistory
     private let metrics: Metrics
+    private let audit: AuditLog
+    private let recent: RecentSignIns
+    private let now: @Sendable () -> Date
     private let publicURL: PublicURL
     private let randomBytes: @Sendable (Int) -> [UInt8]
     private let callbacks = SingleFlight<CallbackKey, Outcome>()
@@ -47,10 +50,14 @@ final class SignInFlow: Sendable {
         configuration: CompanionConfiguration, store: SessionStore, directory: ProviderDirectory,
         admission: Admission, timeline: Timeline, trips: TripLimit, provider: ProviderClient,
         credentials: ClientCredentials, exchange: TokenExchange, history: AttemptHistory,
-        metrics: Metrics, randomBytes: @escaping @Sendable (Int) -> [UInt8]
+        metrics: Metrics, audit: AuditLog, recent: RecentSignIns, now: @escaping @Sendable () -> Date,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.admission = admission
         self.metrics = metrics
+        self.audit = audit
+        self.recent = recent
+        self.now = now
         self.exchange = exchange
         self.credentials = credentials
         self.history = history
@@ -125,6 +132,7 @@ final class SignInFlow: Sendable {
         var request = AuthorizationRequest(
             prompt: options.prompt, loginHint: options.loginHint, domainHint: options.domainHint, scopes: scopes,
             claims: options.claims)
+        request.maxAge = options.maxAge
         request.extraParameters = options.extraParameters
         let location = request.url(metadata: metadata, registration: application.registration, attempt: secrets)
         note(number, options, scopes: scopes, application, session)
@@ -231,20 +239,27 @@ final class SignInFlow: Sendable {
             throw Problem(.stateMismatch, "The application of this sign-in is not configured any more.")
         }
         let flow = AttemptPurpose.kind(of: attempt)
+        var who: Pseudonym?
+        func refused(_ code: Problem.Code) {
+            audit.write(
+                .refused, application: application.id, outcome: code.rawValue, account: who, session: attempt.session)
+        }
         do {
             let outcome = try await finish(
                 attempt, application, callback: callback, at: redirectURI, cookie: cookie, since: start,
-                correlationID: correlationID)
+                correlationID: correlationID, who: &who)
             metrics.signInEnded(application.id, flow)
             return outcome
         } catch let error as StoreError where error.isUnavailable {
             metrics.signInEnded(application.id, flow, .storageUnavailable)
+            refused(.storageUnavailable)
             // The person did everything right and nothing could be kept: say so rather than blame the sign-in.
             throw error
         } catch {
             var problem = Problem(any: error, correlationID: correlationID)
             if problem.code == .adminConsentRequired { problem.action = adminConsent(application) }
             metrics.signInEnded(application.id, flow, problem.code)
+            refused(problem.code)
             let number = history.id(of: AttemptPurpose.mark(of: attempt))
             timeline.record(
                 session: attempt.session.value, app: attempt.app, step: "callback", outcome: problem.code.rawValue,
@@ -284,7 +299,7 @@ final class SignInFlow: Sendable {
 
     private func finish(
         _ attempt: SignInAttempt, _ application: Application, callback: Callback, at redirectURI: String,
-        cookie: SessionID?, since start: ContinuousClock.Instant, correlationID: String
+        cookie: SessionID?, since start: ContinuousClock.Instant, correlationID: String, who: inout Pseudonym?
     ) async throws -> Outcome {
         let purpose = try AttemptPurpose(attempt, application)
         // Another provider's answer, which its code must not be taken from (a mix-up, RFC 9700 §4.4).
@@ -297,12 +312,15 @@ final class SignInFlow: Sendable {
             _ = try callback.adminConsentTenant(against: secrets)
             let sessionID = try await store.completeAttempt(attempt)
             history.succeed(history.id(of: purpose.mark), session: attempt.session, granted: [], declined: [])
+            audit.write(.adminConsented, application: application.id, session: attempt.session)
             return .signedIn(
                 returnPath: attempt.returnTo + querySeparator(attempt) + "admin_consent=granted", sessionID: sessionID)
         }
         let signedIn = try await redeem(
             callback, secrets, attempt, application, for: purpose, since: start, correlationID: correlationID)
+        who = store.pseudonym(ofAccount: signedIn.homeAccountID, environment: purpose.authority.environment)
         try admission.check(signedIn.idTokenClaims, application)
+        try checkAuthenticationTime(signedIn.idTokenClaims, attempt, purpose)
         history.succeed(
             history.id(of: purpose.mark), session: attempt.session, granted: signedIn.tokens.scopes,
             declined: signedIn.tokens.declinedScopes)
@@ -311,6 +329,8 @@ final class SignInFlow: Sendable {
             let sessionID = try await store.completeSignIn(
                 attempt, account: NewAccount(signedIn, at: purpose.authority),
                 tokens: NewTokens(signedIn, requestedScopes: attempt.requestedScopes))
+            if application.page == .portal { recent.note(attempt, account: signedIn.homeAccountID) }
+            audit.write(.signedIn, application: application.id, account: who, session: attempt.session)
             return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
         case .editProfile:
             // The account of this flow is another one to the provider; the person must be the same.
@@ -318,6 +338,7 @@ final class SignInFlow: Sendable {
                 throw Problem(.otherAccount, "Another person's profile was edited than the one who is signed in here.")
             }
             let sessionID = try await store.completeAttempt(attempt)
+            audit.write(.profileEdited, application: application.id, account: who, session: attempt.session)
             return .signedIn(
                 returnPath: attempt.returnTo + querySeparator(attempt) + "profile=edited", sessionID: sessionID)
         case .resetPassword:
@@ -325,6 +346,23 @@ final class SignInFlow: Sendable {
             // The new password has just proved who it is: the sign-in that follows asks for nothing.
             return try await next(.signIn, after: attempt, application, cookie: sessionID, correlationID)
                 ?? .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
+        }
+    }
+
+    /// Whether the provider did as `max_age` and `prompt=login` asked (OpenID Connect Core section 3.1.3.7, rule 13). Where
+    /// it does not say when the person proved who they are, it has to be believed.
+    private func checkAuthenticationTime(
+        _ claims: IDTokenClaims, _ attempt: SignInAttempt, _ purpose: AttemptPurpose
+    ) throws(Problem) {
+        guard let maxAge = purpose.maxAge, let time = claims.authenticationTime else { return }
+        let age = attempt.prompt == Prompt.login.rawValue ? 0 : maxAge
+        let now = now()
+        let earliest = min(attempt.begunAt.addingTimeInterval(-TimeInterval(age)), now)
+        guard time.isWithin(earliest...now) else {
+            throw Problem(
+                .invalidIDToken,
+                "The identity provider was asked for a fresh sign-in, and it took an older one. Tell the operator.",
+                reason: "auth_time is older than max_age and prompt allow")
         }
     }
 

@@ -7,10 +7,18 @@ struct SignInOptions: Sendable {
     static let ifNecessary = "if_necessary"
     /// The fields of the address that the companion understands by itself.
     static let ownFields: Set<String> = [
-        "prompt", "login_hint", "domain_hint", "scope", "policy", "tenant", "claims", "return_to",
+        "prompt", "max_age", "login_hint", "domain_hint", "scope", "policy", "tenant", "claims", "return_to",
     ]
 
+    /// The most that `max_age` may ask for, in seconds: a year.
+    private static let longestMaxAge = 31_536_000
+    /// What a kiosk asks for, in seconds. Not 0: some providers look at it again after the password was given, and would
+    /// ask for ever. `prompt=login` asks for the password whatever the time.
+    static let kioskMaxAge = 10
+
     var prompt: Prompt?
+    /// How long ago the person may have proved who they are, in seconds; nil does not ask.
+    var maxAge: Int?
     var loginHint: String?
     var domainHint: String?
     var extraScopes: [String] = []
@@ -82,8 +90,14 @@ struct SignInOptions: Sendable {
             }
             prompt = known
         }
+        if let text = fields["max_age"], !text.isEmpty {
+            guard let seconds = Int(text), (0...SignInOptions.longestMaxAge).contains(seconds) else {
+                throw Problem(.badRequest, "“max_age” must be a whole number of seconds, at most a year.")
+            }
+            maxAge = seconds
+        }
         // Nobody at a kiosk gets in with what the person before them left at the provider.
-        if application.page == .kiosk { prompt = .login }
+        if application.page == .kiosk { (prompt, maxAge) = (.login, SignInOptions.kioskMaxAge) }
         if let text = fields["claims"], !text.isEmpty {
             guard let request = ClaimsRequest(json: text) else {
                 throw Problem(.badRequest, "“claims” must be a JSON object of at most 8192 bytes.")

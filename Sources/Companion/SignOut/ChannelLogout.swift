@@ -9,18 +9,20 @@ final class ChannelLogout: Sendable {
     private let applications: [Application]
     private let store: SessionStore
     private let directory: ProviderDirectory
+    private let audit: AuditLog
     private let now: @Sendable () -> Date
     /// Logout tokens that were used, until they end by themselves.
     private let used = Mutex<[String: Date]>([:])
     private static let maxUsed = 10_000
 
     init(
-        applications: [Application], store: SessionStore, directory: ProviderDirectory,
+        applications: [Application], store: SessionStore, directory: ProviderDirectory, audit: AuditLog,
         now: @escaping @Sendable () -> Date
     ) {
         self.applications = applications
         self.store = store
         self.directory = directory
+        self.audit = audit
         self.now = now
     }
 
@@ -31,8 +33,15 @@ final class ChannelLogout: Sendable {
         guard let issuer, let sid, !sid.isEmpty, sid.utf8.count <= 512 else {
             throw Problem(.badRequest, "The provider has to name iss and sid.")
         }
-        let ended = try await store.removeSessions(issuer: issuer, sid: sid)
-        RequestContext.current?.note(endedAccounts: ended)
+        note(try await store.removeSessions(issuer: issuer, sid: sid))
+    }
+
+    private func note(_ ended: [EndedAccount]) {
+        RequestContext.current?.note(endedAccounts: ended.count)
+        for account in ended {
+            audit.write(
+                .signedOutByProvider, application: account.app, account: account.pseudonym, session: account.session)
+        }
     }
 
     /// Back-Channel Logout 1.0 section 2.6: checks the token, then ends what it names.
@@ -43,9 +52,9 @@ final class ChannelLogout: Sendable {
         let claims = try await claims(of: token, issuer: issuer)
         guard isFirst(claims) else { throw Problem(.badRequest, "This logout token was used before.") }
         do {
-            let ended = try await store.removeSessions(
-                issuer: claims.issuer, sid: claims.sessionID, subject: claims.subject)
-            RequestContext.current?.note(endedAccounts: ended)
+            note(
+                try await store.removeSessions(
+                    issuer: claims.issuer, sid: claims.sessionID, subject: claims.subject))
         } catch {
             _ = used.withLock { $0.removeValue(forKey: ChannelLogout.key(claims)) }
             throw Problem(error)

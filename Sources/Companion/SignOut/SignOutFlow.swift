@@ -14,6 +14,7 @@ struct SignOutFlow: Sendable {
     let timeline: Timeline
     let history: AttemptHistory
     let trips: TripLimit
+    let audit: AuditLog
     let logger: Logger
     let randomBytes: @Sendable (Int) -> [UInt8]
 
@@ -34,10 +35,12 @@ struct SignOutFlow: Sendable {
         // The next person at a shared device learns nothing of who was there, and finds nobody signed in.
         if isShared, !isForgotten {
             for other in session.accounts where other.app != account.app || other.id != account.id {
-                _ = try await remove(other, of: session, keepAsPrevious: false)
+                _ = try await remove(other, of: session, keepAsPrevious: false, as: .signedOut)
             }
         }
-        let sessionID = try await remove(account, of: session, keepAsPrevious: !isShared && !isForgotten)
+        let sessionID = try await remove(
+            account, of: session, keepAsPrevious: !isShared && !isForgotten,
+            as: isForgotten ? .accountRemoved : .signedOut)
         trips.reset(session: session.key.value, app: application.id)
         if isShared, !isForgotten {
             timeline.forget(session: session.key.value)
@@ -81,11 +84,13 @@ struct SignOutFlow: Sendable {
 
     /// An account's tokens are gone here when this returns; at the provider, a moment later.
     private func remove(
-        _ account: Account, of session: Session, keepAsPrevious: Bool
+        _ account: Account, of session: Session, keepAsPrevious: Bool, as event: AuditEvent
     ) async throws(StoreError) -> SessionID {
         let refreshToken = try? await store.refreshToken(session.key, app: account.app, accountID: account.id)
         let sessionID = try await store.removeAccount(
             session.key, app: account.app, accountID: account.id, keepAsPrevious: keepAsPrevious)
+        audit.write(
+            event, application: account.app, account: store.pseudonym(of: account), session: session.key)
         if let refreshToken, let application = configuration.applications.first(where: { $0.id == account.app }) {
             revoke(refreshToken, application)
         }

@@ -21,6 +21,8 @@ enum ControlChange: Sendable {
     case declinedScope(String?)
     case issuerWithoutPolicy(Bool)
     case idTokenClaims([String: JSONValue])
+    case omitAuthTime(Bool)
+    case ignoreFreshness(Bool)
     case reset
 
     /// What a caller got wrong, in words for the caller.
@@ -31,8 +33,8 @@ enum ControlChange: Sendable {
         "reset", "rotate_key", "access_token_seconds", "refresh_token_seconds", "refresh_token_single_use",
         "token_error", "graph_error", "token_delay_ms", "graph_delay_ms", "close_connection", "lost_token_answer",
         "provider_down", "revoke", "require_consent", "require_mfa", "claims_challenge", "bad_id_token",
-        "token_platform_error", "authorize_platform_error", "missing_scope",
-        "declined_scope", "b2c_issuer_without_policy", "id_token_claims",
+        "token_platform_error", "authorize_platform_error", "missing_scope", "declined_scope",
+        "b2c_issuer_without_policy", "id_token_claims", "omit_auth_time", "ignore_max_age",
     ]
 
     /// The changes of a JSON object, or all that is wrong with it: nothing is applied in part.
@@ -80,6 +82,8 @@ enum ControlChange: Sendable {
         case "declined_scope": .declinedScope(try scope(value))
         case "b2c_issuer_without_policy": .issuerWithoutPolicy(try flag(value))
         case "id_token_claims": .idTokenClaims(try claims(value))
+        case "omit_auth_time": .omitAuthTime(try flag(value))
+        case "ignore_max_age": .ignoreFreshness(try flag(value))
         case "rotate_key": try flag(value) ? .rotateKey : nil
         default: try flag(value) ? .reset : nil
         }

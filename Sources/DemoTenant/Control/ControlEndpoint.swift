@@ -61,6 +61,8 @@ extension Platform {
         case .declinedScope(let scope): controls.change { $0.declinedScope = scope }
         case .issuerWithoutPolicy(let isOn): controls.change { $0.hasIssuerWithoutPolicy = isOn }
         case .idTokenClaims(let claims): controls.change { $0.idTokenClaims = claims }
+        case .omitAuthTime(let isOn): controls.change { $0.omitsAuthTime = isOn }
+        case .ignoreFreshness(let isOn): controls.change { $0.ignoresFreshness = isOn }
         case .claimsChallenge(let isOn): controls.setClaimsChallenge(isOn, now: now())
         case .revoke(let account): state.change { $0.revocations[account.username, default: 0] += 1 }
         case .requireConsent(let account): forgetConsents(of: account)
@@ -108,6 +110,8 @@ extension Platform {
             "declined_scope": JSONValue(settings.declinedScope),
             "b2c_issuer_without_policy": .bool(settings.hasIssuerWithoutPolicy),
             "id_token_claims": .object(settings.idTokenClaims),
+            "omit_auth_time": .bool(settings.omitsAuthTime),
+            "ignore_max_age": .bool(settings.ignoresFreshness),
             "counts": .object(
                 Dictionary(uniqueKeysWithValues: Controls.Counter.allCases.map { ($0.rawValue, .int(counts[$0] ?? 0)) })
             ),

@@ -121,6 +121,8 @@ enum ControlForm {
         case "token_platform_error", "authorize_platform_error": "The next request gets the error that you chose."
         case "missing_scope", "declined_scope": "The scope is set."
         case "b2c_issuer_without_policy": "B2C\u{2019}s issuer is switched."
+        case "omit_auth_time": "auth_time in ID tokens is switched."
+        case "ignore_max_age": "What asks for a fresh sign-in is heeded, or passed over, as you chose."
         case "bad_id_token": "The next code brings the ID token that you chose."
         default: nil
         }

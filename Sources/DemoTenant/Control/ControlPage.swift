@@ -98,6 +98,9 @@ struct ControlPage: Page {
                 switchForm(
                     "claims_challenge", on: "Begin a claims challenge at Graph", off: "End the claims challenge"),
                 buttonForm("rotate_key", "true", "Rotate the signing keys"),
+                switchForm("omit_auth_time", on: "ID tokens without auth_time", off: "ID tokens with auth_time"),
+                switchForm(
+                    "ignore_max_age", on: "Pass over prompt=login and max_age", off: "Heed prompt=login and max_age"),
             ])
     }
 

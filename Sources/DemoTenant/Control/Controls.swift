@@ -58,6 +58,10 @@ final class Controls: Sendable {
         var missingScope: String?
         /// A scope that is not granted, whoever asks.
         var declinedScope: String?
+        /// ID tokens do not say when the person proved who they are, as those of Entra ID without that optional claim.
+        var omitsAuthTime = false
+        /// `prompt=login` and `max_age` are passed over, as by a provider that does not know them.
+        var ignoresFreshness = false
         /// B2C: the older form of issuer and user-flow claim.
         var hasIssuerWithoutPolicy = false
         /// What ID tokens say instead; null leaves a claim out.

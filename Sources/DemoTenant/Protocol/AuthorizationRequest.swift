@@ -32,6 +32,8 @@ struct AuthorizationRequest: Sendable, Hashable, Codable {
     var nonce: String?
     var codeChallenge = ""
     var prompt: Prompt?
+    /// How long ago the person may have proved who they are, in seconds (OpenID Connect Core section 3.1.2.1).
+    var maxAge: Int?
     var loginHint: String?
     var domainHint: String?
     var claims = RequestedClaims.none
@@ -59,7 +61,7 @@ extension AuthorizationRequest {
 
     private static let parameters = [
         "client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "nonce", "prompt",
-        "login_hint", "domain_hint", "claims", "code_challenge", "code_challenge_method", "client_info",
+        "max_age", "login_hint", "domain_hint", "claims", "code_challenge", "code_challenge_method", "client_info",
     ]
 
     /// Checks an authorization request in the platform's order.
@@ -96,10 +98,15 @@ extension AuthorizationRequest {
             guard let known = Prompt(rawValue: text) else { throw .unsupportedValue(text, of: "prompt") }
             prompt = known
         }
+        var maxAge: Int?
+        if let text = fields.text("max_age") {
+            guard let seconds = Int(text), seconds >= 0 else { throw .unsupportedValue(text, of: "max_age") }
+            maxAge = seconds
+        }
         self.init(
             purpose: .code, segment: segment, clientID: client.id, target: target, scopes: try Scope.parse(scope),
             nonce: fields.text("nonce"), codeChallenge: try Self.codeChallenge(fields), prompt: prompt,
-            loginHint: fields.text("login_hint"), domainHint: fields.text("domain_hint"),
+            maxAge: maxAge, loginHint: fields.text("login_hint"), domainHint: fields.text("domain_hint"),
             claims: try RequestedClaims(fields["claims"]), wantsClientInfo: fields["client_info"] == "1")
     }
 

@@ -25,7 +25,7 @@ extension Platform {
                 "scopes_supported": ["openid", "profile", "email", "offline_access"],
                 "claims_supported": [
                     "sub", "iss", "aud", "exp", "iat", "nbf", "nonce", "preferred_username", "name", "oid", "tid",
-                    "ver", "sid", "login_hint",
+                    "ver", "sid", "login_hint", "auth_time",
                 ],
                 "request_uri_parameter_supported": false,
                 "http_logout_supported": true,

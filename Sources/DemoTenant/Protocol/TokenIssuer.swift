@@ -107,6 +107,7 @@ struct TokenIssuer {
             "rh": .string("1.\(Base64URL.encode(platform.randomBytes(24))).."),
         ]
         if let nonce { claims["nonce"] = .string(nonce) }
+        if !settings.omitsAuthTime { claims["auth_time"] = .int(Int(authentication.time.timeIntervalSince1970)) }
         if let flow = segment.userFlow {
             claims[settings.hasIssuerWithoutPolicy ? "acr" : "tfp"] = .string(flow.rawValue)
             claims["login_hint"] = nil

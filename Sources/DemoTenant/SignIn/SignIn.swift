@@ -169,10 +169,14 @@ struct SignIn {
         return try next()
     }
 
-    /// Chooses an account, with the proof that single sign-on has of it, unless `prompt=login` wants a new one.
+    /// Chooses an account, with the proof that single sign-on has of it, unless `prompt=login` or `max_age` wants a new one.
     private mutating func take(_ account: DemoAccount) {
         flow.username = account.username
-        flow.authentication = request.prompt == .login ? nil : session.entry(account)?.authentication
+        flow.authentication = session.entry(account)?.authentication
+        let age = flow.authentication.map { exchange.diagnostics.time.timeIntervalSince($0.time) } ?? 0
+        let isTooOld = request.maxAge.map { age > Double($0) } ?? false
+        guard !platform.controls.settings.ignoresFreshness, request.prompt == .login || isTooOld else { return }
+        flow.authentication = nil
     }
 
     /// The password, and then perhaps the second factor, was right.

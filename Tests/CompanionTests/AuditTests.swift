@@ -1,0 +1,261 @@
+import Foundation
+import HTTPTypes
+import SessionStore
+import Testing
+
+@testable import Companion
+
+/// What people and operators do is written down, and nothing by which strangers learn who it was.
+@Suite struct AuditTests {
+    private static let megan = "megan@contoso.example"
+    private static let events: Set<String> = [
+        "signed_in", "refused", "signed_out", "account_removed", "profile_edited", "admin_consented",
+        "signed_out_by_provider", "session_ended_by_operator", "keys_rotated", "limit_reached",
+    ]
+
+    /// A site with an audit log of its own, whose second application is a portal.
+    private static func run(
+        configured configure: (inout CompanionConfiguration) -> Void = { _ in },
+        _ test: (Site, Visitor, AuditLines) async throws -> Void
+    ) async throws {
+        let lines = AuditLines()
+        defer { lines.remove() }
+        try await Site.run(configured: { configuration in
+            configuration.applications[1].page = .portal
+            configuration.auditLogFile = lines.path
+            configure(&configuration)
+        }) { site in
+            try await test(site, Visitor(site), lines)
+        }
+    }
+
+    @Test func `the names of the events are those that readers of the log count on`() {
+        #expect(Set(AuditEvent.allCases.map(\.rawValue)) == Self.events)
+    }
+
+    @Test func `a person's lines are joined by a pseudonym, another's have another`() async throws {
+        try await Self.run { site, visitor, audit in
+            try await visitor.signIn(app: "ios")
+            try await visitor.signIn(app: "macos")
+            let other = Visitor(site)
+            try await other.signIn(app: "ios", username: Self.megan)
+            _ = try await visitor.api(.post, "/auth/ios/sign-out")
+            let account = try await visitor.api(.get, "/api/macos/account").json["account"] as? [String: Any]
+            let id = try #require(account?["id"] as? String)
+            #expect(try await visitor.api(.delete, "/api/macos/accounts/\(id)").status == 204)
+
+            let lines = try audit.all()
+            #expect(
+                lines.map { $0["event"] } == ["signed_in", "signed_in", "signed_in", "signed_out", "account_removed"])
+            #expect(lines.map { $0["application"] } == ["ios", "macos", "ios", "ios", "macos"])
+            #expect(lines.allSatisfy { $0["outcome"] == "ok" && $0["request_id"] != nil && $0["time"] != nil })
+            let adele = try #require(lines.first?["account"])
+            #expect(adele.wholeMatch(of: /[0-9a-f]{32}/) != nil)
+            #expect(lines.map { $0["account"] == adele } == [true, true, false, true, true])
+            let session = try #require(lines.first?["session"])
+            #expect(lines.map { $0["session"] == session } == [true, true, false, true, true])
+            // The request's own line has the same id.
+            let asked = try #require(lines[3]["request_id"])
+            #expect(site.log.all.contains { $0.contains("/auth/{app}/sign-out") && $0.contains(asked) })
+
+            let text = try audit.text()
+            let secrets = [visitor, other].flatMap(\.everything).flatMap { answer in
+                answer.fields[values: .setCookie].map { String($0.split(separator: ";")[0].split(separator: "=")[1]) }
+            }
+            for word in secrets + ["adele", "megan", "contoso", "127.0.0.1", "eyJ", id, String(id.prefix(36))] {
+                #expect(word.isEmpty || !text.lowercased().contains(word.lowercased()), "\(word.prefix(8))")
+            }
+        }
+    }
+
+    @Test func `a sign-in that is refused says with which code, and who it was where that is known`() async throws {
+        try await Self.run(configured: { $0.applications[1].allowedUsers = [Self.megan] }) { site, visitor, audit in
+            try await visitor.signIn(app: "ios", consent: "cancel")
+            try await visitor.signIn(app: "ios")
+            try await visitor.signIn(app: "macos")
+            let lines = try audit.all()
+            #expect(lines.map { $0["event"] } == ["refused", "signed_in", "refused"])
+            #expect(lines.map { $0["outcome"] } == ["cancelled", "ok", "access_denied"])
+            #expect(lines[0]["account"] == nil)
+            #expect(lines[2]["account"] == lines[1]["account"])
+            #expect(lines[2]["application"] == "macos")
+        }
+    }
+
+    @Test func `a sign-in that could not be stored was none`() async throws {
+        try await Self.run { site, visitor, audit in
+            let back = try await visitor.walkToCallback()
+            let (shell, input, output) = try SQLiteShell.start(site.database)
+            try await site.control(#"{"token_delay_ms": 400}"#)
+            async let callback = visitor.api(.get, try #require(back.location))
+            // The attempt is consumed when the code is on its way.
+            while try await site.count("token_code") == 0 { try await Task.sleep(for: .milliseconds(10)) }
+            input.write(Data("BEGIN IMMEDIATE;\nSELECT 'locked';\n".utf8))
+            #expect(String(decoding: output.availableData, as: UTF8.self) == "locked\n")
+            #expect(try await callback.code == "storage_unavailable")
+            input.write(Data("ROLLBACK;\n.quit\n".utf8))
+            shell.waitUntilExit()
+            let lines = try audit.all()
+            #expect(lines.map { $0["event"] } == ["refused"])
+            #expect(lines.first?["outcome"] == "storage_unavailable")
+            #expect(lines.first?["account"] != nil)
+        }
+    }
+
+    @Test func `what the provider ends has a line for each account`() async throws {
+        try await Self.run { site, visitor, audit in
+            try await visitor.signIn(app: "provider")
+            try await visitor.signIn(app: "contoso")
+            let claims = try await visitor.api(.get, "/api/provider/claims").json
+            let fields = ["iss", "sid"].map { ($0, claims[$0] as? String ?? "") }
+            _ = try await Visitor(site).get("/auth/front-channel-logout?" + QueryEncoding.encode(fields))
+            let ended = try audit.all().filter { $0["event"] == "signed_out_by_provider" }
+            #expect(Set(ended.map { $0["application"] }) == ["provider", "contoso"])
+            let signedIn = try audit.all().filter { $0["event"] == "signed_in" }
+            #expect(Set(ended.map { $0["account"] }) == Set(signedIn.map { $0["account"] }))
+            #expect(Set(ended.map { $0["session"] }) == Set(signedIn.map { $0["session"] }))
+        }
+    }
+
+    @Test func `user flows and an administrator's consent are written down`() async throws {
+        try await Self.run { _, visitor, audit in
+            let person = "b2cuser@fabrikamb2c.example"
+            try await visitor.signIn(app: "b2c", username: person)
+            try await visitor.signIn(app: "b2c", query: "policy=edit_profile", username: person)
+            let consent = try await visitor.get("/auth/ios/admin-consent?tenant=contoso.example")
+            _ = try await visitor.follow(try #require(consent.location), username: "adele@contoso.example")
+            #expect(try audit.all().map { $0["event"] } == ["signed_in", "profile_edited", "admin_consented"])
+        }
+    }
+
+    @Test func `the running server writes that it follows a new key, and pseudonyms stay`() async throws {
+        try await Self.run { site, visitor, audit in
+            try await visitor.signIn()
+            let ring = try KeyRing.rotate(fileAt: site.folder.appendingPathComponent("companion.key").path)
+            func rotations() throws -> [String?] {
+                try audit.all().filter { $0["event"] == "keys_rotated" }.map { $0["key"] }
+            }
+            let end = ContinuousClock.now + .seconds(20)
+            while try rotations().isEmpty, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(50)) }
+            #expect(try rotations() == [ring.currentKeyID.description])
+            try await site.restart()
+            try await visitor.signIn()
+            let accounts = try audit.all().filter { $0["event"] == "signed_in" }.map { $0["account"] }
+            #expect(accounts.count == 2)
+            #expect(Set(accounts).count == 1)
+            #expect(try rotations().count == 1)
+        }
+    }
+
+    // MARK: Where it is written
+
+    @Test func `without a file the lines are in the log, level info`() async throws {
+        try await Site.run { site in
+            try await Visitor(site).signIn()
+            let lines = site.log.all.filter { $0.contains("signed_in") }
+            #expect(lines.count == 1)
+            #expect(lines.first?.hasPrefix("info audit ") == true)
+        }
+    }
+
+    @Test func `the file is its owner's alone, and one that was moved away is followed by a new one`() async throws {
+        try await Self.run { site, visitor, audit in
+            try await visitor.signIn()
+            #expect(StoreInspection.File(audit.path)?.mode == 0o600)
+            #expect(!site.log.all.contains { $0.contains("signed_in") })
+            try FileManager.default.moveItem(atPath: audit.path, toPath: audit.path + ".1")
+            _ = try await visitor.api(.post, "/auth/ios/sign-out")
+            #expect(try audit.all().map { $0["event"] } == ["signed_out"])
+            #expect(StoreInspection.File(audit.path)?.mode == 0o600)
+            // A further server, or the same one anew, goes on at the end.
+            try await site.restart()
+            try await visitor.signIn()
+            #expect(try audit.all().map { $0["event"] } == ["signed_out", "signed_in"])
+        }
+    }
+
+    @Test func `a file that cannot be written fails nobody's request, and the lines go to the log`() async throws {
+        try await Self.run { site, visitor, audit in
+            try FileManager.default.removeItem(atPath: audit.path)
+            try FileManager.default.createDirectory(atPath: audit.path, withIntermediateDirectories: false)
+            #expect(try await visitor.signIn().location == "/ios")
+            let lines = site.log.all
+            #expect(
+                lines.contains { $0.hasPrefix("error The audit log \(audit.path) cannot be written: Is a directory.") })
+            #expect(lines.contains { $0.hasPrefix("info audit ") && $0.contains("signed_in") })
+            try FileManager.default.removeItem(atPath: audit.path)
+            _ = try await visitor.api(.post, "/auth/ios/sign-out")
+            #expect(try audit.all().map { $0["event"] } == ["signed_out"])
+        }
+    }
+
+    @Test(arguments: ["/nowhere/audit.log", "/dev/null", "/tmp"])
+    func `the server does not start with a file that it cannot write`(path: String) async throws {
+        await #expect(throws: AuditFile.Failure.self) {
+            try await Site.run(configured: { $0.auditLogFile = path }) { _ in }
+        }
+    }
+
+    @Test func `a line that broke off does not spoil the next one`() throws {
+        let lines = AuditLines()
+        defer { lines.remove() }
+        // A full disk takes the beginning of the second line.
+        let file = try AuditFile(lines.path, mayMake: true) { descriptor, bytes in
+            write(descriptor, bytes, bytes.starts(with: Array(#"{"event":"two"#.utf8)) ? 4 : bytes.count)
+        }
+        try file.append(Array(#"{"event":"one"}"#.utf8))
+        #expect(throws: AuditFile.Failure.self) { try file.append(Array(#"{"event":"two"}"#.utf8)) }
+        try file.append(Array(#"{"event":"three"}"#.utf8))
+        let text = try lines.text().split(separator: "\n").map(String.init)
+        #expect(text == [#"{"event":"one"}"#, #"{"ev"#, #"{"event":"three"}"#])
+    }
+
+    @Test func `a limit is written with its name`() async throws {
+        let lines = AuditLines()
+        defer { lines.remove() }
+        let audit = try AuditLog(logger: LogLines().logger, file: lines.path, now: { Date() })
+        audit.limitReached("sign_ins_per_minute", application: "ios")
+        let line = try #require(try lines.all().first)
+        #expect(line["event"] == "limit_reached")
+        #expect(line["outcome"] == "sign_ins_per_minute")
+        #expect(line["application"] == "ios")
+    }
+
+    @Test func `the command line writes beside the server, and makes no file`() async throws {
+        try await Self.run { site, visitor, audit in
+            try await visitor.signIn()
+            let key = try #require(try audit.all().first?["session"].flatMap(SessionKey.init))
+            try AuditLog(besideServerOf: site.configuration)?.endedByCommandLine([key])
+            let line = try #require(try audit.all().last)
+            #expect(line["event"] == "session_ended_by_operator")
+            #expect(line["ended_session"] == key.description)
+            #expect(line["by"] == "command_line")
+            var configuration = site.configuration
+            configuration.auditLogFile = nil
+            #expect(try AuditLog(besideServerOf: configuration) == nil)
+            configuration.auditLogFile = audit.path + ".nowhere"
+            #expect(throws: AuditFile.Failure.self) { try AuditLog(besideServerOf: configuration) }
+            #expect(!FileManager.default.fileExists(atPath: audit.path + ".nowhere"))
+        }
+    }
+}
+
+/// An audit log's file, in a folder of its own.
+struct AuditLines: Sendable {
+    private let folder: URL
+    var path: String { folder.appendingPathComponent("audit.log").path }
+
+    init() {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("companion-audit-\(UUID().uuidString)")
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    func text() throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+    /// Every line, each of which is a JSON object of texts.
+    func all() throws -> [[String: String]] {
+        try text().split(separator: "\n").map { try JSONDecoder().decode([String: String].self, from: Data($0.utf8)) }
+    }
+
+    func remove() { try? FileManager.default.removeItem(at: folder) }
+}
