@@ -288,7 +288,7 @@ struct ControlTests {
             #expect(
                 Set(counts.keys) == [
                     "authorize", "token_code", "token_refresh", "token_failed", "graph_me", "logout", "keys",
-                    "discovery",
+                    "discovery", "token_revoked",
                 ])
             #expect(counts.values.allSatisfy { $0 == 0 })
             #expect(try await browser.refresh(refresh).status == 200)

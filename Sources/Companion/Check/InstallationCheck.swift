@@ -38,7 +38,9 @@ public struct InstallationCheck: Sendable {
         for report in await reports {
             findings += report.findings.map { CheckFinding($0).of(report.application, authority: report.authority) }
         }
-        findings += await probed
+        for (application, (found, credential)) in zip(configuration.applications, await probed) {
+            findings = (findings + found).adding(credential, for: application)
+        }
         for application in configuration.applications {
             findings += configured.redirectURI(of: application) + configured.secrets(of: application)
             findings += Self.loginHint(application, latestClaims[application.id])
@@ -48,23 +50,24 @@ public struct InstallationCheck: Sendable {
 
     private func probe(
         _ applications: [Application], _ registrations: [CheckReport.Registration]
-    ) async -> [CheckFinding] {
+    ) async -> [([CheckFinding], CredentialProbe.Result)] {
         let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
         let registered = RegistrationProbe(client: client, directory: directory)
         let trusted = CredentialProbe(client: client, directory: directory, now: now)
         let api = APIProbe(client: client)
-        return await withTaskGroup(of: (Int, [CheckFinding]).self) { group in
+        return await withTaskGroup(of: (Int, [CheckFinding], CredentialProbe.Result).self) { group in
             for (index, (application, registration)) in zip(applications, registrations).enumerated() {
                 group.addTask {
                     async let isRegistered = registered.finding(for: application, registration)
-                    async let isTrusted = trusted.finding(for: application)
+                    async let isTrusted = trusted.result(for: application)
                     async let hasAPI = api.finding(for: application)
-                    return (index, await [isRegistered, isTrusted, hasAPI].compactMap(\.self))
+                    return (index, await [isRegistered, hasAPI].compactMap(\.self), await isTrusted)
                 }
             }
-            var findings = [[CheckFinding]](repeating: [], count: applications.count)
-            for await (index, found) in group { findings[index] = found }
-            return findings.flatMap(\.self)
+            var results = [([CheckFinding], CredentialProbe.Result)](
+                repeating: ([], .notTried), count: applications.count)
+            for await (index, found, credential) in group { results[index] = (found, credential) }
+            return results
         }
     }
 

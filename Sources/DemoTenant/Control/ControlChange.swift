@@ -18,6 +18,7 @@ enum ControlChange: Sendable {
     case missingScope(String?)
     case declinedScope(String?)
     case issuerWithoutPolicy(Bool)
+    case genericProvider(Bool)
     case reset
 
     /// What a caller got wrong, in words for the caller.
@@ -29,7 +30,7 @@ enum ControlChange: Sendable {
         "token_delay_ms", "graph_delay_ms", "close_connection", "provider_down", "revoke", "require_consent",
         "require_mfa",
         "claims_challenge", "bad_id_token", "token_platform_error", "authorize_platform_error", "missing_scope",
-        "declined_scope", "b2c_issuer_without_policy",
+        "declined_scope", "b2c_issuer_without_policy", "generic_provider",
     ]
 
     /// The changes of a JSON object, or all that is wrong with it: nothing is applied in part.
@@ -74,6 +75,7 @@ enum ControlChange: Sendable {
         case "missing_scope": .missingScope(try scope(value))
         case "declined_scope": .declinedScope(try scope(value))
         case "b2c_issuer_without_policy": .issuerWithoutPolicy(try flag(value))
+        case "generic_provider": .genericProvider(try flag(value))
         case "rotate_key": try flag(value) ? .rotateKey : nil
         default: try flag(value) ? .reset : nil
         }

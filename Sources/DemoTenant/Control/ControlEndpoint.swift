@@ -58,6 +58,7 @@ extension Platform {
         case .missingScope(let scope): controls.change { $0.missingScope = scope }
         case .declinedScope(let scope): controls.change { $0.declinedScope = scope }
         case .issuerWithoutPolicy(let isOn): controls.change { $0.hasIssuerWithoutPolicy = isOn }
+        case .genericProvider(let isOn): controls.change { $0.isGeneric = isOn }
         case .claimsChallenge(let isOn): controls.setClaimsChallenge(isOn, now: now())
         case .revoke(let account): state.change { $0.revocations[account.username, default: 0] += 1 }
         case .requireConsent(let account): forgetConsents(of: account)
@@ -102,6 +103,7 @@ extension Platform {
             "missing_scope": JSONValue(settings.missingScope),
             "declined_scope": JSONValue(settings.declinedScope),
             "b2c_issuer_without_policy": .bool(settings.hasIssuerWithoutPolicy),
+            "generic_provider": .bool(settings.isGeneric),
             "counts": .object(
                 Dictionary(uniqueKeysWithValues: Controls.Counter.allCases.map { ($0.rawValue, .int(counts[$0] ?? 0)) })
             ),

@@ -119,6 +119,7 @@ enum ControlForm {
         case "token_platform_error", "authorize_platform_error": "The next request gets the error that you chose."
         case "missing_scope", "declined_scope": "The scope is set."
         case "b2c_issuer_without_policy": "B2C\u{2019}s issuer is switched."
+        case "generic_provider": "The kind of provider is switched."
         case "bad_id_token": "The next code brings the ID token that you chose."
         default: nil
         }

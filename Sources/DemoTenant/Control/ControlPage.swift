@@ -118,6 +118,7 @@ struct ControlPage: Page {
 
     private var scopes: HTML {
         let isOlder = state["b2c_issuer_without_policy"]?.boolValue == true
+        let isGeneric = state["generic_provider"]?.boolValue == true
         return panel(
             "Scopes and B2C",
             [
@@ -126,6 +127,9 @@ struct ControlPage: Page {
                 buttonForm(
                     "b2c_issuer_without_policy", isOlder ? "false" : "true",
                     isOlder ? "B2C: issuer with the user flow" : "B2C: issuer without the user flow"),
+                buttonForm(
+                    "generic_provider", isGeneric ? "false" : "true",
+                    isGeneric ? "Refresh as Microsoft\u{2019}s" : "Refresh and revoke as other providers"),
             ])
     }
 
@@ -246,6 +250,7 @@ extension Controls.Counter {
         case .tokenCode: "Codes redeemed"
         case .tokenRefresh: "Tokens refreshed"
         case .tokenFailed: "Token requests refused"
+        case .tokenRevoked: "Tokens revoked"
         case .graphMe: "Graph /me"
         case .logout: "Sign-outs"
         case .keys: "Key fetches"

@@ -56,6 +56,8 @@ final class Controls: Sendable {
         var declinedScope: String?
         /// B2C: the older form of issuer and user-flow claim.
         var hasIssuerWithoutPolicy = false
+        /// As a provider that is not Microsoft's: no refresh for more than was granted, and a revocation endpoint.
+        var isGeneric = false
     }
 
     enum Counter: String, Sendable, CaseIterable {
@@ -63,6 +65,7 @@ final class Controls: Sendable {
         case tokenCode = "token_code"
         case tokenRefresh = "token_refresh"
         case tokenFailed = "token_failed"
+        case tokenRevoked = "token_revoked"
         case graphMe = "graph_me"
         case logout, keys, discovery
     }
