@@ -21,6 +21,13 @@ final class SignInFlow: Sendable {
         case failed(app: String, returnPath: String, problem: Problem)
     }
 
+    /// The step of the timeline that a callback has come to, told when it ends.
+    private struct Step {
+        var name: String
+        var endpoint: String
+        var start: ContinuousClock.Instant
+    }
+
     private struct CallbackKey: Hashable {
         var state: String
         var code: String?
@@ -72,19 +79,37 @@ final class SignInFlow: Sendable {
     ) async throws -> (location: String, sessionID: SessionID) {
         let scopes = application.registration.scopes + options.extraScopes
         let number = history.nextID()
+        var options = options
         do {
+            // A newcomer cannot be in a loop, and nothing was learnt about him before.
+            if let cookie, let session = try await store.session(cookie) {
+                if options.isAutomatic { try countTrip(of: session, application) }
+                options.carryChallenge(of: session.accounts(for: application.id))
+            }
             return try await begin(
                 application, options: options, number: number, scopes: scopes, cookie: cookie,
                 correlationID: correlationID)
         } catch {
             let problem = Problem(any: error, correlationID: correlationID)
             metrics.signInEnded(application.id, AttemptPurpose.Kind(options.userFlow), problem.code)
-            if let cookie, let session = try? await store.session(cookie) {
+            // What the limit refused leaves nothing behind.
+            if problem.code != .signInLoop, let cookie, let session = try? await store.session(cookie) {
                 note(number, options, scopes: scopes, application, session)
                 history.fail(number, session: session.key, problem)
             }
             throw error
         }
+    }
+
+    /// Asked before anything is fetched or written.
+    private func countTrip(of session: Session, _ application: Application) throws(Problem) {
+        guard let seconds = trips.begin(session: session.key.value, app: application.id) else { return }
+        throw Problem(
+            .signInLoop,
+            "This browser went to the identity provider \(TripLimit.maxTrips) times within a minute without getting anywhere, "
+                + "so the companion stopped. Usually the application's permissions or the tenant's policies ask for something "
+                + "that signing in does not give. Wait \(seconds) seconds, or tell the operator.",
+            retryAfter: seconds)
     }
 
     private func note(
@@ -108,14 +133,6 @@ final class SignInFlow: Sendable {
             AttemptPurpose(options, mark: history.mark(number)), application, returnPath: options.returnPath,
             prompt: options.prompt, scopes: scopes, subject: subject, cookie: cookie)
         guard let session = try await store.session(sessionID) else { throw StoreError.noSuchSession }
-        if options.countsAsTrip, let seconds = trips.begin(session: session.key.value, app: application.id) {
-            throw Problem(
-                .signInLoop,
-                "This browser went to the identity provider \(TripLimit.maxTrips) times within a minute without getting anywhere, "
-                    + "so the companion stopped. Usually the application's permissions or the tenant's policies ask for something "
-                    + "that signing in does not give. Wait \(seconds) seconds, or tell the operator.",
-                retryAfter: seconds)
-        }
         var request = AuthorizationRequest(
             prompt: options.prompt, loginHint: options.loginHint, domainHint: options.domainHint, scopes: scopes,
             claims: options.claims)
@@ -190,15 +207,19 @@ final class SignInFlow: Sendable {
     private func redeem(_ callback: Callback, cookie: SessionID?, correlationID: String) async throws -> Outcome {
         let start = ContinuousClock.now
         let attempt: SignInAttempt
-        switch try await store.consumeAttempt(state: callback.state, code: callback.code, cookie: cookie) {
+        let consumed = try await store.consumeAttempt(state: callback.state, code: callback.code, cookie: cookie)
+        switch consumed {
         case .attempt(let consumed):
             attempt = consumed
         case .replayed(_, let returnTo, let sessionID):
             return .signedIn(returnPath: returnTo, sessionID: sessionID)
         case .inProgress(let app, let returnTo), .failed(let app, let returnTo), .expired(let app, let returnTo):
             // An old callback, as from the browser's history: whoever is signed in goes to the page.
-            if let cookie, let session = try await store.session(cookie), session.currentAccount(for: app) != nil {
-                return .signedInBefore(returnPath: returnTo)
+            let session: Session? = if let cookie { try await store.session(cookie) } else { nil }
+            if session?.currentAccount(for: app) != nil { return .signedInBefore(returnPath: returnTo) }
+            // One that failed says once more why.
+            if case .failed = consumed, let session, let known = history.lastFailure(session: session.key, app: app) {
+                return .failed(app: app, returnPath: returnTo, problem: known)
             }
             return .failed(
                 app: app, returnPath: returnTo,
@@ -216,27 +237,25 @@ final class SignInFlow: Sendable {
             throw Problem(.stateMismatch, "The application of this sign-in is not configured any more.")
         }
         let flow = AttemptPurpose.kind(of: attempt)
+        var step = Step(name: "callback", endpoint: application.registration.redirectURI, start: start)
         do {
             let outcome = try await finish(
-                attempt, application, callback: callback, cookie: cookie, since: start, correlationID: correlationID)
+                attempt, application, callback: callback, cookie: cookie, at: &step, correlationID: correlationID)
             metrics.signInEnded(application.id, flow)
             return outcome
-        } catch let error as StoreError where error.isUnavailable {
-            metrics.signInEnded(application.id, flow, .storageUnavailable)
-            // The person did everything right and nothing could be kept: say so rather than blame the sign-in.
-            throw error
         } catch {
             var problem = Problem(any: error, correlationID: correlationID)
             if problem.code == .adminConsentRequired { problem.action = adminConsent(application) }
             metrics.signInEnded(application.id, flow, problem.code)
-            let number = history.id(of: AttemptPurpose.mark(of: attempt))
-            timeline.record(
-                session: attempt.session.value, app: attempt.app, step: "callback", outcome: problem.code.rawValue,
-                at: application.registration.redirectURI, attempt: number, since: start,
-                correlationID: problem.correlationID)
+            note(step, of: attempt, outcome: problem.code.rawValue, correlationID: problem.correlationID)
             history.fail(
-                number, session: attempt.session, attempt: attempt, authority: application.authority, problem)
+                history.id(of: AttemptPurpose.mark(of: attempt)), session: attempt.session, attempt: attempt,
+                authority: application.authority, problem)
+            // The person did everything right and nothing could be kept: say so rather than blame the sign-in.
+            if let error = error as? StoreError, error.isUnavailable { throw error }
             try await store.failSignIn(attempt)
+            // Somebody answered at the provider's page: no loop.
+            trips.reset(session: attempt.session.value, app: attempt.app)
             // "Forgot your password?" is no failure: the page for it comes at once.
             if problem.code == .passwordResetRequested,
                 let outcome = try await next(.resetPassword, after: attempt, application, cookie: cookie, correlationID)
@@ -245,6 +264,12 @@ final class SignInFlow: Sendable {
             }
             return .failed(app: attempt.app, returnPath: attempt.returnTo, problem: problem)
         }
+    }
+
+    private func note(_ step: Step, of attempt: SignInAttempt, outcome: String = "ok", correlationID: String?) {
+        timeline.record(
+            session: attempt.session.value, app: attempt.app, step: step.name, outcome: outcome, at: step.endpoint,
+            attempt: history.id(of: AttemptPurpose.mark(of: attempt)), since: step.start, correlationID: correlationID)
     }
 
     /// The URL for an administrator, who may sit at another machine.
@@ -268,7 +293,7 @@ final class SignInFlow: Sendable {
 
     private func finish(
         _ attempt: SignInAttempt, _ application: Application, callback: Callback, cookie: SessionID?,
-        since start: ContinuousClock.Instant, correlationID: String
+        at step: inout Step, correlationID: String
     ) async throws -> Outcome {
         let purpose = try AttemptPurpose(attempt, kind: application.kind)
         let secrets = AuthorizationAttempt(
@@ -281,16 +306,21 @@ final class SignInFlow: Sendable {
                 returnPath: attempt.returnTo + querySeparator(attempt) + "admin_consent=granted", sessionID: sessionID)
         }
         let signedIn = try await redeem(
-            callback, secrets, attempt, application, for: purpose, since: start, correlationID: correlationID)
+            callback, secrets, attempt, application, for: purpose, at: &step, correlationID: correlationID)
         try checkUser(signedIn, application)
-        history.succeed(
-            history.id(of: purpose.mark), session: attempt.session, granted: signedIn.tokens.scopes,
-            declined: signedIn.tokens.declinedScopes)
+        // Told when the store has committed, and not before: until then it can fail.
+        func succeeded(_ step: Step) {
+            note(step, of: attempt, correlationID: correlationID)
+            history.succeed(
+                history.id(of: purpose.mark), session: attempt.session, granted: signedIn.tokens.scopes,
+                declined: signedIn.tokens.declinedScopes)
+        }
         switch purpose.kind {
         case .signIn, .adminConsent:
             let sessionID = try await store.completeSignIn(
                 attempt, account: NewAccount(signedIn, at: purpose.authority),
                 tokens: NewTokens(signedIn, requestedScopes: attempt.requestedScopes))
+            succeeded(step)
             return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
         case .editProfile:
             // The account of this flow is another one to the provider; the person must be the same.
@@ -298,10 +328,12 @@ final class SignInFlow: Sendable {
                 throw Problem(.otherAccount, "Another person's profile was edited than the one who is signed in here.")
             }
             let sessionID = try await store.completeAttempt(attempt)
+            succeeded(step)
             return .signedIn(
                 returnPath: attempt.returnTo + querySeparator(attempt) + "profile=edited", sessionID: sessionID)
         case .resetPassword:
             let sessionID = try await store.completeAttempt(attempt)
+            succeeded(step)
             // The new password has just proved who it is: the sign-in that follows asks for nothing.
             return try await next(.signIn, after: attempt, application, cookie: sessionID, correlationID)
                 ?? .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
@@ -327,26 +359,18 @@ final class SignInFlow: Sendable {
 
     private func redeem(
         _ callback: Callback, _ secrets: AuthorizationAttempt, _ attempt: SignInAttempt, _ application: Application,
-        for purpose: AttemptPurpose, since start: ContinuousClock.Instant, correlationID: String
+        for purpose: AttemptPurpose, at step: inout Step, correlationID: String
     ) async throws -> SignedInTokens {
         let metadata = try await directory.metadata(for: purpose.authority)
         let validated = try callback.validated(against: secrets, metadata: metadata)
-        timeline.record(
-            session: attempt.session.value, app: application.id, step: "callback",
-            at: application.registration.redirectURI, attempt: history.id(of: purpose.mark), since: start,
-            correlationID: correlationID)
+        note(step, of: attempt, correlationID: correlationID)
 
-        let tokenStart = ContinuousClock.now
+        step = Step(name: "token", endpoint: metadata.tokenEndpoint.description, start: .now)
         let registration = try credentials.registration(of: application)
         let request = try CodeRequest(
             redeeming: validated, scopes: attempt.requestedScopes, claims: purpose.claims, registration: registration)
-        let signedIn = try await exchange.run(
+        return try await exchange.run(
             request.providerRequest, at: metadata, clientID: registration.clientID
         ) { try await request.tokens(from: $0, directory: directory) }
-        timeline.record(
-            session: attempt.session.value, app: application.id, step: "token",
-            at: metadata.tokenEndpoint.description, attempt: history.id(of: purpose.mark), since: tokenStart,
-            correlationID: correlationID)
-        return signedIn
     }
 }
