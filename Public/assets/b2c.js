@@ -25,16 +25,17 @@ const authorize = () => signIn(signInPath({ policy: "sign_in" }), "authorize");
 
 const editProfile = () => signIn(signInPath({ policy: "edit_profile" }), "edit-profile");
 
-async function refreshToken({ force = true } = {}) {
+/** `isAutomatic` when it follows an edited profile by itself, and not a press. */
+async function refreshToken({ isAutomatic = false } = {}) {
   const current = await loadAccount({ onlyChanges: true });
   if (!current) return logError("There is no account available!");
   log("Refreshing token silently");
   try {
-    sayToken("Refreshed access token is", await post(`/api/${app}/token`, { force_refresh: force }));
+    sayToken("Refreshed access token is", await post(`/api/${app}/token`, { force_refresh: true }));
     // A new ID token may have brought another name.
     await loadAccount({ onlyChanges: true });
   } catch (failure) {
-    if (failure.signInURL) return signIn(failure.signInURL, "authorize");
+    if (failure.signInURL) return signIn(failure.signInURL, "authorize", { isAutomatic });
     say("Could not acquire new token: ", failure);
   }
 }
@@ -62,7 +63,7 @@ async function finishSignIn({ began, current, failure, answer }) {
   }
   if (answer.get("profile") === "edited") {
     log("Successfully edited profile");
-    return refreshToken();
+    return refreshToken({ isAutomatic: true });
   }
   if (!began) return;
   if (!current) return logError("Could not acquire token: No result returned");

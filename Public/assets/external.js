@@ -38,7 +38,8 @@ async function acquireSilently({ quiet = false } = {}) {
   }
 }
 
-async function performRequest() {
+/** `isAutomatic` when it follows a sign-in by itself, and not a press. */
+async function performRequest({ isAutomatic = false } = {}) {
   log("Performing request...");
   try {
     const { status, text, again } = await callAPI();
@@ -47,7 +48,7 @@ async function performRequest() {
     if (status >= 200 && status < 300) log(["Accessed API successfully using access token.", ...lines].join("\n"));
     else logError([t("external.refused"), ...lines, again].filter(Boolean).join("\n"));
   } catch (failure) {
-    if (failure.signInURL) return signIn(failure.signInURL, "call");
+    if (failure.signInURL) return signIn(failure.signInURL, "call", { isAutomatic });
     say("", failure);
   }
 }
@@ -61,7 +62,7 @@ async function finishSignIn({ began, current, failure }) {
   } catch (failure) {
     return say("Could not acquire token: ", failure);
   }
-  if (began === "call") await performRequest();
+  if (began === "call") await performRequest({ isAutomatic: true });
 }
 
 interactiveButton.addEventListener("click", () => run(interactiveButton, acquireInteractively));

@@ -83,10 +83,15 @@ export function signInPath(fields = {}) {
   return `${base}/auth/${app}/sign-in?${new URLSearchParams({ return_to: `${base}/${app}`, ...fields, ...signInOptions() })}`;
 }
 
-/** Leaves the page for an interactive sign-in; `what` is given back to the page when it comes back. */
-export function signIn(url, what = "sign-in") {
+/**
+ * Leaves the page for an interactive sign-in; `what` is given back to the page when it comes back. One that nobody pressed
+ * a button for says so: the server stops a page that goes there again and again by itself.
+ */
+export function signIn(url, what = "sign-in", { isAutomatic = false } = {}) {
   sessionStorage.setItem(signInBegun, what);
-  return go(url);
+  const address = new URL(url, location.origin);
+  if (isAutomatic) address.searchParams.set("automatic", "1");
+  return go(address);
 }
 
 /** Leaves the page; the button stays busy until it is gone. */

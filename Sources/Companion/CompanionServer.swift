@@ -163,6 +163,15 @@ extension SessionStore {
     }
 }
 
+/// What browsers offer to pages and ours do not use (W3C Permissions Policy); the clipboard's writing is used.
+private let unusedFeatures = [
+    "accelerometer", "autoplay", "camera", "clipboard-read", "display-capture", "encrypted-media", "fullscreen",
+    "geolocation", "gyroscope", "hid", "identity-credentials-get", "idle-detection", "local-fonts", "magnetometer",
+    "microphone", "midi", "payment", "picture-in-picture", "publickey-credentials-create",
+    "publickey-credentials-get", "screen-wake-lock", "serial", "storage-access", "usb", "window-management",
+    "xr-spatial-tracking",
+]
+
 extension ServerConfiguration {
     fileprivate init(
         _ configuration: CompanionConfiguration, onRequestEnd: @escaping @Sendable (RequestSummary) -> Void
@@ -175,6 +184,7 @@ extension ServerConfiguration {
             .xContentTypeOptions: "nosniff",
         ]
         fields[.referrerPolicy] = "no-referrer"
+        fields[.permissionsPolicy] = unusedFeatures.map { $0 + "=()" }.joined(separator: ", ")
         fields[.crossOriginOpenerPolicy] = "same-origin"
         fields[.crossOriginResourcePolicy] = "same-origin"
         if configuration.publicURL.isSecure { fields[.strictTransportSecurity] = "max-age=31536000" }
@@ -185,5 +195,6 @@ extension ServerConfiguration {
 
 extension HTTPField.Name {
     static let referrerPolicy = literal("referrer-policy")
+    static let permissionsPolicy = literal("permissions-policy")
     static let crossOriginOpenerPolicy = literal("cross-origin-opener-policy")
 }

@@ -21,10 +21,8 @@ struct LineLogHandler: LogHandler {
         switch format {
         case .text:
             line =
-                "\(time) \(event.level.rawValue.uppercased()) \(label): \(LineLogHandler.plain(event.message.description))"
-            for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
-                line += " \(key)=\(LineLogHandler.plain(value.description))"
-            }
+                "\(time) \(event.level.rawValue.uppercased()) \(label): "
+                + LogText.line(event.message.description, metadata)
         case .json:
             var fields = metadata.mapValues { $0.description }
             fields["time"] = time
@@ -38,17 +36,5 @@ struct LineLogHandler: LogHandler {
         line += "\n"
         // One write for a line, so that lines of several threads do not mix.
         line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
-    }
-
-    /// Text from outside cannot begin a line of its own or steer a terminal (CWE-117).
-    private static func plain(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
-        return text.unicodeScalars.reduce(into: "") { result, scalar in
-            if scalar.properties.generalCategory == .control {
-                result += "\\u{\(String(scalar.value, radix: 16))}"
-            } else {
-                result.unicodeScalars.append(scalar)
-            }
-        }
     }
 }

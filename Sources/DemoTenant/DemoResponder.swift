@@ -49,6 +49,8 @@ struct DemoResponder: Responder {
         case "login": form(head) { platform.continueSignIn($0) }
         case "logout": form(head) { platform.continueLogout($0) }
         case "oauth2/v2.0/token": token(head, tenant)
+        case "oauth2/v2.0/revoke" where head.method == .post && platform.controls.settings.isGeneric:
+            handler { platform.revoke($0) }
         default: notFound()
         }
     }

@@ -26,6 +26,7 @@ enum PlatformErrors {
     static let consentMissing = 65001
     static let consentDeclined = 65004
     static let adminConsent: Set<Int> = [90094, 90095]
+    static let redirectURIMismatch: Set<Int> = [50011, 500112]
     /// Client ID, redirect URI, secret, assertion or client type.
     static let clientFaults: Set<Int> = [
         50011, 500112, 700016, 50194, 7_000_218, 700025, 7_000_215, 7_000_222, 700027,

@@ -60,11 +60,15 @@ public struct RefreshRequest: Sendable, RedactedDescription {
     private let admitted: AdmittedTenants
     private let registration: ClientRegistration
     private let scopes: [String]
+    private let granted: [String]?
 
     /// - Parameters:
     ///   - refreshToken: the newest one of the account.
     ///   - account: who signed in; a new ID token must be about the same.
-    ///   - scopes: what the access token is for, one resource; nil: the registration's.
+    ///   - scopes: what the access token is for, one resource; nil: the registration's. Microsoft's platforms choose the
+    ///     resource by it, and take scopes that were agreed to since. To other providers it is not sent: asking for more
+    ///     than was granted is `invalid_scope` (RFC 6749 section 6), and without it the token is for what was granted.
+    ///   - granted: what was granted before, where that is known.
     ///   - claims: a claims challenge to satisfy.
     ///   - metadata: of the authority at which the account signed in, or of another tenant's.
     ///   - registration: the client.
@@ -73,10 +77,13 @@ public struct RefreshRequest: Sendable, RedactedDescription {
     ///     the person has another `iss`, `sub` and `oid`, and `client_info` alone is the same.
     /// - Throws: when the client cannot prove who it is.
     public init(
-        refreshToken: String, account: KnownIdentity, scopes: [String]? = nil, claims: ClaimsRequest? = nil,
-        metadata: ProviderMetadata, registration: ClientRegistration, configured: ProviderMetadata? = nil,
+        refreshToken: String, account: KnownIdentity, scopes: [String]? = nil, granted: [String]? = nil,
+        claims: ClaimsRequest? = nil, metadata: ProviderMetadata, registration: ClientRegistration,
+        configured: ProviderMetadata? = nil,
         guestAccountID: String? = nil
     ) throws(OpenIDError) {
+        let sendsScopes = metadata.authority.kind != .oidc
+        self.granted = sendsScopes ? nil : granted
         self.guestAccountID = guestAccountID
         self.account = account
         self.metadata = metadata
@@ -84,7 +91,7 @@ public struct RefreshRequest: Sendable, RedactedDescription {
         self.registration = registration
         self.scopes = scopes ?? registration.scopes
         providerRequest = try .token(
-            at: metadata, registration, scopes: self.scopes, claims: claims,
+            at: metadata, registration, scopes: sendsScopes ? self.scopes : nil, claims: claims,
             grant: [("grant_type", "refresh_token"), ("refresh_token", refreshToken)])
     }
 
@@ -93,7 +100,7 @@ public struct RefreshRequest: Sendable, RedactedDescription {
         from response: ProviderResponse, directory: ProviderDirectory
     ) async throws(OpenIDError) -> RefreshedTokens {
         let answer = try TokenResponse(
-            parsing: response, from: metadata, requestedScopes: scopes, now: directory.now)
+            parsing: response, from: metadata, requestedScopes: scopes, unsaid: granted, now: directory.now)
         if let guestAccountID, answer.homeAccountID != guestAccountID { throw OpenIDError(.otherAccount) }
         guard let token = answer.idToken else {
             return RefreshedTokens(idToken: nil, idTokenClaims: nil, tokens: answer.tokens)
@@ -125,11 +132,11 @@ public struct KnownIdentity: Sendable, Hashable {
 
 extension ProviderRequest {
     fileprivate static func token(
-        at metadata: ProviderMetadata, _ registration: ClientRegistration, scopes: [String], claims: ClaimsRequest?,
+        at metadata: ProviderMetadata, _ registration: ClientRegistration, scopes: [String]?, claims: ClaimsRequest?,
         grant: [(name: String, value: String)]
     ) throws(OpenIDError) -> ProviderRequest {
         var form = grant
-        form.append(("scope", registration.scopeParameter(scopes)))
+        if let scopes { form.append(("scope", registration.scopeParameter(scopes))) }
         form.append(("client_info", "1"))
         if let claims = registration.claimsParameter(claims) { form.append(("claims", claims)) }
         return try .authenticated(metadata.tokenEndpoint, metadata: metadata, registration: registration, form: form)

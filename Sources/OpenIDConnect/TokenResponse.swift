@@ -44,9 +44,12 @@ struct TokenResponse: RedactedDescription {
     let idToken: String?
     let homeAccountID: String?
 
+    /// - Parameters:
+    ///   - requestedScopes: what the caller wants the token for.
+    ///   - unsaid: what is granted where the answer does not say (RFC 6749 section 5.1); nil: what was requested.
     init(
         parsing response: ProviderResponse, from metadata: ProviderMetadata, requestedScopes: [String],
-        now: ProviderClock
+        unsaid: [String]? = nil, now: ProviderClock
     ) throws(OpenIDError) {
         let json: JSONValue
         switch try ProviderAnswer(response, now: now) {
@@ -67,12 +70,12 @@ struct TokenResponse: RedactedDescription {
         }
         let time = now()
         let refreshIn = json["refresh_in"].flatMap(Self.seconds).flatMap { $0 < lifetime ? $0 : nil }
-        let scopes = json["scope"]?.string?.split(separator: " ").map(String.init) ?? []
+        let said = json["scope"]?.string?.split(separator: " ").map(String.init) ?? []
+        let scopes = said.isEmpty ? unsaid ?? requestedScopes : said
         tokens = GrantedTokens(
             accessToken: accessToken,
             refreshToken: json["refresh_token"]?.string.flatMap { $0.isEmpty ? nil : $0 },
-            scopes: scopes.isEmpty ? requestedScopes : scopes,
-            declinedScopes: scopes.isEmpty ? [] : Self.declined(requestedScopes, granted: scopes),
+            scopes: scopes, declinedScopes: Self.declined(requestedScopes, granted: scopes),
             expiresOn: time.addingTimeInterval(TimeInterval(lifetime)),
             refreshOn: refreshIn.map { time.addingTimeInterval(TimeInterval($0)) })
         idToken = json["id_token"]?.string.flatMap { $0.isEmpty ? nil : $0 }

@@ -7,6 +7,7 @@ import Testing
 
 /// What people and operators do is written down, and nothing by which strangers learn who it was.
 @Suite struct AuditTests {
+    private static let meganID = "48d31887-5fad-4d73-a9f5-3c356e68a038"
     private static let megan = "megan@contoso.example"
     private static let events: Set<String> = [
         "signed_in", "refused", "signed_out", "account_removed", "profile_edited", "admin_consented",
@@ -69,7 +70,8 @@ import Testing
     }
 
     @Test func `a sign-in that is refused says with which code, and who it was where that is known`() async throws {
-        try await Self.run(configured: { $0.applications[1].allowedUsers = [Self.megan] }) { site, visitor, audit in
+        try await Self.run(configured: { $0.applications[1].allowedUsers = [.object(id: Self.meganID)] }) {
+            site, visitor, audit in
             try await visitor.signIn(app: "ios", consent: "cancel")
             try await visitor.signIn(app: "ios")
             try await visitor.signIn(app: "macos")

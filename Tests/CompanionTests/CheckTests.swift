@@ -164,6 +164,67 @@ import Testing
         }
     }
 
+    /// What is said of an application's credential.
+    private func credential(_ report: CheckReport, _ app: String) -> [CheckFinding] {
+        findings(report, "credential", app: app)
+    }
+
+    @Test func `a wrong secret is a mistake at every kind of provider, and nothing beside says that it is good`()
+        async throws
+    {
+        try await Site.run { site in
+            var configuration = site.configuration
+            for index in configuration.applications.indices {
+                configuration.applications[index].credential = .fixed(.secret("another"))
+            }
+            let report = await run(site, configuration)
+            for app in configuration.applications {
+                #expect(credential(report, app.id).map(\.severity) == [.mistake], "\(app.id): \(report.text)")
+            }
+        }
+    }
+
+    @Test func `a secret that the provider takes is told so, and where it cannot be told, that`() async throws {
+        try await Site.run { site in
+            let report = await run(site, site.configuration)
+            #expect(report.ok, "\(report.text)")
+            for (app, text) in [
+                ("contoso", "The provider takes it."), ("external", "The provider takes it."),
+                ("provider", "The provider takes it."), ("ios", "only a sign-in can tell (it answered invalid_grant)."),
+                ("b2c", "only a sign-in can tell (it answered invalid_grant)."),
+            ] {
+                let found = credential(report, app)
+                #expect(
+                    !found.isEmpty && found.allSatisfy { $0.severity == .good && $0.what.contains(text) },
+                    "\(app): \(found)")
+            }
+        }
+    }
+
+    @Test(arguments: ["unsupported_grant_type", "unauthorized_client", "invalid_request", "invalid_scope"])
+    func `a provider that does not take the question does not refuse the secret`(error: String) async throws {
+        try await Site.run { site in
+            try await site.control(
+                #"{"token_error":{"status":400,"times":99,"body":{"error":"\#(error)"}}}"#)
+            let report = await run(site, site.configuration)
+            #expect(report.ok, "\(report.text)")
+            for app in site.configuration.applications {
+                let found = credential(report, app.id)
+                #expect(!found.isEmpty && found.allSatisfy { $0.what.contains("(it answered \(error))") }, "\(found)")
+            }
+        }
+    }
+
+    @Test func `a secret that ends soon and is refused is told once as what it is`() async throws {
+        try await Site.run { site in
+            var configuration = site.configuration
+            configuration.applications[0].clientSecretExpires = site.clock.now().addingTimeInterval(10 * 86_400)
+            configuration.applications[0].credential = .fixed(.secret("another"))
+            let report = await run(site, configuration)
+            #expect(credential(report, "ios").map(\.severity) == [.mistake, .advice])
+        }
+    }
+
     @Test(
         arguments: [
             (0, .good), (110, .good), (130, .advice), (-130, .advice), (290, .advice), (310, .mistake),

@@ -197,19 +197,6 @@ import Testing
         }
     }
 
-    @Test func `the fourth trip to the provider within a minute stops with a page that says why`() async throws {
-        try await Site.run { site in
-            let visitor = Visitor(site)
-            for _ in 0..<3 { #expect(try await visitor.get("/auth/ios/sign-in").status == 302) }
-            let stopped = try await visitor.get("/auth/ios/sign-in")
-            #expect(stopped.status == 429)
-            #expect(stopped.fields[.retryAfter] != nil)
-            #expect(stopped.text.contains("3 times within a minute"))
-            site.clock.advance(60)
-            #expect(try await visitor.get("/auth/ios/sign-in").status == 302)
-        }
-    }
-
     @Test func `sessions end by idleness and by age`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)

@@ -14,6 +14,41 @@ import Testing
 @Suite struct RequestLogTests {
     private static let trace = "0af7651916cd43dd8448eb211c80319c"
 
+    /// The fields of a line, read as a program reads them: one word, or what stands in quotes.
+    private func fields(_ line: String) -> [String: String] {
+        var fields: [String: String] = [:]
+        for match in line.matches(of: /(?: |^)([a-z_]+)=(?:"((?:[^"\\]|\\.)*)"|([^ "]*))(?= |$)/) {
+            fields[String(match.output.1)] = String(match.output.2 ?? match.output.3 ?? "")
+        }
+        return fields
+    }
+
+    @Test(
+        arguments: [
+            ("a", "a"), ("two words", #""two words""#), ("", #""""#), (#"say "no""#, #""say \"no\"""#),
+            (#"C:\x"#, #""C:\\x""#), ("a=b", #""a=b""#), ("a\nWARNING companion: b", #""a\u{a}WARNING companion: b""#),
+            ("x status=200", #""x status=200""#), (#"x" status="200"#, #""x\" status=\"200""#),
+            ("\u{1B}[31m", #""\u{1b}[31m""#), ("a\u{2028}b", #""a\u{2028}b""#), ("a\u{202E}b", #""a\u{202e}b""#),
+            ("a\u{A0}b", #""a\u{a0}b""#), ("a\u{85}b", #""a\u{85}b""#), ("é/{app}", "é/{app}"), ("\t", #""\u{9}""#),
+        ])
+    func `a value in a log line is one word or stands in quotes, and forges neither a field nor a line`(
+        value: String, text: String
+    ) {
+        let line = LogText.line("request", ["cause": "\(value)", "status": "503"])
+        #expect(line == "request cause=\(text) status=503")
+        #expect(fields(line).keys.sorted() == ["cause", "status"])
+        #expect(fields(line)["status"] == "503")
+        #expect(line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+    }
+
+    @Test func `a message stands as it is, unless it could pass for a field or a line`() {
+        #expect(
+            LogText.line("The server listens on http://localhost:8080.", [:])
+                == "The server listens on http://localhost:8080.")
+        #expect(LogText.line("x status=200", ["status": "503"]) == #""x status=200" status=503"#)
+        #expect(LogText.line("x\ny", [:]) == #""x\u{a}y""#)
+    }
+
     @Test(
         arguments: [
             ("sampled", "00-\(trace)-b7ad6b7169203331-01", true),

@@ -84,6 +84,10 @@ import Testing
             #expect(!policy.contains("unsafe-"))
             #expect(fields[.xContentTypeOptions] == "nosniff")
             #expect(fields[.referrerPolicy] == "no-referrer")
+            let features = try #require(fields[.permissionsPolicy]).split(separator: ", ")
+            #expect(features.contains("camera=()") && features.contains("geolocation=()"))
+            #expect(features.allSatisfy { $0.wholeMatch(of: /[a-z-]+=\(\)/) != nil })
+            #expect(!features.contains("clipboard-write=()"), "the pages copy")
             #expect(fields[.strictTransportSecurity] == nil, "only on https")
         }
     }

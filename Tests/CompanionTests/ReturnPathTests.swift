@@ -22,6 +22,28 @@ import Testing
         #expect(ReturnPath(path, below: "") == nil, "\(why)")
     }
 
+    @Test(arguments: [
+        "/auth/ios/sign-in", "/auth/ios/sign-in?prompt=none", "/auth", "/auth?x", "/auth#x", "/api/ios/me", "/api",
+        "/%61uth/ios/sign-in", "/auth%2Fios%2Fsign-in", "/%2561uth/x", "/a%70i/apps", "/auth%3Fx", "/api%23",
+        "/auth%252Fios%252Fsign-in",
+    ])
+    func `what is for scripts and providers is no page to come back to`(path: String) {
+        #expect(ReturnPath(path, below: "") == nil)
+        #expect(ReturnPath("/companion" + path, below: "/companion") == nil)
+        #expect(ReturnPath("/companion/" + path, below: "/companion") == nil, "a front makes one slash of two")
+    }
+
+    @Test(arguments: ["/authors", "/apiary", "/ios/auth/x", "/ios?next=/auth/x", "/Auth/x", "/ios#/api/x"])
+    func `what only looks like it is a page`(path: String) {
+        #expect(ReturnPath(path, below: "")?.text == path)
+        #expect(ReturnPath("/companion" + path, below: "/companion")?.text == "/companion" + path)
+    }
+
+    @Test func `below a path that is called so itself, its own pages are pages`() {
+        #expect(ReturnPath("/auth/ios", below: "/auth")?.text == "/auth/ios")
+        #expect(ReturnPath("/auth/auth/ios/sign-in", below: "/auth") == nil)
+    }
+
     @Test func `a long path is refused`() {
         #expect(ReturnPath("/" + String(repeating: "a", count: 512), below: "") == nil)
     }

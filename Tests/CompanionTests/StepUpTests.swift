@@ -33,6 +33,64 @@ import Testing
         }
     }
 
+    /// The claims that the browser is sent to the provider with.
+    private func claims(_ begun: Visitor.Answer) throws -> String {
+        let location = try #require(begun.location)
+        let query = try #require(URLComponents(string: location)?.queryItems)
+        return query.first { $0.name == "claims" }?.value ?? ""
+    }
+
+    @Test(arguments: [false, true])
+    func `a claims challenge that one call learnt is carried by whatever sign-in the page begins next`(
+        isRestarted: Bool
+    ) async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            #expect(try claims(try await visitor.get("/auth/ios/sign-in")).contains("nbf") == false)
+            try await site.control(#"{"claims_challenge": true, "token_platform_error": 50173}"#)
+            #expect(try await visitor.api(.get, "/api/ios/me").code == "interaction_required")
+            if isRestarted { try await site.restart() }
+            for query in [
+                "", "?prompt=login", "?login_hint=Adele@contoso.example", "?claims=%7B%22id_token%22%3A%7B%7D%7D",
+            ] {
+                let sent = try claims(try await visitor.get("/auth/ios/sign-in" + query))
+                #expect(sent.contains(#""nbf":{"essential":true"#), "\(query): \(sent)")
+                #expect(sent.contains(#""xms_cc""#), "\(query): \(sent)")
+                #expect(sent.contains("id_token") == query.contains("id_token"), "\(query): \(sent)")
+            }
+            // Somebody else is not asked for it, and neither is another application.
+            for path in [
+                "/auth/ios/sign-in?prompt=select_account", "/auth/ios/sign-in?login_hint=megan@contoso.example",
+                "/auth/macos/sign-in",
+            ] {
+                #expect(try claims(try await visitor.get(path)).contains("nbf") == false, "\(path)")
+            }
+            let other = try await visitor.send(.get, "/auth/ios/sign-in", headers: [.secFetchSite: "cross-site"])
+            #expect(try claims(other).contains("nbf") == false)
+            #expect(try await visitor.signIn().location == "/ios")
+            #expect(try await visitor.api(.get, "/api/ios/me").status == 200)
+            #expect(try claims(try await visitor.get("/auth/ios/sign-in")).contains("nbf") == false, "it was met")
+        }
+    }
+
+    @Test func `what the API asks for after a renewal that brought nothing is remembered as well`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            let encoded = Data(#"{"access_token":{"nbf":{"essential":true,"value":"17"}}}"#.utf8).base64EncodedString()
+            let challenge = #"Bearer error=\"insufficient_claims\", claims=\"\#(encoded)\""#
+            try await site.control(
+                #"{"graph_error":{"status":401,"body":{},"times":2,"headers":{"WWW-Authenticate":"\#(challenge)"}}}"#)
+            let answer = try await visitor.api(.get, "/api/ios/me")
+            #expect(answer.code == "interaction_required", "\(answer.text)")
+            #expect(try await site.count("token_refresh") == 1, "it was tried silently")
+            let account = try await visitor.api(.get, "/api/ios/account").json
+            #expect(account["needs_sign_in"] as? String == "interaction_required")
+            #expect(try claims(try await visitor.get("/auth/ios/sign-in")).contains(#""value":"17""#))
+        }
+    }
+
     @Test func `a scope that the API misses is offered for consent, and then there`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)

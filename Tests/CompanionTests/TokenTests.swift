@@ -197,4 +197,22 @@ import Testing
             #expect(events?.allSatisfy { $0["correlation_id"] is String } == true)
         }
     }
+
+    @Test func `a provider that takes no more than it granted renews tokens, with fewer scopes than were asked for`()
+        async throws
+    {
+        try await Site.run { site in
+            try await site.control(#"{"generic_provider": true, "declined_scope": "profile"}"#)
+            let visitor = Visitor(site)
+            #expect(try await visitor.signIn(app: "provider").location == "/provider")
+            for _ in 0..<2 {
+                let renewed = try await visitor.api(.post, "/api/provider/token", body: #"{"force_refresh":true}"#)
+                #expect(renewed.json["source"] as? String == "refreshed", "\(renewed.text)")
+            }
+            // The same provider refuses what asks for all of it, as the platform's own kind does.
+            _ = try await visitor.signIn(app: "ios")
+            let refused = try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
+            #expect(refused.code == "provider_rejected_request", "\(refused.text)")
+        }
+    }
 }

@@ -302,7 +302,7 @@ struct ControlTests {
             #expect(
                 Set(counts.keys) == [
                     "authorize", "token_code", "token_refresh", "token_failed", "token_requests", "code_replayed",
-                    "refresh_replayed", "graph_me", "logout", "keys", "discovery",
+                    "refresh_replayed", "token_revoked", "graph_me", "logout", "keys", "discovery",
                 ])
             #expect(counts.values.allSatisfy { $0 == 0 })
             #expect(try await browser.refresh(refresh).status == 200)

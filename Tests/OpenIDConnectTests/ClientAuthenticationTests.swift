@@ -53,24 +53,115 @@ struct ClientAuthenticationTests {
         }
     }
 
+    /// What a trial says, in one word.
+    private func word(_ verdict: CredentialTrial.Verdict) -> String {
+        switch verdict {
+        case .accepted: "accepted"
+        case .refused(let error): "refused \(error.code.rawValue)"
+        case .unavailable(let error): "unavailable \(error.code.rawValue)"
+        case .unknown(let error): "unknown \(error ?? "-")"
+        }
+    }
+
     @Test(
-        "what the token endpoint says of the client alone is a refusal",
+        "What the token endpoint says of a trial proves something, or nothing",
         arguments: [
-            (200, #"{"access_token":"a","token_type":"Bearer"}"#, nil), (400, #"{"error":"invalid_scope"}"#, nil),
-            (400, #"{"error":"unsupported_grant_type"}"#, nil), (400, #"{"error":"unauthorized_client"}"#, nil),
-            (403, "", nil), (200, "<h1>", nil), (401, #"{"error":"invalid_client"}"#, .providerRejectedClient),
-            (429, "", .throttled), (503, "<h1>", .providerUnavailable),
-        ] as [(Int, String, OpenIDError.Code?)])
-    func ownToken(_ status: Int, _ body: String, _ code: OpenIDError.Code?) async throws {
-        let provider = try TestProvider()
-        let metadata = try await provider.directory().metadata(for: provider.authority)
-        let request = try #require(try OwnTokenRequest(metadata: metadata, registration: registration()))
-        let fields = try form(request.providerRequest)
-        #expect(fields["grant_type"] == "client_credentials" && fields["scope"] == "\(clientID)/.default")
-        #expect(fields["client_secret"] == "the-client-secret")
+            (200, #"{"access_token":"a","token_type":"Bearer"}"#, "accepted", "unknown -"),
+            (200, "{}", "unknown -", "unknown -"), (200, "<h1>", "unknown -", "unknown -"),
+            (400, #"{"error":"invalid_grant"}"#, "unknown invalid_grant", "accepted at another's"),
+            (400, #"{"error":"invalid_scope"}"#, "unknown invalid_scope", "unknown invalid_scope"),
+            (
+                400, #"{"error":"unsupported_grant_type"}"#, "unknown unsupported_grant_type",
+                "unknown unsupported_grant_type"
+            ),
+            (400, #"{"error":"unauthorized_client"}"#, "unknown unauthorized_client", "unknown unauthorized_client"),
+            (
+                401, #"{"error":"invalid_client","error_codes":[500112]}"#, "unknown invalid_client",
+                "unknown invalid_client"
+            ),
+            (
+                401, #"{"error":"invalid_client","error_codes":[7000215]}"#, "refused provider_rejected_client",
+                "refused provider_rejected_client"
+            ),
+            (
+                401, #"{"error":"invalid_client"}"#, "refused provider_rejected_client",
+                "refused provider_rejected_client"
+            ),
+            (403, "", "unknown -", "unknown -"), (429, "", "unavailable throttled", "unavailable throttled"),
+            (503, "<h1>", "unavailable provider_unavailable", "unavailable provider_unavailable"),
+        ] as [(Int, String, String, String)])
+    func trial(_ status: Int, _ body: String, _ own: String, _ code: String) async throws {
         let answer = ProviderResponse(head: HTTPResponse(status: .init(code: status)), body: Array(body.utf8))
-        #expect(request.refusal(in: answer, now: { testTime })?.code == code)
-        #expect(try OwnTokenRequest(metadata: metadata, registration: registration(.publicClient)) == nil)
+        for kind in [Authority.Kind.workforce, .oidc] {
+            let provider = try TestProvider(kind == .oidc ? KindTests.provider : "\(origin)/common", kind: kind)
+            let metadata = try await provider.directory().metadata(for: provider.authority)
+            for (grant, expected) in [(CredentialTrial.Grant.clientCredentials, own), (.madeUpCode, code)] {
+                let trial = try CredentialTrial(
+                    grant, metadata: metadata, registration: registration(),
+                    randomBytes: { [UInt8](repeating: 0xAB, count: $0) })
+                let expected =
+                    expected != "accepted at another's"
+                    ? expected : kind == .oidc ? "accepted" : "unknown invalid_grant"
+                #expect(trial.map { word($0.verdict(on: answer, now: { testTime })) } == expected, "\(kind) \(grant)")
+            }
+        }
+    }
+
+    @Test("A trial asks as a sign-in does, or for the application itself, and a public client has nothing to try")
+    func trialRequest() async throws {
+        for kind in [Authority.Kind.workforce, .oidc] {
+            let provider = try TestProvider(kind == .oidc ? KindTests.provider : "\(origin)/common", kind: kind)
+            let metadata = try await provider.directory().metadata(for: provider.authority)
+            func fields(_ grant: CredentialTrial.Grant) throws -> [String: String] {
+                let trial = try CredentialTrial(
+                    grant, metadata: metadata, registration: registration(.secret("s", method: .post)),
+                    randomBytes: { [UInt8](repeating: 0xAB, count: $0) })
+                return try form(try #require(trial).providerRequest)
+            }
+            let own = try fields(.clientCredentials)
+            #expect(own["grant_type"] == "client_credentials" && own["client_secret"] == "s")
+            #expect(own["scope"] == (kind == .oidc ? nil : "\(clientID)/.default"))
+            let code = try fields(.madeUpCode)
+            #expect(code["grant_type"] == "authorization_code" && code["client_secret"] == "s")
+            #expect(code["code"]?.count == 43 && code["code_verifier"]?.count == 43)
+            #expect(code["redirect_uri"] == "http://localhost:8080/auth/callback")
+            for grant in CredentialTrial.Grant.allCases {
+                let trial = try CredentialTrial(
+                    grant, metadata: metadata, registration: registration(.publicClient), randomBytes: { _ in [] })
+                #expect(trial == nil)
+            }
+        }
+    }
+
+    @Test(
+        "A refresh asks other providers for no scope, and takes what was granted before for what they do not say",
+        arguments: [
+            (
+                .workforce, nil, nil, "User.Read Mail.Read openid profile offline_access", ["User.Read", "Mail.Read"],
+                []
+            ),
+            (
+                .workforce, ["user.read"], nil, "User.Read Mail.Read openid profile offline_access",
+                ["User.Read", "Mail.Read"], []
+            ),
+            (.oidc, ["user.read"], nil, nil, ["user.read"], ["Mail.Read"]),
+            (.oidc, nil, nil, nil, ["User.Read", "Mail.Read"], []),
+            (.oidc, ["user.read"], "user.read mail.read", nil, ["user.read", "mail.read"], []),
+        ] as [(Authority.Kind, [String]?, String?, String?, [String], [String])])
+    func refreshScopes(
+        _ kind: Authority.Kind, _ before: [String]?, _ said: String?, _ sent: String?, _ granted: [String],
+        _ declined: [String]
+    ) async throws {
+        let provider = try TestProvider(kind == .oidc ? KindTests.provider : "\(origin)/common", kind: kind)
+        let directory = provider.directory()
+        let request = try await RefreshRequest(
+            refreshToken: "r", account: KnownIdentity(issuer: "i", subject: "s", tenantID: nil),
+            scopes: ["User.Read", "Mail.Read"], granted: before,
+            metadata: directory.metadata(for: provider.authority), registration: registration())
+        #expect(try form(request.providerRequest)["scope"] == sent)
+        let answer = try tokenAnswer(idToken: nil, ["scope": said ?? ""])
+        let tokens = try await request.tokens(from: answer, directory: directory).tokens
+        #expect(tokens.scopes == granted && tokens.declinedScopes == declined)
     }
 
     @Test("A federated token goes as the assertion, and a public client sends its name alone")

@@ -45,6 +45,15 @@ public struct CheckFinding: Sendable, Codable, Equatable {
         return finding
     }
 
+    /// The same with one more sentence about what was found.
+    func saying(_ text: String) -> CheckFinding {
+        var finding = CheckFinding(
+            subject: subject, severity: severity, what: what + " " + text, why: why, remedy: remedy)
+        finding.application = application
+        finding.authority = authority
+        return finding
+    }
+
     init(_ finding: AuthorityCheck.Finding) {
         subject = finding.subject.rawValue
         severity = finding.isGood ? .good : finding.isWarning ? .advice : .mistake

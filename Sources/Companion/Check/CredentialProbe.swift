@@ -6,43 +6,100 @@ import SessionStore
 /// Asks the token endpoint whether it accepts the application's proof of who it is. When a secret ends, nobody but the
 /// provider knows.
 struct CredentialProbe: Sendable {
+    /// What came of it, for one application.
+    enum Result: Sendable {
+        /// There is nothing to prove, or what keeps it from being tried is a finding of its own.
+        case notTried
+        case accepted
+        /// What it answered does not tell; the OAuth error, where there was one.
+        case unknown(String?)
+        /// The proof was refused, so that nothing about the credential is good.
+        case refused(CheckFinding)
+        /// The token endpoint does not work.
+        case unavailable(CheckFinding)
+    }
+
     let client: HTTPClient
     let directory: ProviderDirectory
     let now: @Sendable () -> Date
 
-    /// nil when there is nothing to prove, when that cannot be tried, or when the answer says nothing against it.
-    func finding(for application: Application) async -> CheckFinding? {
+    func result(for application: Application) async -> Result {
         let credentials = ClientCredentials(now: now, randomBytes: SessionStore.secureRandomBytes)
-        // What keeps these from being there is a finding of its own.
         guard let metadata = try? await directory.metadata(for: application.authority),
-            let registration = try? credentials.registration(of: application),
-            let request = try? OwnTokenRequest(metadata: metadata, registration: registration)
-        else { return nil }
+            let registration = try? credentials.registration(of: application)
+        else { return .notTried }
+        // Others need not know a grant that no sign-in uses.
+        let grants: [CredentialTrial.Grant] =
+            application.kind == .oidc ? [.madeUpCode] : [.clientCredentials, .madeUpCode]
+        var result = Result.notTried
+        for grant in grants {
+            guard
+                let trial = try? CredentialTrial(
+                    grant, metadata: metadata, registration: registration,
+                    randomBytes: SessionStore.secureRandomBytes)
+            else { return .notTried }
+            result = await self.result(of: trial, application, at: metadata)
+            guard case .unknown = result else { return result }
+        }
+        return result
+    }
+
+    private func result(
+        of trial: CredentialTrial, _ application: Application, at metadata: ProviderMetadata
+    ) async -> Result {
         let answer: ProviderResponse
         do throws(HTTPClientError) {
-            answer = try await client.send(request.providerRequest)
+            answer = try await client.send(trial.providerRequest)
         } catch {
-            return CheckFinding.mistake(
-                "token_endpoint", "The token endpoint cannot be reached: \(error.reason)", why: Self.why,
-                remedy:
-                    "Try `curl -v \(metadata.tokenEndpoint)` on this machine: name resolution, firewall, proxy (https_proxy) or certificates."
-            ).of(application)
+            return .unavailable(
+                .mistake(
+                    "token_endpoint", "The token endpoint cannot be reached: \(error.reason)", why: Self.why,
+                    remedy:
+                        "Try `curl -v \(metadata.tokenEndpoint)` on this machine: name resolution, firewall, proxy (https_proxy) or certificates."
+                ).of(application))
         }
-        guard let error = request.refusal(in: answer, now: now) else { return nil }
-        guard !error.isTransient else {
-            return CheckFinding.mistake(
-                "token_endpoint", "The token endpoint answered \(answer.head.status.code).", why: Self.why,
-                remedy: error.code == .throttled
-                    ? "Wait as long as it asks; then find what asks so often: forced renewals, or several servers with this client id."
-                    : "Look at the provider's status page, and try again in a few minutes."
-            ).of(application)
+        switch trial.verdict(on: answer, now: now) {
+        case .accepted: return .accepted
+        case .unknown(let error): return .unknown(error)
+        case .unavailable(let error):
+            return .unavailable(
+                .mistake(
+                    "token_endpoint", "The token endpoint answered \(answer.head.status.code).", why: Self.why,
+                    remedy: error.code == .throttled
+                        ? "Wait as long as it asks; then find what asks so often: forced renewals, or several servers with this client id."
+                        : "Look at the provider's status page, and try again in a few minutes."
+                ).of(application))
+        case .refused(let error):
+            return .refused(
+                .mistake(
+                    "credential",
+                    "The provider does not accept the application's secret or certificate: \(error.description)",
+                    why: "Nobody can sign in, and no token is renewed; who is signed in stays so.",
+                    remedy: (error.explanation.map { $0.remedy + " " } ?? "") + application.credential.renewal
+                ).of(application))
         }
-        return CheckFinding.mistake(
-            "credential", "The provider does not accept the application's secret or certificate: \(error.description)",
-            why: "Nobody can sign in, and no token is renewed; who is signed in stays so.",
-            remedy: (error.explanation.map { $0.remedy + " " } ?? "") + application.credential.renewal
-        ).of(application)
     }
 
     private static let why = "Codes are redeemed and tokens are renewed there: nobody can sign in."
+}
+
+extension [CheckFinding] {
+    /// With what the token endpoint said of an application's credential: of one thing there is one word.
+    func adding(_ result: CredentialProbe.Result, for application: Application) -> [CheckFinding] {
+        func isGood(_ finding: CheckFinding) -> Bool {
+            finding.subject == "credential" && finding.application == application.id && finding.severity == .good
+        }
+        func saying(_ text: String) -> [CheckFinding] {
+            map { isGood($0) ? $0.saying(text) : $0 }
+        }
+        switch result {
+        case .notTried: return self
+        case .accepted: return saying("The provider takes it.")
+        case .unknown(let error):
+            return saying(
+                "Whether the provider takes it only a sign-in can tell\(error.map { " (it answered \($0))" } ?? "").")
+        case .unavailable(let finding): return self + [finding]
+        case .refused(let finding): return filter { !isGood($0) } + [finding]
+        }
+    }
 }

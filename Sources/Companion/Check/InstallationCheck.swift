@@ -32,13 +32,17 @@ public struct InstallationCheck: Sendable {
         let configured = ConfigurationFindings(configuration: configuration)
         let registrations = configuration.applications.map(configured.registration)
         async let reports = AuthorityCheck(client: client, now: now).run(configuration.applications)
-        async let probed = probe(configuration, registrations)
+        let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
+        async let probed = probe(configuration.applications, registrations, directory)
         let (storage, latestClaims) = Self.storage(configuration)
         var findings = storage + configured.general
         for report in await reports {
             findings += report.findings.map { CheckFinding($0).of(report.application, authority: report.authority) }
         }
-        findings += await probed
+        for (application, (found, credential)) in zip(configuration.applications, await probed) {
+            findings = (findings + found).adding(credential, for: application)
+        }
+        findings += await mixUps(configuration, directory)
         for application in configuration.applications {
             findings += configured.redirectURI(of: application) + configured.secrets(of: application)
             findings += Self.loginHint(application, latestClaims[application.id])
@@ -48,26 +52,25 @@ public struct InstallationCheck: Sendable {
     }
 
     private func probe(
-        _ configuration: CompanionConfiguration, _ registrations: [CheckReport.Registration]
-    ) async -> [CheckFinding] {
-        let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
+        _ applications: [Application], _ registrations: [CheckReport.Registration], _ directory: ProviderDirectory
+    ) async -> [([CheckFinding], CredentialProbe.Result)] {
         let registered = RegistrationProbe(client: client, directory: directory)
         let trusted = CredentialProbe(client: client, directory: directory, now: now)
         let api = APIProbe(client: client)
-        let probed = await withTaskGroup(of: (Int, [CheckFinding]).self) { group in
-            for (index, (application, registration)) in zip(configuration.applications, registrations).enumerated() {
+        return await withTaskGroup(of: (Int, [CheckFinding], CredentialProbe.Result).self) { group in
+            for (index, (application, registration)) in zip(applications, registrations).enumerated() {
                 group.addTask {
                     async let isRegistered = registered.finding(for: application, registration)
-                    async let isTrusted = trusted.finding(for: application)
+                    async let isTrusted = trusted.result(for: application)
                     async let hasAPI = api.finding(for: application)
-                    return (index, await [isRegistered, isTrusted, hasAPI].compactMap(\.self))
+                    return (index, await [isRegistered, hasAPI].compactMap(\.self), await isTrusted)
                 }
             }
-            var findings = [[CheckFinding]](repeating: [], count: configuration.applications.count)
-            for await (index, found) in group { findings[index] = found }
-            return findings.flatMap(\.self)
+            var results = [([CheckFinding], CredentialProbe.Result)](
+                repeating: ([], .notTried), count: applications.count)
+            for await (index, found, credential) in group { results[index] = (found, credential) }
+            return results
         }
-        return await probed + mixUps(configuration, directory)
     }
 
     /// From what the probes have read.

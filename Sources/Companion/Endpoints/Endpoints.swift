@@ -51,7 +51,7 @@ struct Endpoints: Sendable {
     /// Everything else.
     func answer(_ exchange: Exchange, request: Request) async throws -> Response {
         switch exchange.route {
-        case .signIn: return try await signIn(exchange)
+        case .signIn: return try await signIn(exchange, request: request)
         case .adminConsent: return try await adminConsent(exchange)
         case .callback, .ownCallback: return try await callback(exchange, request: request)
         case .signOut: return try await signOut(exchange, request: request)

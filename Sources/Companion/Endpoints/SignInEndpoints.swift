@@ -6,10 +6,11 @@ import SessionStore
 
 /// Out to the provider, and back.
 extension Endpoints {
-    func signIn(_ exchange: Exchange) async throws -> Response {
+    func signIn(_ exchange: Exchange, request: Request) async throws -> Response {
         let application = try application(exchange)
         let options = try SignInOptions(
-            query: exchange.query, application: application, publicURL: configuration.publicURL)
+            query: exchange.query, application: application, publicURL: configuration.publicURL,
+            isCrossSite: request.head[.secFetchSite] == "cross-site")
         do {
             let (location, id) = try await signInFlow.begin(
                 application, options: options, cookie: exchange.cookie, correlationID: exchange.correlationID)

@@ -120,6 +120,9 @@ final class Pipeline: Responder {
         if route.isAPI, let site, site != "same-origin", site != "none" {
             throw Problem(.crossSiteRequest, "Another site may not read or change anything here.")
         }
+        if route.isBegin, let destination = head[.secFetchDest], destination != "document" {
+            throw Problem(.crossSiteRequest, "A sign-in begins in a window of its own, never inside another page.")
+        }
         guard head.method != .get, head.method != .head else { return }
         guard head[.xCompanion] == "1" else {
             throw Problem(.crossSiteRequest, "The request lacks the header X-Companion: 1, which our own pages send.")
@@ -201,6 +204,8 @@ extension HTTPField.Name {
     static let xForwardedProto = literal("x-forwarded-proto")
     /// Fetch metadata (W3C): where the request came from.
     static let secFetchSite = literal("sec-fetch-site")
+    /// Fetch metadata (W3C): what the answer is for, `document` where it fills a window.
+    static let secFetchDest = literal("sec-fetch-dest")
     /// Fetch metadata (W3C): what kind of request it is.
     static let secFetchMode = literal("sec-fetch-mode")
 }

@@ -21,6 +21,13 @@ final class SignInFlow: Sendable {
         case failed(app: String, returnPath: String, problem: Problem)
     }
 
+    /// The step of the timeline that a callback has come to, told when it ends.
+    private struct Step {
+        var name: String
+        var endpoint: String
+        var start: ContinuousClock.Instant
+    }
+
     private struct CallbackKey: Hashable {
         var state: String
         var code: String?
@@ -82,19 +89,37 @@ final class SignInFlow: Sendable {
     ) async throws -> (location: String, sessionID: SessionID) {
         let scopes = application.registration.scopes + options.extraScopes
         let number = history.nextID()
+        var options = options
         do {
+            // A newcomer cannot be in a loop, and nothing was learnt about him before.
+            if let cookie, let session = try await store.session(cookie) {
+                if options.isAutomatic { try countTrip(of: session, application) }
+                options.carryChallenge(of: session.accounts(for: application.id))
+            }
             return try await begin(
                 application, options: options, number: number, scopes: scopes, cookie: cookie,
                 correlationID: correlationID)
         } catch {
             let problem = Problem(any: error, correlationID: correlationID)
             metrics.signInEnded(application.id, AttemptPurpose.Kind(options.userFlow), problem.code)
-            if let cookie, let session = try? await store.session(cookie) {
+            // What the limit refused leaves nothing behind.
+            if problem.code != .signInLoop, let cookie, let session = try? await store.session(cookie) {
                 note(number, options, scopes: scopes, application, session)
                 history.fail(number, session: session.key, problem)
             }
             throw error
         }
+    }
+
+    /// Asked before anything is fetched or written.
+    private func countTrip(of session: Session, _ application: Application) throws(Problem) {
+        guard let seconds = trips.begin(session: session.key.value, app: application.id) else { return }
+        throw Problem(
+            .signInLoop,
+            "This browser went to the identity provider \(TripLimit.maxTrips) times within a minute without getting anywhere, "
+                + "so the companion stopped. Usually the application's permissions or the tenant's policies ask for something "
+                + "that signing in does not give. Wait \(seconds) seconds, or tell the operator.",
+            retryAfter: seconds)
     }
 
     private func note(
@@ -121,14 +146,6 @@ final class SignInFlow: Sendable {
             returnPath: options.returnPath,
             prompt: options.prompt, scopes: scopes, subject: subject, cookie: cookie)
         guard let session = try await store.session(sessionID) else { throw StoreError.noSuchSession }
-        if options.countsAsTrip, let seconds = trips.begin(session: session.key.value, app: application.id) {
-            throw Problem(
-                .signInLoop,
-                "This browser went to the identity provider \(TripLimit.maxTrips) times within a minute without getting anywhere, "
-                    + "so the companion stopped. Usually the application's permissions or the tenant's policies ask for something "
-                    + "that signing in does not give. Wait \(seconds) seconds, or tell the operator.",
-                retryAfter: seconds)
-        }
         var request = AuthorizationRequest(
             prompt: options.prompt, loginHint: options.loginHint, domainHint: options.domainHint, scopes: scopes,
             claims: options.claims)
@@ -213,15 +230,19 @@ final class SignInFlow: Sendable {
     ) async throws -> Outcome {
         let start = ContinuousClock.now
         let attempt: SignInAttempt
-        switch try await store.consumeAttempt(state: callback.state, code: callback.code, cookie: cookie) {
+        let consumed = try await store.consumeAttempt(state: callback.state, code: callback.code, cookie: cookie)
+        switch consumed {
         case .attempt(let consumed):
             attempt = consumed
         case .replayed(_, let returnTo, let sessionID):
             return .signedIn(returnPath: returnTo, sessionID: sessionID)
         case .inProgress(let app, let returnTo), .failed(let app, let returnTo), .expired(let app, let returnTo):
             // An old callback, as from the browser's history: whoever is signed in goes to the page.
-            if let cookie, let session = try await store.session(cookie), session.currentAccount(for: app) != nil {
-                return .signedInBefore(returnPath: returnTo)
+            let session: Session? = if let cookie { try await store.session(cookie) } else { nil }
+            if session?.currentAccount(for: app) != nil { return .signedInBefore(returnPath: returnTo) }
+            // One that failed says once more why.
+            if case .failed = consumed, let session, let known = history.lastFailure(session: session.key, app: app) {
+                return .failed(app: app, returnPath: returnTo, problem: known)
             }
             return .failed(
                 app: app, returnPath: returnTo,
@@ -240,34 +261,29 @@ final class SignInFlow: Sendable {
         }
         let flow = AttemptPurpose.kind(of: attempt)
         var who: Pseudonym?
-        func refused(_ code: Problem.Code) {
-            audit.write(
-                .refused, application: application.id, outcome: code.rawValue, account: who, session: attempt.session)
-        }
+        var step = Step(name: "callback", endpoint: redirectURI, start: start)
         do {
             let outcome = try await finish(
-                attempt, application, callback: callback, at: redirectURI, cookie: cookie, since: start,
-                correlationID: correlationID, who: &who)
+                attempt, application, callback: callback, cookie: cookie, at: &step, correlationID: correlationID,
+                who: &who)
             metrics.signInEnded(application.id, flow)
             return outcome
-        } catch let error as StoreError where error.isUnavailable {
-            metrics.signInEnded(application.id, flow, .storageUnavailable)
-            refused(.storageUnavailable)
-            // The person did everything right and nothing could be kept: say so rather than blame the sign-in.
-            throw error
         } catch {
             var problem = Problem(any: error, correlationID: correlationID)
             if problem.code == .adminConsentRequired { problem.action = adminConsent(application) }
             metrics.signInEnded(application.id, flow, problem.code)
-            refused(problem.code)
-            let number = history.id(of: AttemptPurpose.mark(of: attempt))
-            timeline.record(
-                session: attempt.session.value, app: attempt.app, step: "callback", outcome: problem.code.rawValue,
-                at: application.registration.redirectURI, attempt: number, since: start,
-                correlationID: problem.correlationID)
+            audit.write(
+                .refused, application: application.id, outcome: problem.code.rawValue, account: who,
+                session: attempt.session)
+            note(step, of: attempt, outcome: problem.code.rawValue, correlationID: problem.correlationID)
             history.fail(
-                number, session: attempt.session, attempt: attempt, authority: application.authority, problem)
+                history.id(of: AttemptPurpose.mark(of: attempt)), session: attempt.session, attempt: attempt,
+                authority: application.authority, problem)
+            // The person did everything right and nothing could be kept: say so rather than blame the sign-in.
+            if let error = error as? StoreError, error.isUnavailable { throw error }
             try await store.failSignIn(attempt)
+            // Somebody answered at the provider's page: no loop.
+            trips.reset(session: attempt.session.value, app: attempt.app)
             // "Forgot your password?" is no failure: the page for it comes at once.
             if problem.code == .passwordResetRequested,
                 let outcome = try await next(.resetPassword, after: attempt, application, cookie: cookie, correlationID)
@@ -276,6 +292,12 @@ final class SignInFlow: Sendable {
             }
             return .failed(app: attempt.app, returnPath: attempt.returnTo, problem: problem)
         }
+    }
+
+    private func note(_ step: Step, of attempt: SignInAttempt, outcome: String = "ok", correlationID: String?) {
+        timeline.record(
+            session: attempt.session.value, app: attempt.app, step: step.name, outcome: outcome, at: step.endpoint,
+            attempt: history.id(of: AttemptPurpose.mark(of: attempt)), since: step.start, correlationID: correlationID)
     }
 
     /// The URL for an administrator, who may sit at another machine.
@@ -298,12 +320,12 @@ final class SignInFlow: Sendable {
     }
 
     private func finish(
-        _ attempt: SignInAttempt, _ application: Application, callback: Callback, at redirectURI: String,
-        cookie: SessionID?, since start: ContinuousClock.Instant, correlationID: String, who: inout Pseudonym?
+        _ attempt: SignInAttempt, _ application: Application, callback: Callback, cookie: SessionID?,
+        at step: inout Step, correlationID: String, who: inout Pseudonym?
     ) async throws -> Outcome {
         let purpose = try AttemptPurpose(attempt, application)
         // Another provider's answer, which its code must not be taken from (a mix-up, RFC 9700 §4.4).
-        guard purpose.redirectURI == redirectURI else {
+        guard purpose.redirectURI == step.endpoint else {
             throw Problem(.issuerMismatch, "The answer came to another address than it was asked for at. Start again.")
         }
         let secrets = AuthorizationAttempt(
@@ -317,18 +339,23 @@ final class SignInFlow: Sendable {
                 returnPath: attempt.returnTo + querySeparator(attempt) + "admin_consent=granted", sessionID: sessionID)
         }
         let signedIn = try await redeem(
-            callback, secrets, attempt, application, for: purpose, since: start, correlationID: correlationID)
+            callback, secrets, attempt, application, for: purpose, at: &step, correlationID: correlationID)
         who = store.pseudonym(ofAccount: signedIn.homeAccountID, environment: purpose.authority.environment)
         try admission.check(signedIn.idTokenClaims, application)
         try checkAuthenticationTime(signedIn.idTokenClaims, attempt, purpose)
-        history.succeed(
-            history.id(of: purpose.mark), session: attempt.session, granted: signedIn.tokens.scopes,
-            declined: signedIn.tokens.declinedScopes)
+        // Noted when the store has committed, and not before: until then it can fail.
+        func succeeded(_ step: Step) {
+            note(step, of: attempt, correlationID: correlationID)
+            history.succeed(
+                history.id(of: purpose.mark), session: attempt.session, granted: signedIn.tokens.scopes,
+                declined: signedIn.tokens.declinedScopes)
+        }
         switch purpose.kind {
         case .signIn, .adminConsent:
             let sessionID = try await store.completeSignIn(
                 attempt, account: NewAccount(signedIn, at: purpose.authority),
                 tokens: NewTokens(signedIn, requestedScopes: attempt.requestedScopes))
+            succeeded(step)
             if application.page == .portal { recent.note(attempt, account: signedIn.homeAccountID) }
             audit.write(.signedIn, application: application.id, account: who, session: attempt.session)
             return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
@@ -338,11 +365,13 @@ final class SignInFlow: Sendable {
                 throw Problem(.otherAccount, "Another person's profile was edited than the one who is signed in here.")
             }
             let sessionID = try await store.completeAttempt(attempt)
+            succeeded(step)
             audit.write(.profileEdited, application: application.id, account: who, session: attempt.session)
             return .signedIn(
                 returnPath: attempt.returnTo + querySeparator(attempt) + "profile=edited", sessionID: sessionID)
         case .resetPassword:
             let sessionID = try await store.completeAttempt(attempt)
+            succeeded(step)
             // The new password has just proved who it is: the sign-in that follows asks for nothing.
             return try await next(.signIn, after: attempt, application, cookie: sessionID, correlationID)
                 ?? .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
@@ -376,28 +405,20 @@ final class SignInFlow: Sendable {
 
     private func redeem(
         _ callback: Callback, _ secrets: AuthorizationAttempt, _ attempt: SignInAttempt, _ application: Application,
-        for purpose: AttemptPurpose, since start: ContinuousClock.Instant, correlationID: String
+        for purpose: AttemptPurpose, at step: inout Step, correlationID: String
     ) async throws -> SignedInTokens {
         let metadata = try await directory.metadata(for: purpose.authority)
         let validated = try callback.validated(against: secrets, metadata: metadata)
-        timeline.record(
-            session: attempt.session.value, app: application.id, step: "callback",
-            at: purpose.redirectURI, attempt: history.id(of: purpose.mark), since: start,
-            correlationID: correlationID)
+        note(step, of: attempt, correlationID: correlationID)
 
-        let tokenStart = ContinuousClock.now
+        step = Step(name: "token", endpoint: metadata.tokenEndpoint.description, start: .now)
         var registration = try credentials.registration(of: application)
         registration.redirectURI = purpose.redirectURI
         let request = try CodeRequest(
             redeeming: validated, scopes: attempt.requestedScopes, claims: purpose.claims, registration: registration,
             configured: try await directory.metadata(for: application.authority))
-        let signedIn = try await exchange.run(
+        return try await exchange.run(
             request.providerRequest, at: metadata, clientID: registration.clientID
         ) { try await request.tokens(from: $0, directory: directory) }
-        timeline.record(
-            session: attempt.session.value, app: application.id, step: "token",
-            at: metadata.tokenEndpoint.description, attempt: history.id(of: purpose.mark), since: tokenStart,
-            correlationID: correlationID)
-        return signedIn
     }
 }

@@ -1,5 +1,6 @@
 import HTTPWire
 import OpenIDConnect
+import SessionStore
 
 /// What a sign-in's URL may ask for, checked.
 struct SignInOptions: Sendable {
@@ -8,6 +9,7 @@ struct SignInOptions: Sendable {
     /// The fields of the address that the companion understands by itself.
     static let ownFields: Set<String> = [
         "prompt", "max_age", "login_hint", "domain_hint", "scope", "policy", "tenant", "claims", "return_to",
+        "automatic",
     ]
 
     /// The most that `max_age` may ask for, in seconds: a year.
@@ -35,9 +37,11 @@ struct SignInOptions: Sendable {
     /// What the application's configuration lets through to the provider.
     var extraParameters: [(name: String, value: String)] = []
     let returnPath: ReturnPath
-    /// Whether it counts against ``TripLimit``: a user flow that a person chose, or that follows another, is no loop, and
-    /// neither is a kiosk's, where every sign-in asks for a password.
-    let countsAsTrip: Bool
+    /// Whether the person chooses the account at the provider, by the address or because another site sent them.
+    let choosesAccount: Bool
+    /// Whether our own page's script began it by itself, and said so: only that counts against ``TripLimit``. What a
+    /// person presses is no loop.
+    let isAutomatic: Bool
 
     /// What follows another flow by itself: nothing is asked for but what is necessary.
     init(continuing flow: Application.UserFlow, at authority: Authority, returnPath: ReturnPath) {
@@ -45,13 +49,18 @@ struct SignInOptions: Sendable {
         policy = flow.rawValue
         self.authority = authority
         self.returnPath = returnPath
-        countsAsTrip = false
+        choosesAccount = false
+        isAutomatic = false
     }
 
     /// Reads the query of `/auth/{app}/sign-in`.
     ///
+    /// - Parameter isCrossSite: whether another site sent the browser here (`Sec-Fetch-Site: cross-site`). Then it may
+    ///   begin the application's own sign-in, in which the person picks the account, and ask for nothing else.
     /// - Throws: ``Problem`` `bad_request` that names the parameter.
-    init(query: String?, application: Application, publicURL: PublicURL) throws(Problem) {
+    init(
+        query: String?, application: Application, publicURL: PublicURL, isCrossSite: Bool = false
+    ) throws(Problem) {
         let fields: FormFields
         do {
             fields = try FormFields(query: query ?? "")
@@ -75,8 +84,9 @@ struct SignInOptions: Sendable {
         extraScopes = (fields["scope"] ?? "").split(separator: " ").map(String.init)
         extraParameters = application.extraQueryParameters.compactMap { name in fields[name].map { (name, $0) } }
         (userFlow, authority) = try SignInOptions.destination(
-            policy: fields["policy"] ?? "", tenant: fields["tenant"] ?? "", application)
-        countsAsTrip = userFlow == .signIn && application.page != .kiosk
+            policy: isCrossSite ? "" : fields["policy"] ?? "", tenant: fields["tenant"] ?? "", application)
+        isAutomatic = !isCrossSite && fields["automatic"] == "1"
+        choosesAccount = isCrossSite || ["select_account", "create"].contains(fields["prompt"])
         tenant = fields["tenant"].flatMap { $0.isEmpty ? nil : $0 }
         policy = application.kind == .b2c ? userFlow.rawValue : nil
         // A hint names the account, so that asking which account it is (the application's own prompt) would be wrong.
@@ -96,19 +106,36 @@ struct SignInOptions: Sendable {
             }
             maxAge = seconds
         }
-        // Nobody at a kiosk gets in with what the person before them left at the provider.
-        if application.page == .kiosk { (prompt, maxAge) = (.login, SignInOptions.kioskMaxAge) }
         if let text = fields["claims"], !text.isEmpty {
             guard let request = ClaimsRequest(json: text) else {
                 throw Problem(.badRequest, "“claims” must be a JSON object of at most 8192 bytes.")
             }
             claims = request
         }
+        if isCrossSite {
+            (loginHint, extraScopes, extraParameters, claims, maxAge) = (nil, [], [], nil, nil)
+            prompt = .selectAccount
+        }
+        // Nobody at a kiosk gets in with what the person before them left at the provider.
+        if application.page == .kiosk { (prompt, maxAge) = (.login, SignInOptions.kioskMaxAge) }
         let home = publicURL.pagePath(of: application)
         guard let path = ReturnPath(fields["return_to"] ?? home, below: publicURL.prefix) else {
             throw Problem(.badRequest, "“return_to” must be a path of this site.")
         }
         returnPath = path
+    }
+
+    /// Adds the claims for which the provider or the API last refused the account: a sign-in without them would bring a
+    /// token that is refused again.
+    ///
+    /// - Parameter accounts: the application's in this session.
+    mutating func carryChallenge(of accounts: [Account]) {
+        guard userFlow == .signIn, !choosesAccount else { return }
+        let account = accounts.first { account in
+            loginHint.map { $0.lowercased() == account.username.lowercased() } ?? account.current
+        }
+        guard let learnt = account?.interactionClaims.flatMap(ClaimsRequest.init(json:)) else { return }
+        claims = claims.map(learnt.merging) ?? learnt
     }
 
     private static func destination(

@@ -1,10 +1,11 @@
 import Foundation
 import Synchronization
 
-/// Stops a browser that goes to the provider and back again and again: at most three trips a minute for one session
-/// and application (the platform itself answers such loops with AADSTS50196).
+/// Stops a page that goes to the provider and back again and again by itself: at most three trips a minute for one session
+/// and application (the platform itself answers such loops with AADSTS50196). Only what the page's script begins by itself
+/// is counted, and says so; what a person presses is no loop.
 ///
-/// A person's own act (a sign-out) or a call that succeeded ends the count: then it was no loop.
+/// A person's own act (a sign-out, an answer at the provider's page) or a call that succeeded ends the count.
 final class TripLimit: Sendable {
     private struct Key: Hashable {
         var session: Int64

@@ -99,9 +99,12 @@ struct APIProxy: Sendable {
             answer = try await send(url, application, token: other, correlationID: correlationID)
             challenges = APIProxy.challenges(answer.head)
             if answer.head.status == .unauthorized, let claims = ClaimsRequest(challenges: challenges) {
-                throw interaction(
+                let problem = interaction(
                     .interactionRequired, "The API asks for more than a silent renewal can give. Sign in again.",
                     application, session, account, tenant, scopes: scopes, claims: claims)
+                try await tokens.learn(
+                    claims, reason: problem.code, for: target(application, session, account, tenant, scopes))
+                throw problem
             }
         }
         if let missing = AuthenticationChallenge.insufficientScopes(in: challenges), !missing.isEmpty {
@@ -116,10 +119,16 @@ struct APIProxy: Sendable {
         _ code: Problem.Code, _ detail: Message, _ application: Application, _ session: Session, _ account: Account,
         _ tenant: String?, scopes: [String], claims: ClaimsRequest?
     ) -> Problem {
-        let target = TokenTarget(
+        let target = target(application, session, account, tenant, scopes)
+        return Problem(code, detail, action: tokens.signIn(application, account, target, claims: claims))
+    }
+
+    private func target(
+        _ application: Application, _ session: Session, _ account: Account, _ tenant: String?, _ scopes: [String]
+    ) -> TokenTarget {
+        TokenTarget(
             session: session.key, app: application.id, accountID: account.id, tenant: tenant,
             scopes: ScopeSet(scopes))
-        return Problem(code, detail, action: tokens.signIn(application, account, target, claims: claims))
     }
 
     /// OpenID Connect Core section 5.3.2: claims about somebody else must not be used.

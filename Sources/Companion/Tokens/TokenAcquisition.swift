@@ -163,7 +163,7 @@ final class TokenAcquisition: Sendable {
             try await store.requireWritable()
             let tokens = try await redeem(
                 refreshToken, application, at: authority, account: account, target: target, scopes: scopes,
-                claims: demand.claims)
+                granted: stored?.grantedScopes.scopes, claims: demand.claims)
             try await store.storeRefreshed(
                 target.session, app: target.app, accountID: target.accountID, tokens: tokens)
             guard let token = try await storedToken(target) else { throw StoreError.noSuchSession }
@@ -194,14 +194,14 @@ final class TokenAcquisition: Sendable {
     /// The exchange with the token endpoint.
     private func redeem(
         _ refreshToken: String, _ application: Application, at authority: Authority, account: Account,
-        target: TokenTarget, scopes: [String], claims: ClaimsRequest?
+        target: TokenTarget, scopes: [String], granted: [String]?, claims: ClaimsRequest?
     ) async throws -> NewTokens {
         let metadata = try await directory.metadata(for: authority)
         let registration = try credentials.registration(of: application)
         let request = try RefreshRequest(
             refreshToken: refreshToken,
             account: KnownIdentity(issuer: account.issuer, subject: account.subject, tenantID: account.tenantID),
-            scopes: scopes, claims: claims, metadata: metadata, registration: registration,
+            scopes: scopes, granted: granted, claims: claims, metadata: metadata, registration: registration,
             configured: try await directory.metadata(for: application.authority),
             guestAccountID: target.tenant == nil ? nil : account.id)
         let refreshed = try await exchange.run(
@@ -221,9 +221,16 @@ final class TokenAcquisition: Sendable {
         if target.tenant == nil, target.scopes == ScopeSet(application.registration.scopes) {
             try await store.markNeedsInteraction(
                 target.session, app: target.app, accountID: target.accountID, reason: error.code.rawValue,
-                claims: error.claims?.json, refreshToken: refreshToken)
+                claims: (error.claims ?? demanded)?.json, refreshToken: refreshToken)
         }
         return Problem(error, action: signIn(application, account, target, claims: error.claims ?? demanded))
+    }
+
+    /// Remembers what an API asks for beyond what a silent renewal can give: the next sign-in carries it, whoever begins it.
+    func learn(_ claims: ClaimsRequest, reason: Problem.Code, for target: TokenTarget) async throws(StoreError) {
+        guard target.tenant == nil else { return }
+        try await store.markNeedsInteraction(
+            target.session, app: target.app, accountID: target.accountID, reason: reason.rawValue, claims: claims.json)
     }
 
     /// Where the same account signs in again: with its hint, so that nobody has to choose.

@@ -23,6 +23,7 @@ enum ControlChange: Sendable {
     case idTokenClaims([String: JSONValue])
     case omitAuthTime(Bool)
     case ignoreFreshness(Bool)
+    case genericProvider(Bool)
     case reset
 
     /// What a caller got wrong, in words for the caller.
@@ -34,7 +35,7 @@ enum ControlChange: Sendable {
         "token_error", "graph_error", "token_delay_ms", "graph_delay_ms", "close_connection", "lost_token_answer",
         "provider_down", "revoke", "require_consent", "require_mfa", "claims_challenge", "bad_id_token",
         "token_platform_error", "authorize_platform_error", "missing_scope", "declined_scope",
-        "b2c_issuer_without_policy", "id_token_claims", "omit_auth_time", "ignore_max_age",
+        "b2c_issuer_without_policy", "id_token_claims", "omit_auth_time", "ignore_max_age", "generic_provider",
     ]
 
     /// The changes of a JSON object, or all that is wrong with it: nothing is applied in part.
@@ -84,6 +85,7 @@ enum ControlChange: Sendable {
         case "id_token_claims": .idTokenClaims(try claims(value))
         case "omit_auth_time": .omitAuthTime(try flag(value))
         case "ignore_max_age": .ignoreFreshness(try flag(value))
+        case "generic_provider": .genericProvider(try flag(value))
         case "rotate_key": try flag(value) ? .rotateKey : nil
         default: try flag(value) ? .reset : nil
         }

@@ -63,6 +63,7 @@ extension Platform {
         case .idTokenClaims(let claims): controls.change { $0.idTokenClaims = claims }
         case .omitAuthTime(let isOn): controls.change { $0.omitsAuthTime = isOn }
         case .ignoreFreshness(let isOn): controls.change { $0.ignoresFreshness = isOn }
+        case .genericProvider(let isOn): controls.change { $0.isGeneric = isOn }
         case .claimsChallenge(let isOn): controls.setClaimsChallenge(isOn, now: now())
         case .revoke(let account): state.change { $0.revocations[account.username, default: 0] += 1 }
         case .requireConsent(let account): forgetConsents(of: account)
@@ -112,6 +113,7 @@ extension Platform {
             "id_token_claims": .object(settings.idTokenClaims),
             "omit_auth_time": .bool(settings.omitsAuthTime),
             "ignore_max_age": .bool(settings.ignoresFreshness),
+            "generic_provider": .bool(settings.isGeneric),
             "counts": .object(
                 Dictionary(uniqueKeysWithValues: Controls.Counter.allCases.map { ($0.rawValue, .int(counts[$0] ?? 0)) })
             ),

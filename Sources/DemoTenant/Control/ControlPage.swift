@@ -132,6 +132,9 @@ struct ControlPage: Page {
                 switchForm(
                     "b2c_issuer_without_policy", on: "B2C: issuer without the user flow",
                     off: "B2C: issuer with the user flow"),
+                switchForm(
+                    "generic_provider", on: "Refresh and revoke as other providers",
+                    off: "Refresh as Microsoft\u{2019}s"),
             ])
     }
 
@@ -260,6 +263,7 @@ extension Controls.Counter {
         case .tokenRequests: "Token requests"
         case .codeReplayed: "Codes redeemed again"
         case .refreshReplayed: "Refresh tokens used again"
+        case .tokenRevoked: "Tokens revoked"
         case .graphMe: "Graph /me"
         case .logout: "Sign-outs"
         case .keys: "Key fetches"

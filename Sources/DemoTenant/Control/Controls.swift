@@ -66,6 +66,8 @@ final class Controls: Sendable {
         var hasIssuerWithoutPolicy = false
         /// What ID tokens say instead; null leaves a claim out.
         var idTokenClaims: [String: JSONValue] = [:]
+        /// As a provider that is not Microsoft's: no refresh for more than was granted, and a revocation endpoint.
+        var isGeneric = false
     }
 
     enum Counter: String, Sendable, CaseIterable {
@@ -79,6 +81,7 @@ final class Controls: Sendable {
         case codeReplayed = "code_replayed"
         /// Refresh tokens whose use revoked their family.
         case refreshReplayed = "refresh_replayed"
+        case tokenRevoked = "token_revoked"
         case graphMe = "graph_me"
         case logout, keys, discovery
     }

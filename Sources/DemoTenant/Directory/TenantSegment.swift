@@ -45,6 +45,11 @@ enum TenantSegment: Sendable, Hashable, Codable {
         }
     }
 
+    /// Whether it is one tenant that an application has a place in.
+    var isTenant: Bool {
+        if case .tenant(let id) = self { id != Tenant.consumers } else { false }
+    }
+
     /// The user flow, in the B2C tenant.
     var userFlow: UserFlow? {
         if case .userFlow(let flow, _) = self { flow } else { nil }

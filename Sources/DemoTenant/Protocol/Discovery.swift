@@ -10,6 +10,8 @@ extension Platform {
         return .json(
             .ok,
             [
+                "revocation_endpoint": controls.settings.isGeneric
+                    ? .string("\(authority)/oauth2/v2.0/revoke") : .null,
                 "issuer": .string(issuer(of: segment)),
                 "authorization_endpoint": .string("\(authority)/oauth2/v2.0/authorize"),
                 "token_endpoint": .string("\(authority)/oauth2/v2.0/token"),

@@ -44,6 +44,8 @@ extension Platform {
         let fields = exchange.fields
         guard fields.hasRepeatedNames == false else { throw PlatformError.malformedRequest }
         guard let grantType = fields.text("grant_type") else { throw PlatformError.missingParameter("grant_type") }
+        // An application's own token needs a tenant, which no person's account names here.
+        if grantType == "client_credentials", !segment.isTenant { throw PlatformError.noTenantForOwnToken }
         let client = try authenticatedClient(exchange)
         switch grantType {
         case "authorization_code":
@@ -54,6 +56,8 @@ extension Platform {
             let answer = try refresh(exchange, segment, client, settings)
             controls.count(.tokenRefresh)
             return .json(.ok, answer)
+        case "client_credentials":
+            return .json(.ok, try ownToken(exchange, segment, client, settings))
         default:
             throw PlatformError.unsupportedGrantType(grantType)
         }
@@ -61,7 +65,7 @@ extension Platform {
 
     // MARK: The client
 
-    private func authenticatedClient(_ exchange: Exchange) throws(PlatformError) -> DemoClient {
+    func authenticatedClient(_ exchange: Exchange) throws(PlatformError) -> DemoClient {
         let basic = try basicCredentials(exchange.request.head)
         guard let id = basic?.id ?? exchange.fields.text("client_id") else { throw .missingParameter("client_id") }
         guard let client = clients[id.lowercased()] else { throw .unknownClient(id) }
@@ -159,6 +163,7 @@ extension Platform {
         try checkRevocation(account, token.authentication)
         guard exchange.diagnostics.time < token.expires else { throw PlatformError.refreshTokenExpired }
         let scopes = try fields.text("scope").map { try Scope.parse($0) } ?? token.scopes
+        if settings.isGeneric { try refuseAsOthers(token, asked: fields.text("scope") == nil ? [] : scopes, settings) }
         let claims = try RequestedClaims(fields["claims"])
         let met = token.authentication.secondFactor
         if refusesSilently(account, met: met) || (claims.secondFactor && met == 0) {
@@ -193,6 +198,60 @@ extension Platform {
             throw .grantRevoked
         case .afterRevocation: throw .grantRevoked
         }
+    }
+
+    /// RFC 6749 §6: a refresh must not ask for more than was granted; Microsoft's platforms let it. RFC 7009: a token that
+    /// was revoked is of no use.
+    private func refuseAsOthers(
+        _ token: RefreshToken, asked: [String], _ settings: Controls.Settings
+    ) throws(PlatformError) {
+        if state.read({ $0.revokedTokens?.contains(token.id) == true }) { throw .grantRevoked }
+        let granted = token.scopes.filter { $0.lowercased() != settings.declinedScope?.lowercased() }
+        if let more = asked.first(where: { !granted.contains($0) }) { throw .invalidScope(more) }
+    }
+
+    /// `POST /{tenant}/oauth2/v2.0/revoke` (RFC 7009), where the tenant plays a provider that has it.
+    func revoke(_ request: Request) -> Response {
+        do {
+            let exchange = try Exchange(request, platform: self)
+            do {
+                let client = try authenticatedClient(exchange)
+                // A token that is none of this client's is as good as revoked (§2.2).
+                if let text = exchange.fields.text("token"),
+                    let token = state.sealer.open(text, for: .refreshToken, as: RefreshToken.self),
+                    token.clientID == client.id
+                {
+                    state.change { $0.revokedTokens = ($0.revokedTokens ?? []).union([token.id]) }
+                    controls.count(.tokenRevoked)
+                }
+                return .noStore(.ok, "text/plain; charset=utf-8", [])
+            } catch {
+                return tokenError(error, exchange.diagnostics)
+            }
+        } catch {
+            return tokenError(.malformedRequest, Diagnostics(request, nil, platform: self))
+        }
+    }
+
+    /// A token of the application's own, which no person is in; the demo's APIs take none.
+    private func ownToken(
+        _ exchange: Exchange, _ segment: TenantSegment, _ client: DemoClient, _ settings: Controls.Settings
+    ) throws -> JSONValue {
+        guard !client.isPublic else { throw PlatformError.secretMissing }
+        guard let scope = exchange.fields.text("scope") else { throw PlatformError.missingParameter("scope") }
+        guard scope.hasSuffix("/.default"), let key = state.signingKey(for: .work) else {
+            throw PlatformError.invalidScope(scope)
+        }
+        let seconds = Int(exchange.diagnostics.time.timeIntervalSince1970)
+        let token = try key.sign([
+            "aud": .string(String(scope.dropLast("/.default".count))), "iss": .string(issuer(of: segment)),
+            "iat": .int(seconds), "nbf": .int(seconds), "exp": .int(seconds + settings.accessTokenSeconds),
+            "appid": .string(client.id), "idtyp": "app", "ver": "1.0",
+        ])
+        return [
+            "token_type": "Bearer", "expires_in": .int(settings.accessTokenSeconds),
+            "ext_expires_in": .int(settings.accessTokenSeconds), "access_token": .string(token),
+        ]
     }
 
     private func checkRevocation(_ account: DemoAccount, _ authentication: Authentication) throws(PlatformError) {

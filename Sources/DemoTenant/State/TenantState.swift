@@ -27,6 +27,8 @@ final class TenantState: Sendable {
         var displayNames: [String: String]?
         /// Who signed up; a state file of an older version has none.
         var signUps: [SignUp]?
+        /// Refresh tokens that a client revoked, by id; a state file of an older version has none.
+        var revokedTokens: Set<String>?
         /// Codes that were redeemed, with the time from which they would be refused for their age anyway.
         var redeemedCodes: [String: Date] = [:]
         /// Where refresh tokens are good for one use; a state file of an older version has none.

@@ -1,0 +1,140 @@
+import Foundation
+import HTTPTypes
+import HTTPWire
+import OpenIDConnect
+import Testing
+
+@testable import Companion
+
+/// What other sites may do: begin a sign-in, and nothing more.
+@Suite struct CrossSiteTests {
+    private static let dest = HTTPField.Name.secFetchDest
+    private static let site = HTTPField.Name.secFetchSite
+
+    private static let asking =
+        "scope=Mail.Read&claims=%7B%22a%22%3A1%7D&prompt=none&login_hint=adele%40contoso.example&ui_locales=sv"
+        + "&domain_hint=contoso.example&return_to=%2Fios%3Fa%3Db"
+
+    private func parameters(_ answer: Visitor.Answer) throws -> [String: String] {
+        let location = try #require(answer.location)
+        let items = try #require(URLComponents(string: location)?.queryItems)
+        return Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
+    }
+
+    @Test func `another site may begin a sign-in, in which the person picks the account, and ask for nothing`()
+        async throws
+    {
+        try await Site.run(configured: { $0.applications[0].extraQueryParameters = ["ui_locales"] }) { site in
+            let plain = try parameters(try await Visitor(site).get("/auth/ios/sign-in"))
+            let begun = try await Visitor(site).send(
+                .get, "/auth/ios/sign-in?" + Self.asking,
+                headers: [Self.site: "cross-site", Self.dest: "document", .secFetchMode: "navigate"])
+            let sent = try parameters(begun)
+            #expect(sent["scope"] == plain["scope"] && sent["claims"] == plain["claims"])
+            #expect(sent["prompt"] == "select_account")
+            #expect(sent["login_hint"] == nil && sent["ui_locales"] == nil)
+            #expect(sent["domain_hint"] == "contoso.example")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("our own page", [site: "same-origin", dest: "document"]), ("an address that was typed", [site: "none"]),
+            ("an older browser", [:]), ("another port of this machine", [site: "same-site", dest: "document"]),
+        ] as [(String, HTTPFields)])
+    func `whoever is no other site asks for what it wants`(row: String, headers: HTTPFields) async throws {
+        try await Site.run(configured: { $0.applications[0].extraQueryParameters = ["ui_locales"] }) { site in
+            let sent = try parameters(
+                try await Visitor(site).send(.get, "/auth/ios/sign-in?" + Self.asking, headers: headers))
+            #expect(sent["scope"]?.hasPrefix("user.read Mail.Read ") == true, "\(row)")
+            #expect(sent["claims"]?.contains(#""a":1"#) == true, "\(row)")
+            #expect(sent["prompt"] == "none" && sent["login_hint"] == "adele@contoso.example", "\(row)")
+            #expect(sent["ui_locales"] == "sv", "\(row)")
+        }
+    }
+
+    @Test func `a kiosk asks for the password, whatever site sent the browser`() async throws {
+        try await Site.run(configured: { $0.applications[0].page = .kiosk }) { site in
+            let begun = try await Visitor(site).send(
+                .get, "/auth/ios/sign-in?prompt=none", headers: [Self.site: "cross-site"])
+            #expect(try parameters(begun)["prompt"] == "login")
+        }
+    }
+
+    @Test func `another site begins no user flow but the sign-in`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn(app: "b2c", username: "b2cuser@fabrikamb2c.example")
+            let begun = try await visitor.send(
+                .get, "/auth/b2c/sign-in?policy=edit_profile", headers: [Self.site: "cross-site"])
+            #expect(try #require(begun.location).contains("/b2c_1_susi/"))
+            let own = try await visitor.get("/auth/b2c/sign-in?policy=edit_profile")
+            #expect(try #require(own.location).contains("/b2c_1_edit_profile/"))
+        }
+    }
+
+    @Test(
+        arguments: ["iframe", "frame", "embed", "object", "image", "script", "empty", "Document"],
+        ["/auth/ios/sign-in", "/auth/ios/admin-consent?tenant=contoso.example"])
+    func `a sign-in begins in a window of its own`(destination: String, path: String) async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            for from in ["cross-site", "same-origin", nil] {
+                var headers: HTTPFields = [Self.dest: destination, .accept: "application/json"]
+                headers[Self.site] = from
+                let answer = try await visitor.send(.get, path, headers: headers)
+                #expect(answer.status == 403 && answer.code == "cross_site_request", "\(from ?? "-")")
+            }
+            #expect(visitor.sessionCookie == nil, "nothing was begun")
+            #expect(try await visitor.send(.get, path, headers: [Self.dest: "document"]).status == 302)
+        }
+    }
+
+    @Test(arguments: ["cross-site", "same-site"])
+    func `no other site reads the API, not even of the same domain`(from: String) async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            for path in [
+                "/api/ios/account", "/api/ios/accounts", "/api/ios/claims", "/api/ios/me", "/api/ios/me/photo",
+                "/api/ios/events", "/api/ios/sign-in-failure", "/api/apps", "/api/device", "/api/attempts",
+            ] {
+                let answer = try await visitor.send(
+                    .get, path, headers: [Self.site: from, .accept: "application/json"])
+                #expect(answer.status == 403 && answer.code == "cross_site_request", "\(path)")
+                #expect(!answer.text.contains("adele"), "\(path)")
+                let own = try await visitor.send(
+                    .get, path, headers: [Self.site: "same-origin", .accept: "application/json"])
+                #expect(own.code != "cross_site_request", "\(path)")
+            }
+        }
+    }
+
+    @Test func `an origin that only begins like ours, or that ours begins like, is another one`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            for origin in [
+                site.origin + ".evil.example", site.origin + "0", site.origin + "@evil.example", site.origin + "/",
+                String(site.origin.dropLast()), "https" + site.origin.dropFirst(4), site.origin.uppercased(),
+            ] {
+                let answer = try await visitor.send(
+                    .post, "/auth/ios/sign-out",
+                    headers: [.origin: origin, .xCompanion: "1", .accept: "application/json"], body: "{}")
+                #expect(answer.status == 403 && answer.code == "cross_site_request", "\(origin)")
+            }
+        }
+    }
+
+    @Test(arguments: [(16 * 1024, 200), (16 * 1024 + 1, 413)])
+    func `a body has at most sixteen kibibytes`(bytes: Int, status: Int) async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            let frame = #"{"force_refresh":false,"x":""}"#
+            let body = frame.replacing(
+                #""x":"""#, with: #""x":"\#(String(repeating: "a", count: bytes - frame.utf8.count))""#)
+            #expect(body.utf8.count == bytes)
+            #expect(try await visitor.api(.post, "/api/ios/token", body: body).status == status)
+        }
+    }
+}
