@@ -180,7 +180,7 @@ import Testing
 
     @Test(
         arguments: [
-            { $0.applications[1].allowedUsers = ["adele@contoso.example"] },
+            { $0.applications[1].allowedUsers = [.username("adele@contoso.example")] },
             { (configuration: inout CompanionConfiguration) in
                 let portal = configuration.applications[1]
                 configuration.applications[1].registration = ClientRegistration(
@@ -192,17 +192,21 @@ import Testing
     func `a user who was taken off the list is no operator any more`(
         change: @Sendable (inout CompanionConfiguration) -> Void
     ) async throws {
-        try await Self.run(configured: { $0.applications[1].allowedUsers = [Self.megan] }) { site, megan, audit in
+        try await Self.run(configured: { $0.applications[1].allowedUsers = [.username(Self.megan)] }) {
+            site, megan, audit in
             let (person, key) = try await other(site, audit)
             try await megan.signIn(app: "macos", username: Self.megan)
             #expect(try await megan.api(.get, "/api/macos/sessions").status == 200)
             try await site.restart(configured: change)
             for path in ["sessions", "health"] {
                 let answer = try await megan.api(.get, "/api/macos/\(path)")
-                #expect(answer.code == "access_denied")
+                #expect(answer.code == "interaction_required")
                 #expect(!answer.text.contains(Self.nobodyElse))
             }
-            #expect(try await end(key, megan).code == "access_denied")
+            #expect(try await end(key, megan).code == "interaction_required")
+            let line = try #require(try audit.all().last)
+            #expect(line["event"] == "no_longer_admitted")
+            #expect(line["application"] == "macos")
             #expect(try await isSignedIn(person))
         }
     }
