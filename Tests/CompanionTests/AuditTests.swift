@@ -11,7 +11,7 @@ import Testing
     private static let megan = "megan@contoso.example"
     private static let events: Set<String> = [
         "signed_in", "refused", "signed_out", "account_removed", "profile_edited", "admin_consented",
-        "signed_out_by_provider", "session_ended_by_operator", "keys_rotated", "limit_reached",
+        "signed_out_by_provider", "session_ended_by_operator", "keys_rotated", "limit_reached", "no_longer_admitted",
     ]
 
     /// A site with an audit log of its own, whose second application is a portal.
@@ -87,16 +87,9 @@ import Testing
     @Test func `a sign-in that could not be stored was none`() async throws {
         try await Self.run { site, visitor, audit in
             let back = try await visitor.walkToCallback()
-            let (shell, input, output) = try SQLiteShell.start(site.database)
-            try await site.control(#"{"token_delay_ms": 400}"#)
-            async let callback = visitor.api(.get, try #require(back.location))
-            // The attempt is consumed when the code is on its way.
-            while try await site.count("token_code") == 0 { try await Task.sleep(for: .milliseconds(10)) }
-            input.write(Data("BEGIN IMMEDIATE;\nSELECT 'locked';\n".utf8))
-            #expect(String(decoding: output.availableData, as: UTF8.self) == "locked\n")
-            #expect(try await callback.code == "storage_unavailable")
-            input.write(Data("ROLLBACK;\n.quit\n".utf8))
-            shell.waitUntilExit()
+            let refusal = "CREATE TRIGGER refusal BEFORE INSERT ON account BEGIN SELECT RAISE(ABORT, 'no'); END;\n"
+            _ = try SQLiteShell.run(site.database, refusal)
+            _ = try await visitor.api(.get, try #require(back.location))
             let lines = try audit.all()
             #expect(lines.map { $0["event"] } == ["refused"])
             #expect(lines.first?["outcome"] == "storage_unavailable")

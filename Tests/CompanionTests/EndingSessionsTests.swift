@@ -205,6 +205,9 @@ import Testing
                 #expect(!answer.text.contains(Self.nobodyElse))
             }
             #expect(try await end(key, megan).code == "interaction_required")
+            let line = try #require(try audit.all().last)
+            #expect(line["event"] == "no_longer_admitted")
+            #expect(line["application"] == "macos")
             #expect(try await isSignedIn(person))
         }
     }

@@ -14,6 +14,8 @@ enum AuditEvent: String, Sendable, CaseIterable {
     case adminConsented = "admin_consented"
     /// The provider has ended the sign-in of an account.
     case signedOutByProvider = "signed_out_by_provider"
+    /// An account was signed out because the configuration does not admit it any more.
+    case noLongerAdmitted = "no_longer_admitted"
     /// An operator has ended a session, in the portal or by the command line.
     case sessionEndedByOperator = "session_ended_by_operator"
     /// The running server seals with another key.

@@ -101,6 +101,9 @@ struct Endpoints: Sendable {
         guard !refused.isEmpty else { return session }
         for account in refused {
             try await store.dropAccount(session.key, app: account.app, accountID: account.id)
+            audit.write(
+                .noLongerAdmitted, application: account.app, account: store.pseudonym(of: account), session: session.key
+            )
             logger.notice(
                 "an account was signed out: the configuration does not admit it to the application",
                 metadata: ["app": "\(account.app)", "request_id": "\(exchange.correlationID)"])
