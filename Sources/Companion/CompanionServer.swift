@@ -56,14 +56,18 @@ public final class CompanionServer: Sendable {
         let timeline = Timeline(now: now)
         let trips = TripLimit(now: now)
         let credentials = ClientCredentials(now: now, randomBytes: randomBytes)
-        let throttle = Throttle(now: now)
-        let exchange = TokenExchange(provider: provider, throttle: throttle)
+        let exchange = TokenExchange(provider: provider, throttle: TokenThrottle(now: now))
         let history = AttemptHistory(now: now)
         let tokens = TokenAcquisition(
             store: store, directory: directory, timeline: timeline, credentials: credentials, exchange: exchange,
             metrics: metrics, publicURL: configuration.publicURL, now: now)
         let monitoring = MonitoringReport(
             configuration: configuration, metrics: metrics, store: store, credentials: credentials, now: now)
+        let limits = RequestLimits(configuration: configuration, metrics: metrics, now: now) { limit, application in
+            var metadata: Logger.Metadata = ["event": "limit_reached", "limit": "\(limit.rawValue)"]
+            if let application { metadata["app"] = "\(application)" }
+            logger.info("A limit was reached.", metadata: metadata)
+        }
         let endpoints = Endpoints(
             configuration: configuration, store: store, cookie: cookie,
             signInFlow: SignInFlow(
@@ -79,16 +83,16 @@ public final class CompanionServer: Sendable {
                 applications: configuration.applications, store: store, directory: directory, now: now),
             acquisition: tokens,
             api: APIProxy(
-                client: client, tokens: tokens, directory: directory, throttle: throttle, timeline: timeline,
+                client: client, tokens: tokens, directory: directory, throttle: Throttle(now: now), timeline: timeline,
                 trips: trips, metrics: metrics, now: now),
             timeline: timeline, formPosts: FormPostCallbacks(now: now, randomBytes: randomBytes),
-            authorities: AuthorityCheck(client: client, now: now), monitoring: monitoring)
+            authorities: AuthorityCheck(client: client, now: now), monitoring: monitoring, limits: limits)
         let pipeline = Pipeline(
             configuration: configuration, languages: languages, pages: pages, endpoints: endpoints, store: store,
             cookie: cookie)
         let log = RequestLog(logger, isWanted: configuration.logRequests)
         server = HTTPServer(
-            configuration: ServerConfiguration(configuration) { summary in
+            configuration: ServerConfiguration(configuration, limits) { summary in
                 metrics.request(summary)
                 log.write(summary)
             }, workers: workers, responder: pipeline, logger: logger)
@@ -157,7 +161,8 @@ extension SessionStore {
 
 extension ServerConfiguration {
     fileprivate init(
-        _ configuration: CompanionConfiguration, onRequestEnd: @escaping @Sendable (RequestSummary) -> Void
+        _ configuration: CompanionConfiguration, _ limits: RequestLimits,
+        onRequestEnd: @escaping @Sendable (RequestSummary) -> Void
     ) {
         var fields: HTTPFields = [
             .contentSecurityPolicy:
@@ -171,6 +176,7 @@ extension ServerConfiguration {
         fields[.crossOriginResourcePolicy] = "same-origin"
         if configuration.publicURL.isSecure { fields[.strictTransportSecurity] = "max-age=31536000" }
         self.init(host: configuration.host, port: configuration.port, responseFields: fields)
+        addressLimit = limits.connections(configuration)
         self.onRequestEnd = onRequestEnd
     }
 }

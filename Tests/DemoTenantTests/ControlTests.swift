@@ -287,8 +287,8 @@ struct ControlTests {
             guard case .object(let counts) = fresh?["counts"] else { throw TestFailure("no counts") }
             #expect(
                 Set(counts.keys) == [
-                    "authorize", "token_code", "token_refresh", "token_failed", "graph_me", "logout", "keys",
-                    "discovery",
+                    "authorize", "token_received", "token_code", "token_refresh", "token_failed", "graph_me",
+                    "logout", "keys", "discovery",
                 ])
             #expect(counts.values.allSatisfy { $0 == 0 })
             #expect(try await browser.refresh(refresh).status == 200)

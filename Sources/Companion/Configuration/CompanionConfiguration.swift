@@ -29,8 +29,11 @@ public struct CompanionConfiguration: Sendable {
     public var kioskCountdownAfter: Duration = .seconds(20)
     /// How long nobody touches a kiosk until whoever is signed in there is signed out, by the server if not by the page.
     public var kioskIdle: Duration = .seconds(60)
-    /// The networks of the fronts whose `X-Forwarded-Proto` counts: what came to them by plain http is sent to https.
+    /// The networks of the fronts whose `X-Forwarded-Proto` counts (what came to them by plain http is sent to https), and
+    /// whose `X-Forwarded-For`: whom ``limits`` count.
     public var trustedProxies: [AddressRange]
+    /// How much one address may ask for.
+    public var limits = Limits()
     /// The applications, in the order in which the home page lists them.
     public var applications: [Application]
     /// The secret of the demo's application at the demo tenant; nil makes one that nobody knows. For trying the tenant

@@ -341,7 +341,7 @@ final class SignInFlow: Sendable {
         let request = try CodeRequest(
             redeeming: validated, scopes: attempt.requestedScopes, claims: purpose.claims, registration: registration)
         let signedIn = try await exchange.run(
-            request.providerRequest, at: metadata, clientID: registration.clientID
+            request.providerRequest, at: metadata, clientID: registration.clientID, .code
         ) { try await request.tokens(from: $0, directory: directory) }
         timeline.record(
             session: attempt.session.value, app: application.id, step: "token",

@@ -48,6 +48,7 @@ final class TokenAcquisition: Sendable {
     private let metrics: Metrics
     private let publicURL: PublicURL
     private let now: @Sendable () -> Date
+    private let forced: ForcedRefreshLimit
     private let refreshes = SingleFlight<Key, AcquiredToken>()
     private let accounts = OneAtATime<TokenTarget.Account>()
 
@@ -63,6 +64,7 @@ final class TokenAcquisition: Sendable {
         self.directory = directory
         self.timeline = timeline
         self.now = now
+        forced = ForcedRefreshLimit(now: now)
     }
 
     /// What makes a stored token not good enough.
@@ -164,7 +166,7 @@ final class TokenAcquisition: Sendable {
             try await store.requireWritable()
             let tokens = try await redeem(
                 refreshToken, application, at: authority, account: account, target: target, scopes: scopes,
-                claims: demand.claims)
+                demand: demand)
             try await store.storeRefreshed(
                 target.session, app: target.app, accountID: target.accountID, tokens: tokens)
             guard let token = try await storedToken(target) else { throw StoreError.noSuchSession }
@@ -195,17 +197,22 @@ final class TokenAcquisition: Sendable {
     /// The exchange with the token endpoint.
     private func redeem(
         _ refreshToken: String, _ application: Application, at authority: Authority, account: Account,
-        target: TokenTarget, scopes: [String], claims: ClaimsRequest?
+        target: TokenTarget, scopes: [String], demand: Demand
     ) async throws -> NewTokens {
         let metadata = try await directory.metadata(for: authority)
         let registration = try credentials.registration(of: application)
         let request = try RefreshRequest(
             refreshToken: refreshToken,
             account: KnownIdentity(issuer: account.issuer, subject: account.subject, tenantID: account.tenantID),
-            scopes: scopes, claims: claims, metadata: metadata, registration: registration,
+            scopes: scopes, claims: demand.claims, metadata: metadata, registration: registration,
             guestAccountID: target.tenant == nil ? nil : account.id)
         let refreshed = try await exchange.run(
-            request.providerRequest, at: metadata, clientID: registration.clientID
+            request.providerRequest, at: metadata, clientID: registration.clientID, .refresh(accountID: account.id),
+            admit: { () throws(Problem) in
+                // What a pause has refused does not count.
+                guard demand.isForced else { return }
+                try forced.take(ForcedRefreshLimit.Account(app: target.app, id: target.accountID))
+            }
         ) { try await request.tokens(from: $0, directory: directory) }
         return NewTokens(refreshed, requestedScopes: scopes, tenant: target.tenant)
     }

@@ -243,6 +243,7 @@ extension Controls.Counter {
     var title: String {
         switch self {
         case .authorize: "Authorization requests"
+        case .tokenReceived: "Token requests"
         case .tokenCode: "Codes redeemed"
         case .tokenRefresh: "Tokens refreshed"
         case .tokenFailed: "Token requests refused"

@@ -60,6 +60,7 @@ final class Controls: Sendable {
 
     enum Counter: String, Sendable, CaseIterable {
         case authorize
+        case tokenReceived = "token_received"
         case tokenCode = "token_code"
         case tokenRefresh = "token_refresh"
         case tokenFailed = "token_failed"

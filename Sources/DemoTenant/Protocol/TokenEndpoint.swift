@@ -7,6 +7,7 @@ import HTTPWire
 extension Platform {
     /// `POST /{tenant}/oauth2/v2.0/token`
     func token(_ request: Request, segment: TenantSegment) async -> Response {
+        controls.count(.tokenReceived)
         let settings = controls.settings
         if let delay = settings.delayMilliseconds[.token] { try? await Task.sleep(for: .milliseconds(delay)) }
         if let injected = controls.takeInjected(.token) {
