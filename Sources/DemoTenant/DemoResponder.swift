@@ -86,6 +86,7 @@ struct DemoResponder: Responder {
 
     private func token(_ head: RequestHead, _ tenant: String) -> Reply {
         if platform.controls.takeClose(.token) {
+            platform.controls.count(.tokenRequests)
             platform.controls.count(.tokenFailed)
             return .close
         }

@@ -164,6 +164,7 @@ extension SessionStore {
 
     /// True when a write reaches the disk (`/readyz`). A commit within the last second answers for it.
     public func probeWritable() async -> Bool {
+        if let since = database.sinceLastCommit, since < .seconds(1) { return true }
         do throws(StoreError) {
             try await requireWritable()
             return true
@@ -174,9 +175,8 @@ extension SessionStore {
 
     /// Before something is spent that can only be kept here.
     ///
-    /// - Throws: `unavailable` when no write reaches the disk. A commit within the last second answers for it.
+    /// - Throws: `unavailable` when no write reaches the disk now; that one did a moment ago says nothing.
     public func requireWritable() async throws(StoreError) {
-        if let since = database.sinceLastCommit, since < .seconds(1) { return }
         let now = now
         try await database.write { db, _ in
             try db.run("INSERT OR REPLACE INTO write_probe (only_row, at) VALUES (1, ?)", [now])

@@ -169,14 +169,17 @@ final class Site: Sendable {
 
     /// How often the tenant was asked for something.
     func count(_ name: String) async throws -> Int {
+        guard let count = try await counts()[name] else { throw TestFailure("no count \(name)") }
+        return count
+    }
+
+    /// All that the tenant counts.
+    func counts() async throws -> [String: Int] {
         var request = HTTPRequest(method: .get, scheme: "http", authority: "localhost:\(tenantPort)", path: "/control")
         request.headerFields[.accept] = "application/json"
         let answer = try await client.send(request)
         let json = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
-        guard let count = (json?["counts"] as? [String: Any])?[name] as? Int else {
-            throw TestFailure("no count \(name)")
-        }
-        return count
+        return json?["counts"] as? [String: Int] ?? [:]
     }
 
     /// A port that is free, and the next one with it (the demo's tenant takes that): the redirect URI has to be known

@@ -46,4 +46,48 @@ import Testing
             #expect(apps?.compactMap { $0["signed_in_as"] as? String }.count == 2)
         }
     }
+
+    @Test func `a write a moment ago does not let a refresh token be spent when the next one fails`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            let lock = try StoreLock(site.database)
+            try lock.take()
+            let refused = try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
+            #expect(refused.code == "storage_unavailable")
+            #expect(try await site.count("token_refresh") == 0)
+            try lock.release()
+            try lock.close()
+        }
+    }
+
+    @Test(arguments: [#"{"force_refresh":true}"#, "{}"])
+    func `what a refresh brings when the database fails meanwhile is stored as soon as it works`(
+        next: String
+    ) async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await site.control(#"{"refresh_token_single_use":true,"access_token_seconds":600}"#)
+            try await visitor.signIn()
+            site.clock.advance(600)
+            let lock = try StoreLock(site.database)
+            try await site.control(#"{"token_delay_ms":100}"#)
+            let asked = try await site.count("token_requests")
+            async let refused = visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
+            try await site.untilRequested(after: asked)
+            try lock.take()
+            #expect(try await refused.code == "storage_unavailable")
+            #expect(try await site.count("token_refresh") == 1, "the provider has given the next refresh token")
+            let still = try await visitor.api(.post, "/api/ios/token")
+            #expect(still.code == "storage_unavailable")
+            try lock.release()
+            try lock.close()
+
+            let renewed = try await visitor.api(.post, "/api/ios/token", body: next)
+            #expect(renewed.status == 200, "\(renewed.text)")
+            let again = try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
+            #expect(again.json["source"] as? String == "refreshed")
+            #expect(try await site.count("refresh_replayed") == 0)
+        }
+    }
 }

@@ -1,6 +1,8 @@
+import Expiring
 import Foundation
 import OpenIDConnect
 import SessionStore
+import Synchronization
 
 /// An access token and where it came from.
 struct AcquiredToken: Sendable {
@@ -52,6 +54,16 @@ final class TokenAcquisition: Sendable {
     private let forced: ForcedRefreshLimit
     private let refreshes = SingleFlight<Key, AcquiredToken>()
     private let accounts = OneAtATime<TokenTarget.Account>()
+
+    /// What a refresh brought when it could not be stored.
+    private struct Unsaved {
+        /// The refresh token that it cost, which the provider may not take again.
+        var spent: String
+        var tokens: NewTokens
+    }
+
+    private static let unsavedLifetime: TimeInterval = 12 * 3600
+    private let unsaved = Mutex(ExpiringMap<TokenTarget.Account, Unsaved>(maxCount: 10_000, maxBytes: 8 << 20))
 
     init(
         store: SessionStore, directory: ProviderDirectory, admission: Admission, timeline: Timeline,
@@ -154,8 +166,14 @@ final class TokenAcquisition: Sendable {
         let start = ContinuousClock.now
         let stored = try await storedToken(target)
         if let stored, isGood(stored, for: demand) { return AcquiredToken(source: .cache, token: stored) }
-        let refreshToken = try await store.refreshToken(target.session, app: target.app, accountID: target.accountID)
+        var refreshToken = try await store.refreshToken(target.session, app: target.app, accountID: target.accountID)
         do {
+            if let saved = try await storeUnsaved(target, spent: refreshToken) {
+                if let token = try await storedToken(target), isGood(token, for: demand) {
+                    return AcquiredToken(source: .cache, token: token)
+                }
+                refreshToken = saved.refreshToken ?? refreshToken
+            }
             guard let refreshToken else {
                 throw Problem(
                     .interactionRequired, "There is no refresh token for this account. Sign in again.",
@@ -166,8 +184,7 @@ final class TokenAcquisition: Sendable {
             let tokens = try await redeem(
                 refreshToken, application, at: authority, account: account, target: target, scopes: scopes,
                 granted: stored?.grantedScopes.scopes, demand: demand)
-            try await store.storeRefreshed(
-                target.session, app: target.app, accountID: target.accountID, tokens: tokens)
+            try await save(tokens, target, spent: refreshToken)
             guard let token = try await storedToken(target) else { throw StoreError.noSuchSession }
             timeline.record(
                 session: target.session.value, app: target.app, step: "token", outcome: "refreshed",
@@ -186,6 +203,39 @@ final class TokenAcquisition: Sendable {
             }
             throw problem
         }
+    }
+
+    /// Stores a refresh's answer; keeps it when that is not possible now, since nothing else has the next refresh token.
+    private func save(_ tokens: NewTokens, _ target: TokenTarget, spent: String) async throws(StoreError) {
+        do {
+            try await store.storeRefreshed(
+                target.session, app: target.app, accountID: target.accountID, tokens: tokens)
+            _ = unsaved.withLock { $0.remove(target.account) }
+        } catch {
+            guard error.isUnavailable else { throw error }
+            let now = now()
+            let cost = spent.utf8.count + (tokens.refreshToken?.utf8.count ?? 0) + (tokens.accessToken?.utf8.count ?? 0)
+            unsaved.withLock {
+                _ = $0.set(
+                    Unsaved(spent: spent, tokens: tokens), for: target.account, cost: cost,
+                    until: now.addingTimeInterval(TokenAcquisition.unsavedLifetime), now: now)
+            }
+            throw error
+        }
+    }
+
+    /// Stores what an earlier refresh brought, unless somebody has signed in anew since.
+    ///
+    /// - Returns: what it was; nil when there is nothing.
+    private func storeUnsaved(_ target: TokenTarget, spent: String?) async throws(StoreError) -> NewTokens? {
+        let now = now()
+        guard let kept = unsaved.withLock({ $0.value(for: target.account, now: now) }) else { return nil }
+        guard kept.spent == spent else {
+            _ = unsaved.withLock { $0.remove(target.account) }
+            return nil
+        }
+        try await save(kept.tokens, target, spent: kept.spent)
+        return kept.tokens
     }
 
     private func storedToken(_ target: TokenTarget) async throws(StoreError) -> StoredAccessToken? {

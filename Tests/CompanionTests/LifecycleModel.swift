@@ -1,0 +1,286 @@
+/// What has to hold of sign-ins and refreshes, whatever happens in whatever order: a small model of what the companion
+/// and the provider know, which the real ones are compared with after each step (``LifecycleDriver``).
+///
+/// The laws:
+/// 1. A failure (of the provider, of the disk, a restart) signs nobody out: only the provider's own word does.
+/// 2. A code is redeemed once.
+/// 3. A refresh token is used once, unless the answer to its use was lost, since nobody then knows its successor.
+/// 4. What was answered is true from then on, also after a restart.
+struct LifecycleModel {
+    typealias App = String
+    typealias Person = String
+
+    struct Slot: Hashable {
+        var app: App
+        var person: Person
+    }
+
+    enum Scopes: String { case main = "user.read", mail = "mail.read" }
+
+    /// One account that is signed in.
+    struct Held {
+        /// When the access tokens were given.
+        var issued: [Scopes: Int]
+        /// The provider has said that it wants the person.
+        var needsSignIn = false
+        /// The stored refresh token was used, and the answer with its successor was lost.
+        var isSpent = false
+        /// The provider takes no token of this sign-in any more.
+        var isRevoked = false
+        /// The successor came when nothing could be stored; the companion has it in memory.
+        var unsaved: (scopes: Scopes, at: Int)?
+    }
+
+    struct Attempt {
+        enum State: Equatable { case waiting, failed, completed(at: Int), cutOff }
+
+        var slot: Slot
+        var callback: String
+        var begunAt: Int
+        /// The session's cookie when the browser left.
+        var cookie: String?
+        var state = State.waiting
+        var isRevoked = false
+    }
+
+    /// What happens to the next token request.
+    enum Failure: String, CaseIterable {
+        case unavailable, garbage, closed, throttled, invalidClient, invalidGrant
+        /// The provider did what was asked and the answer was lost.
+        case lostAnswer
+
+        var code: String {
+            switch self {
+            case .unavailable, .garbage, .closed, .lostAnswer: "provider_unavailable"
+            case .throttled: "throttled"
+            case .invalidClient: "provider_rejected_client"
+            case .invalidGrant: "interaction_required"
+            }
+        }
+    }
+
+    /// How a page asks for a token.
+    enum Call: String, CaseIterable {
+        case ordinary, forced, mail, me
+
+        var scopes: Scopes { self == .mail ? .mail : .main }
+    }
+
+    enum Outcome: Hashable {
+        case cache, refreshed
+        case refused(String)
+        case notSignedIn
+        /// The browser got no answer, as while the companion starts anew.
+        case none
+    }
+
+    enum Landing: Hashable {
+        /// On the page, without an error.
+        case page
+        /// On the page, which says why there is no sign-in.
+        case error
+        case unavailable, otherBrowser
+    }
+
+    // Seconds. The tenant gives tokens for 1200, the companion renews them 300 before their end and hands them out until 5
+    // before. All times of a schedule are sums of 61 and 960, so that nothing happens near one of these bounds.
+    static let accessTokenSeconds = 1200
+    private static let good = 900
+    private static let valid = 1195
+    private static let codeLifetime = 600
+    private static let attemptLifetime = 1800
+    private static let replayWindow = 600
+
+    let isSingleUse: Bool
+    var now = 0
+    var accounts: [Slot: Held] = [:]
+    var current: [App: Person] = [:]
+    var attempts: [Attempt] = []
+    var failure: Failure?
+    var isDown = false
+    var isLocked = false
+    /// How many refresh tokens were used twice, each for the reason that law 3 allows.
+    var replays = 0
+    /// How many token requests the calls one by one made.
+    var requests = 0
+
+    init(isSingleUse: Bool) { self.isSingleUse = isSingleUse }
+
+    // MARK: Tokens
+
+    func needsRefresh(_ slot: Slot, _ call: Call) -> Bool {
+        guard let held = accounts[slot] else { return false }
+        return call == .forced || !isYounger(held, call.scopes, Self.good)
+    }
+
+    private func isYounger(_ held: Held, _ scopes: Scopes, _ age: Int) -> Bool {
+        held.issued[scopes].map { now - $0 < age } ?? false
+    }
+
+    /// What a call comes to when nothing else goes on.
+    mutating func call(_ slot: Slot, _ call: Call) -> Outcome {
+        guard var held = accounts[slot] else { return .notSignedIn }
+        guard needsRefresh(slot, call) else { return .cache }
+        func failed(_ code: String) -> Outcome {
+            call != .forced && isYounger(held, call.scopes, Self.valid) ? .cache : .refused(code)
+        }
+        if isLocked { return failed("storage_unavailable") }
+        if let unsaved = held.unsaved {
+            held.unsaved = nil
+            held.issued[unsaved.scopes] = unsaved.at
+            held.needsSignIn = false
+            accounts[slot] = held
+            if !needsRefresh(slot, call) { return .cache }
+        }
+        if isDown { return failed("provider_unavailable") }
+        requests += 1
+        defer { accounts[slot] = held }
+        func refused() -> Outcome {
+            if call.scopes == .main { held.needsSignIn = true }
+            return .refused("interaction_required")
+        }
+        let failure = failure
+        self.failure = nil
+        switch failure {
+        case nil: break
+        case .invalidGrant: return refused()
+        case .lostAnswer:
+            if isGranted(&held) { held.isSpent = true }
+            return failed(Failure.lostAnswer.code)
+        case .some(let failure): return failed(failure.code)
+        }
+        guard isGranted(&held) else { return refused() }
+        held.issued[call.scopes] = now
+        held.needsSignIn = false
+        held.isSpent = false
+        return .refreshed
+    }
+
+    /// Whether the provider takes the stored refresh token.
+    private mutating func isGranted(_ held: inout Held) -> Bool {
+        if isSingleUse, held.isSpent, !held.isRevoked {
+            replays += 1
+            held.isRevoked = true
+        }
+        return !held.isRevoked
+    }
+
+    /// What each of several calls at once may come to: their order is not known.
+    func outcomes(_ slot: Slot, _ calls: [Call]) -> Set<Outcome> {
+        guard let held = accounts[slot] else { return [.notSignedIn] }
+        var outcomes: Set<Outcome> = [.cache, .refreshed]
+        guard calls.contains(where: { needsRefresh(slot, $0) }) else { return [.cache] }
+        if isDown { outcomes.insert(.refused(Failure.unavailable.code)) }
+        if let failure { outcomes.insert(.refused(failure.code)) }
+        if held.isRevoked || mayBeReplayed(slot) { outcomes.insert(.refused("interaction_required")) }
+        return outcomes
+    }
+
+    /// Whether law 3 allows one more use of a used token.
+    func mayBeReplayed(_ slot: Slot) -> Bool {
+        guard isSingleUse, let held = accounts[slot], !held.isRevoked else { return false }
+        return held.isSpent || failure == .lostAnswer
+    }
+
+    /// Takes over what several calls at once came to.
+    mutating func absorb(_ slot: Slot, _ answers: [(call: Call, outcome: Outcome)], wasReplayed: Bool) {
+        guard var held = accounts[slot] else { return }
+        let isAsked = answers.contains { needsRefresh(slot, $0.call) } && !isDown
+        let refreshed = answers.filter { $0.outcome == .refreshed }.map(\.call.scopes)
+        for scopes in refreshed { held.issued[scopes] = now }
+        if isAsked {
+            held.unsaved = nil
+            if failure == .lostAnswer, !held.isRevoked { held.isSpent = true }
+            failure = nil
+        }
+        if wasReplayed {
+            replays += 1
+            held.isRevoked = true
+        }
+        if !refreshed.isEmpty {
+            held.needsSignIn = false
+            held.isSpent = false
+        } else if answers.contains(where: { $0.call != .mail && $0.outcome == .refused("interaction_required") }) {
+            held.needsSignIn = true
+        }
+        accounts[slot] = held
+    }
+
+    /// A forced refresh brought tokens that could not be stored.
+    mutating func keepUnsaved(_ slot: Slot) { accounts[slot]?.unsaved = (.main, now) }
+
+    /// A restart forgets what is in memory alone.
+    mutating func restart() {
+        for (slot, held) in accounts where held.unsaved != nil {
+            accounts[slot]?.unsaved = nil
+            accounts[slot]?.isSpent = true
+        }
+    }
+
+    // MARK: Sign-in and sign-out
+
+    /// Whether the next callback of an attempt signs somebody in.
+    func isGood(_ index: Int) -> Bool {
+        let attempt = attempts[index]
+        return attempt.state == .waiting && !attempt.isRevoked && now - attempt.begunAt < Self.codeLifetime
+            && !isLocked && !isDown && failure == nil
+    }
+
+    /// A callback, from the browser that began it.
+    mutating func callback(_ index: Int) -> Landing {
+        let attempt = attempts[index]
+        if isLocked { return .unavailable }
+        // Whoever is signed in goes to the page.
+        let over: Landing = current[attempt.slot.app] == nil ? .error : .page
+        switch attempt.state {
+        case .failed, .cutOff: return over
+        case .completed(let at): return now - at < Self.replayWindow ? .page : over
+        case .waiting:
+            guard now - attempt.begunAt < Self.attemptLifetime else { return over }
+            guard isGood(index) else {
+                if !isDown { failure = nil }
+                attempts[index].state = .failed
+                return .error
+            }
+            attempts[index].state = .completed(at: now)
+            accounts[attempt.slot] = Held(issued: [.main: now].merging(oldMail(attempt.slot)) { $1 })
+            current[attempt.slot.app] = attempt.slot.person
+            return .page
+        }
+    }
+
+    /// Tokens for other scopes outlive a new sign-in of the same person.
+    private func oldMail(_ slot: Slot) -> [Scopes: Int] {
+        (accounts[slot]?.issued ?? [:]).filter { $0.key == .mail }
+    }
+
+    mutating func signOut(_ slot: Slot) {
+        accounts[slot] = nil
+        if current[slot.app] == slot.person { current[slot.app] = nil }
+    }
+
+    mutating func revoke(_ person: Person) {
+        for slot in accounts.keys where slot.person == person { accounts[slot]?.isRevoked = true }
+        for index in attempts.indices where attempts[index].slot.person == person { attempts[index].isRevoked = true }
+    }
+
+    // MARK: What pages see
+
+    struct Listed: Hashable, Comparable, CustomStringConvertible {
+        var person: Person
+        var isCurrent: Bool
+        var needsSignIn: Bool
+
+        static func < (one: Listed, other: Listed) -> Bool { one.person < other.person }
+
+        var description: String {
+            "\(person.prefix { $0 != "@" })\(isCurrent ? ", current" : "")\(needsSignIn ? ", needs sign-in" : "")"
+        }
+    }
+
+    func list(_ app: App) -> [Listed] {
+        accounts.filter { $0.key.app == app }.map { slot, held in
+            Listed(person: slot.person, isCurrent: current[app] == slot.person, needsSignIn: held.needsSignIn)
+        }.sorted()
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import Testing
+
+/// Random schedules of all that happens to sign-ins and refreshes, against ``LifecycleModel``'s laws.
+///
+/// `LIFECYCLE_SCHEDULES` says how many (300), `LIFECYCLE_SEED` with which seed to begin (1): a schedule that failed names its
+/// own.
+@Suite(.serialized) struct LifecycleTests {
+    /// What a site keeps of its past (its log, the tenant's codes) should not slow down the schedules after it.
+    private static let schedulesPerSite: UInt64 = 250
+
+    @Test func `whatever happens in whatever order, the laws of sign-in and refresh hold`() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let first = environment["LIFECYCLE_SEED"].flatMap(UInt64.init) ?? 1
+        let end = first + (environment["LIFECYCLE_SCHEDULES"].flatMap(UInt64.init) ?? 300)
+        for start in stride(from: first, to: end, by: Int(Self.schedulesPerSite)) {
+            try await Site.run { site in
+                let ids = try await LifecycleDriver.people(of: site)
+                let lock = try StoreLock(site.database)
+                for seed in start..<min(start + Self.schedulesPerSite, end) {
+                    try await LifecycleDriver(LifecycleSchedule(seed: seed), site, lock: lock, ids: ids).run()
+                }
+                try lock.close()
+            }
+        }
+    }
+}
