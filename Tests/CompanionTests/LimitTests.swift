@@ -273,7 +273,7 @@ import Testing
             let line = try #require(lines().first)
             #expect(lines().count == 1)
             #expect(line.hasPrefix("info "))
-            for part in [#""event": limit_reached"#, #""limit": sign_ins"#, #""app": ios"#] {
+            for part in [#""event": limit_reached"#, #""outcome": sign_ins"#, #""application": ios"#] {
                 #expect(line.contains(part), "\(line)")
             }
             #expect(!site.log.all.contains { $0.contains("203.0.113") })
