@@ -104,6 +104,56 @@ import Testing
         }
     }
 
+    @Test func `an answer is for our own pages and windows alone`() async throws {
+        try await Site.run { site in
+            for path in ["/ios", "/api/apps", "/auth/ios/sign-in", "/nowhere"] {
+                let answer = try await Visitor(site).get(path)
+                #expect(answer.fields[.crossOriginOpenerPolicy] == "same-origin", "\(path)")
+                #expect(answer.fields[.crossOriginResourcePolicy] == "same-origin", "\(path)")
+            }
+        }
+    }
+
+    // MARK: Accounts
+
+    @Test func `the account that a page asks for is that one, not the current one`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            let first = try #require(
+                try await visitor.api(.get, "/api/ios/account").json["account"] as? [String: Any])
+            try await visitor.signIn(username: "megan@contoso.example")
+            let query = QueryEncoding.encode([("account", try #require(first["id"] as? String))])
+            let named = try await visitor.api(.get, "/api/ios/account?\(query)").json["account"] as? [String: Any]
+            #expect(named?["username"] as? String == "adele@contoso.example")
+        }
+    }
+
+    @Test func `an operator whom the list names by object id stays one after signing in`() async throws {
+        try await Site.run(configured: { configuration in
+            configuration.applications[1].page = .portal
+            configuration.applications[1].allowedUsers = [.object(id: "87d349ed-44d7-43e1-9a83-5f2406dee5bd")]
+        }) { site in
+            let visitor = Visitor(site)
+            #expect(try await visitor.signIn(app: "macos").location == "/macos")
+            #expect(try await visitor.api(.get, "/api/macos/sessions").status == 200)
+        }
+    }
+
+    @Test func `the log does not quote what somebody sent`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            for path in ["/api/a-persons-name/account", "/auth/a-persons-name/sign-in", "/api/ios/a-persons-name"] {
+                #expect(try await visitor.api(.get, path).code == "not_found")
+            }
+            let begin = try await visitor.api(.get, "/auth/ios/sign-in?tenant=a-persons-name%2F&prompt=a-persons-name")
+            #expect(begin.code == "bad_request")
+            let log = site.log.all.joined(separator: "\n")
+            #expect(log.contains("not_found"), "the requests are told")
+            #expect(!log.contains("a-persons-name"))
+        }
+    }
+
     // MARK: Administrators
 
     @Test func `an administrator who refuses comes back to the page as cancelled, not as granted`() async throws {

@@ -15,9 +15,10 @@ import Testing
             _ = worker.addTimer(after: .seconds(60)) { _ = token }
             _ = try? worker.watch(pair.near, for: .write, Handler { _, _ in fired.withLock { $0 += 1 } })
         }
-        #expect(await eventually { fired.withLock { $0 } > 0 })
-        try #require(await ends { await group.shutdown() }, "shutdown")
-        try #require(await ends { await group.shutdown() }, "shutdown once more")
+        let hasFired = await eventually { fired.withLock({ $0 }) > 0 }
+        try #require(hasFired)
+        try #require(await comesToAnEnd { await group.shutdown() }, "shutdown")
+        try #require(await comesToAnEnd { await group.shutdown() }, "shutdown once more")
         let last = fired.withLock { $0 }
         await group.workers[0].perform { worker in
             #expect(worker.watchCount == 0)
@@ -31,9 +32,9 @@ import Testing
     func afterwards() async throws {
         let group = try WorkerGroup(count: 1)
         let worker = group.workers[0]
-        try #require(await ends { await group.shutdown() })
+        try #require(await comesToAnEnd { await group.shutdown() })
         let current = Record<Bool>()
-        let ran = await ends {
+        let ran = await comesToAnEnd {
             current.append(await worker.perform { $0.isCurrent })
             current.append(await Task(executorPreference: worker) { worker.isCurrent }.value)
         }
@@ -58,17 +59,17 @@ import Testing
         let task = Task(executorPreference: group.workers[0]) {
             while !Task.isCancelled { await Task.yield() }
         }
-        let hasEnded = await ends { await group.shutdown() }
+        let hasEnded = await comesToAnEnd { await group.shutdown() }
         task.cancel()
         try #require(hasEnded)
-        #expect(await ends { await task.value })
+        #expect(await comesToAnEnd { await task.value })
     }
 
     @Test("A task on the worker may shut its group down")
     func fromWithin() async throws {
         let group = try WorkerGroup(count: 2)
         let there = Record<Bool>()
-        let hasEnded = await ends {
+        let hasEnded = await comesToAnEnd {
             await Task(executorPreference: group.workers[1]) {
                 await group.shutdown()
                 there.append(group.workers[1].isCurrent)
@@ -84,7 +85,7 @@ import Testing
             let group = try WorkerGroup(count: 1)
             let worker = group.workers[0]
             let ran = Record<Void>()
-            let hasEnded = await ends {
+            let hasEnded = await comesToAnEnd {
                 await withTaskGroup(of: Void.self) { tasks in
                     for _ in 0..<4 {
                         tasks.addTask { for _ in 0..<500 { worker.submit { ran.append(()) } } }

@@ -67,7 +67,7 @@ func eventually(_ condition: () async -> Bool) async -> Bool {
 }
 
 /// Whether work ends within ten seconds. What does not is left behind.
-func ends(_ work: @escaping @Sendable () async -> Void) async -> Bool {
+func comesToAnEnd(_ work: @escaping @Sendable () async -> Void) async -> Bool {
     let ended = Record<Void>()
     Task.detached {
         await work()

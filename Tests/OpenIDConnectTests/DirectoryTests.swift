@@ -234,13 +234,13 @@ struct DirectoryTests {
 
         try provider.setKeys([TestKeys.rsaJWK("rsa-2")])
         provider.closeGate()
-        await withTaskGroup(of: String?.self) { group in
+        try await withThrowingTaskGroup(of: String?.self) { group in
             for _ in 0..<50 {
                 group.addTask { try? await directory.key(id: "rsa-2", algorithm: .rs256, of: metadata).id }
             }
             while provider.waiting == 0 { try await Task.sleep(for: .milliseconds(1)) }
             provider.openGate()
-            for await id in group { #expect(id == "rsa-2") }
+            for try await id in group { #expect(id == "rsa-2") }
         }
         #expect(provider.fetches("/keys") == 2)
 
