@@ -33,7 +33,7 @@ import Testing
             }
             // Of every four connections two ask for an answer.
             #expect(answered.entries.reduce(0, +) == clients * rounds / 2)
-            while await server.liveConnections() > 0 { await Task.yield() }
+            #expect(await eventually { await server.liveConnections() == 0 })
             #expect(openDescriptors() == before)
             for worker in group.workers {
                 await worker.perform { worker in

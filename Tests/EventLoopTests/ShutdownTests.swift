@@ -15,9 +15,10 @@ import Testing
             _ = worker.addTimer(after: .seconds(60)) { _ = token }
             _ = try? worker.watch(pair.near, for: .write, Handler { _, _ in fired.withLock { $0 += 1 } })
         }
-        while fired.withLock({ $0 }) == 0 { await Task.yield() }
-        await group.shutdown()
-        await group.shutdown()
+        let hasFired = await eventually { fired.withLock({ $0 }) > 0 }
+        try #require(hasFired)
+        try #require(await comesToAnEnd { await group.shutdown() }, "shutdown")
+        try #require(await comesToAnEnd { await group.shutdown() }, "shutdown once more")
         let last = fired.withLock { $0 }
         await group.workers[0].perform { worker in
             #expect(worker.watchCount == 0)
@@ -31,9 +32,14 @@ import Testing
     func afterwards() async throws {
         let group = try WorkerGroup(count: 1)
         let worker = group.workers[0]
-        await group.shutdown()
-        #expect(await worker.perform { $0.isCurrent })
-        #expect(await Task(executorPreference: worker) { worker.isCurrent }.value)
+        try #require(await comesToAnEnd { await group.shutdown() })
+        let current = Record<Bool>()
+        let ran = await comesToAnEnd {
+            current.append(await worker.perform { $0.isCurrent })
+            current.append(await Task(executorPreference: worker) { worker.isCurrent }.value)
+        }
+        try #require(ran, "work and tasks run")
+        #expect(current.entries == [true, true])
         let failure = await worker.perform { worker -> EventLoopError? in
             _ = worker.addTimer(after: .zero) {}
             #expect(worker.timerCount == 0)
@@ -53,19 +59,24 @@ import Testing
         let task = Task(executorPreference: group.workers[0]) {
             while !Task.isCancelled { await Task.yield() }
         }
-        await group.shutdown()
+        let hasEnded = await comesToAnEnd { await group.shutdown() }
         task.cancel()
-        await task.value
+        try #require(hasEnded)
+        #expect(await comesToAnEnd { await task.value })
     }
 
     @Test("A task on the worker may shut its group down")
     func fromWithin() async throws {
         let group = try WorkerGroup(count: 2)
-        let there = await Task(executorPreference: group.workers[1]) {
-            await group.shutdown()
-            return group.workers[1].isCurrent
-        }.value
-        #expect(there)
+        let there = Record<Bool>()
+        let hasEnded = await comesToAnEnd {
+            await Task(executorPreference: group.workers[1]) {
+                await group.shutdown()
+                there.append(group.workers[1].isCurrent)
+            }.value
+        }
+        #expect(hasEnded)
+        #expect(there.entries == [true])
     }
 
     @Test("What threads submit while the worker ends runs, all of it")
@@ -74,14 +85,17 @@ import Testing
             let group = try WorkerGroup(count: 1)
             let worker = group.workers[0]
             let ran = Record<Void>()
-            await withTaskGroup(of: Void.self) { tasks in
-                for _ in 0..<4 {
-                    tasks.addTask { for _ in 0..<500 { worker.submit { ran.append(()) } } }
+            let hasEnded = await comesToAnEnd {
+                await withTaskGroup(of: Void.self) { tasks in
+                    for _ in 0..<4 {
+                        tasks.addTask { for _ in 0..<500 { worker.submit { ran.append(()) } } }
+                    }
+                    tasks.addTask { await group.shutdown() }
                 }
-                tasks.addTask { await group.shutdown() }
+                await worker.perform { _ in }
             }
-            await worker.perform { _ in }
-            while ran.entries.count < 2000 { await worker.perform { _ in } }
+            try #require(hasEnded)
+            #expect(await eventually { ran.entries.count >= 2000 })
             #expect(ran.entries.count == 2000)
         }
     }
@@ -98,7 +112,9 @@ import Testing
                     await group.shutdown()
                 }
                 // The last reference goes when Dispatch has let go of the cancelled source.
-                while remaining != nil { await Task.yield() }
+                let end = ContinuousClock.now + .seconds(10)
+                while remaining != nil, ContinuousClock.now < end { await Task.yield() }
+                #expect(remaining == nil)
                 if round == 0 { firstCount.withLock { $0 = openDescriptors() } }
             }
             let after = openDescriptors()

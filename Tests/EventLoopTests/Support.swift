@@ -56,6 +56,26 @@ func withWorkers<Answer>(
     }
 }
 
+/// Waits until a condition holds; false after ten seconds, so that a test fails by its expectation and not by hanging.
+func eventually(_ condition: () async -> Bool) async -> Bool {
+    let end = ContinuousClock.now + .seconds(10)
+    while await !condition() {
+        guard ContinuousClock.now < end else { return false }
+        await Task.yield()
+    }
+    return true
+}
+
+/// Whether work ends within ten seconds. What does not is left behind.
+func comesToAnEnd(_ work: @escaping @Sendable () async -> Void) async -> Bool {
+    let ended = Record<Void>()
+    Task.detached {
+        await work()
+        ended.append(())
+    }
+    return await eventually { !ended.entries.isEmpty }
+}
+
 extension Worker {
     /// Runs `start` on the worker and waits until it, or something it started, calls `finish`.
     func run<Answer: Sendable>(

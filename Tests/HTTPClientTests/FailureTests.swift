@@ -129,7 +129,7 @@ private let failing: [Failing] = [
     func cancellation() async throws {
         try await withClient(answer: { _ in .stall([]) }) { client, server in
             let waiting = Task { await client.failure(request(server.port), timeout: .seconds(60)) }
-            while server.requests.isEmpty { await Task.yield() }
+            while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
             waiting.cancel()
             let cancelled = HTTPClientError(kind: .cancelled, reason: "the task was cancelled")
             #expect(await waiting.value == cancelled)
@@ -149,7 +149,7 @@ private let failing: [Failing] = [
             answer: { $0.hasPrefix("GET /slow") ? .stall([]) : ok("quick") }
         ) { client, server in
             let slow = Task { await client.failure(request(server.port, "/slow"), timeout: .seconds(60)) }
-            while server.requests.isEmpty { await Task.yield() }
+            while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
             async let first = client.send(request(server.port, "/quick"))
             slow.cancel()
             let text = try await first.text
@@ -164,7 +164,7 @@ private let failing: [Failing] = [
     func shutdown() async throws {
         try await withClient(workers: 2, answer: { _ in .stall([]) }) { client, server in
             async let waiting = client.failure(request(server.port), timeout: .seconds(60))
-            while server.requests.isEmpty { await Task.yield() }
+            while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
             await client.shutdown()
             let ended = HTTPClientError(kind: .cancelled, reason: "the client has been shut down")
             #expect(await waiting == ended)

@@ -6,7 +6,7 @@ import Logging
 import Testing
 
 /// How connections live and end beside the requests themselves.
-@Suite struct ConnectionTests {
+@Suite(.timeLimit(.minutes(2))) struct ConnectionTests {
     @Test(arguments: ["/hello", "/yielding"])
     func aClientThatEndsItsHalfStillGetsItsAnswer(_ path: String) async throws {
         try await withServer { port, server in

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Each stage of a connection ends at its deadline. The tests wait for the end, not for a time.
-@Suite struct DeadlineTests {
+@Suite(.timeLimit(.minutes(2))) struct DeadlineTests {
     @Test func aConnectionThatSendsNothingIsClosed() async throws {
         try await withServer(configure: { $0.deadlines.head = .milliseconds(50) }) { port, _ in
             let rest = try await blocking { try RawClient(port: port).rest() }

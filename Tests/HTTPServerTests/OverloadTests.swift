@@ -5,7 +5,7 @@ import Testing
 
 /// Many clients, and too few descriptors. Each test has a process to itself: what it exhausts and counts is the
 /// process's.
-@Suite struct OverloadTests {
+@Suite(.timeLimit(.minutes(2))) struct OverloadTests {
     @Test func slowClientsDoNotHurtAQuickOne() async {
         await #expect(processExitsWith: .success) {
             raiseDescriptorLimit()

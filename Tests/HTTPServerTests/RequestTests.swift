@@ -127,7 +127,7 @@ enum Cut: CaseIterable, Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite struct RequestTests {
+@Suite(.timeLimit(.minutes(2))) struct RequestTests {
     @Test(arguments: RequestCase.all, Cut.allCases)
     func requestsAreAnswered(_ row: RequestCase, _ cut: Cut) async throws {
         try await withServer { port, _ in

@@ -42,7 +42,7 @@ struct FileResponder: Responder {
     }
 }
 
-@Suite struct StaticFilesTests {
+@Suite(.timeLimit(.minutes(2))) struct StaticFilesTests {
     let folder: TestFolder
     let files: StaticFiles
     let tag: String

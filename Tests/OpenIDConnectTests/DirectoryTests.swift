@@ -3,7 +3,7 @@ import Testing
 
 @testable import OpenIDConnect
 
-@Suite("Provider directory")
+@Suite("Provider directory", .timeLimit(.minutes(1)))
 struct DirectoryTests {
     /// A discovery document that is refused.
     struct Refused: CustomTestStringConvertible, Sendable {
@@ -136,7 +136,7 @@ struct DirectoryTests {
         provider.closeGate()
         try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<100 { group.addTask { try await directory.metadata(for: provider.authority).issuer } }
-            while provider.waiting == 0 { await Task.yield() }
+            while provider.waiting == 0 { try await Task.sleep(for: .milliseconds(1)) }
             provider.openGate()
             for try await issuer in group { #expect(issuer == "\(origin)/{tenantid}/v2.0") }
         }
@@ -155,7 +155,7 @@ struct DirectoryTests {
         let directory = provider.directory()
         provider.closeGate()
         let first = Task { try await directory.metadata(for: provider.authority).issuer }
-        while provider.waiting == 0 { await Task.yield() }
+        while provider.waiting == 0 { try await Task.sleep(for: .milliseconds(1)) }
         let second = Task { try await directory.metadata(for: provider.authority).issuer }
         first.cancel()
         provider.openGate()
@@ -234,13 +234,13 @@ struct DirectoryTests {
 
         try provider.setKeys([TestKeys.rsaJWK("rsa-2")])
         provider.closeGate()
-        await withTaskGroup(of: String?.self) { group in
+        try await withThrowingTaskGroup(of: String?.self) { group in
             for _ in 0..<50 {
                 group.addTask { try? await directory.key(id: "rsa-2", algorithm: .rs256, of: metadata).id }
             }
-            while provider.waiting == 0 { await Task.yield() }
+            while provider.waiting == 0 { try await Task.sleep(for: .milliseconds(1)) }
             provider.openGate()
-            for await id in group { #expect(id == "rsa-2") }
+            for try await id in group { #expect(id == "rsa-2") }
         }
         #expect(provider.fetches("/keys") == 2)
 

@@ -1,0 +1,323 @@
+import Foundation
+import HTTPTypes
+import HTTPWire
+import Testing
+
+@testable import Companion
+
+/// That endpoints use the checks: each test would miss one line's absence, through the product's own entry.
+@Suite struct EndpointTests {
+    // MARK: Sign-in
+
+    @Test func `another browser at the same callback at the same time gets nothing of it`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let callback = try #require(try await visitor.walkToCallback().location)
+            try await site.control(#"{"token_delay_ms": 400}"#)
+            async let own = visitor.get(callback)
+            for _ in 0..<20 {
+                let stranger = try await Visitor(site).api(.get, callback)
+                #expect(stranger.code == "state_mismatch", "\(stranger.status) \(stranger.location ?? "")")
+                #expect(stranger.fields[.setCookie] == nil)
+            }
+            #expect(try await own.location == "/ios")
+        }
+    }
+
+    @Test func `a failed attempt is marked as failed, and its callback stays one`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await site.control(#"{"require_consent": "adele@contoso.example"}"#)
+            let callback = try #require(try await visitor.walkToCallback(consent: "cancel").location)
+            #expect(try await visitor.get(callback).location?.contains("sign_in_error=cancelled") == true)
+            #expect(
+                try SQLiteShell.run(site.database, "SELECT count(*), count(failed_at) FROM sign_in_attempt;") == "1|1\n"
+            )
+            #expect(try await visitor.get(callback).location?.contains("sign_in_error=state_mismatch") == true)
+            // An old tab of somebody who has signed in since is no failure.
+            try await visitor.signIn()
+            #expect(try await visitor.get(callback).location == "/ios")
+        }
+    }
+
+    @Test func `claims go with the code to the token endpoint`() async throws {
+        try await Site.run { site in
+            let claims = #"{"access_token":{"nbf":{"essential":true,"value":"7"}}}"#
+            try await Visitor(site).signIn(query: QueryEncoding.encode([("claims", claims)]))
+            let redemption = try #require(
+                site.traffic.all.compactMap { try? FormFields(body: $0.request.body) }.last {
+                    $0["grant_type"] == "authorization_code"
+                })
+            #expect(redemption["claims"]?.contains(#""nbf""#) == true, "\(redemption["claims"] ?? "none")")
+        }
+    }
+
+    @Test(arguments: [("login_hint", 512, true), ("login_hint", 513, false), ("domain_hint", 513, false)])
+    func `what goes on to the provider has a length`(field: String, length: Int, isTaken: Bool) async throws {
+        try await Site.run { site in
+            let value = String(repeating: "a", count: length)
+            let answer = try await Visitor(site).api(.get, "/auth/ios/sign-in?\(field)=\(value)")
+            #expect(answer.status == (isTaken ? 302 : 400))
+            #expect(answer.code == (isTaken ? nil : "bad_request"))
+        }
+    }
+
+    @Test(arguments: ["sign-in", "admin-consent"])
+    func `below a path the way back is below it, too`(begin: String) async throws {
+        try await Site.run(below: "/companion", configured: { _ in }) { site in
+            let visitor = Visitor(site)
+            for path in ["/", "/elsewhere", "/companions", "//companion", "https://evil.example/companion"] {
+                let query = QueryEncoding.encode([("return_to", path), ("tenant", "contoso.example")])
+                let refused = try await visitor.api(.get, "/companion/auth/ios/\(begin)?\(query)")
+                #expect(refused.code == "bad_request", "\(path)")
+                #expect(refused.location == nil)
+            }
+            let query = QueryEncoding.encode([("return_to", "/companion/macos"), ("tenant", "contoso.example")])
+            #expect(try await visitor.get("/companion/auth/ios/\(begin)?\(query)").status == 302)
+        }
+    }
+
+    @Test func `a store that takes nothing is a page of its own when somebody wants to sign in`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            let (shell, input, output) = try SQLiteShell.start(site.database)
+            input.write(Data("BEGIN IMMEDIATE;\nSELECT 'locked';\n".utf8))
+            #expect(String(decoding: output.availableData, as: UTF8.self) == "locked\n")
+            let page = try await visitor.get("/auth/ios/sign-in")
+            input.write(Data("ROLLBACK;\n".utf8))
+            try input.close()
+            shell.waitUntilExit()
+            #expect(page.status == 503)
+            #expect(page.text.contains("storage_unavailable"))
+        }
+    }
+
+    @Test func `why one application's sign-in failed is not told by another`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await site.control(#"{"require_consent": "adele@contoso.example"}"#)
+            try await visitor.signIn(consent: "cancel")
+            let own = try await visitor.api(.get, "/api/ios/sign-in-failure").json["failure"] as? [String: Any]
+            #expect(own?["code"] as? String == "cancelled")
+            #expect(try await visitor.api(.get, "/api/macos/sign-in-failure").json["failure"] is NSNull)
+        }
+    }
+
+    @Test func `an answer is for our own pages and windows alone`() async throws {
+        try await Site.run { site in
+            for path in ["/ios", "/api/apps", "/auth/ios/sign-in", "/nowhere"] {
+                let answer = try await Visitor(site).get(path)
+                #expect(answer.fields[.crossOriginOpenerPolicy] == "same-origin", "\(path)")
+                #expect(answer.fields[.crossOriginResourcePolicy] == "same-origin", "\(path)")
+            }
+        }
+    }
+
+    // MARK: Accounts
+
+    @Test func `the account that a page asks for is that one, not the current one`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            let first = try #require(
+                try await visitor.api(.get, "/api/ios/account").json["account"] as? [String: Any])
+            try await visitor.signIn(username: "megan@contoso.example")
+            let query = QueryEncoding.encode([("account", try #require(first["id"] as? String))])
+            let named = try await visitor.api(.get, "/api/ios/account?\(query)").json["account"] as? [String: Any]
+            #expect(named?["username"] as? String == "adele@contoso.example")
+        }
+    }
+
+    @Test func `an operator whom the list names by object id stays one after signing in`() async throws {
+        try await Site.run(configured: { configuration in
+            configuration.applications[1].page = .portal
+            configuration.applications[1].allowedUsers = [.object(id: "87d349ed-44d7-43e1-9a83-5f2406dee5bd")]
+        }) { site in
+            let visitor = Visitor(site)
+            #expect(try await visitor.signIn(app: "macos").location == "/macos")
+            #expect(try await visitor.api(.get, "/api/macos/sessions").status == 200)
+        }
+    }
+
+    @Test func `the log does not quote what somebody sent`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            for path in ["/api/a-persons-name/account", "/auth/a-persons-name/sign-in", "/api/ios/a-persons-name"] {
+                #expect(try await visitor.api(.get, path).code == "not_found")
+            }
+            let begin = try await visitor.api(.get, "/auth/ios/sign-in?tenant=a-persons-name%2F&prompt=a-persons-name")
+            #expect(begin.code == "bad_request")
+            let log = site.log.all.joined(separator: "\n")
+            #expect(log.contains("not_found"), "the requests are told")
+            #expect(!log.contains("a-persons-name"))
+        }
+    }
+
+    // MARK: Administrators
+
+    @Test func `an administrator who refuses comes back to the page as cancelled, not as granted`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let begun = try await visitor.get("/auth/ios/admin-consent?tenant=contoso.example&return_to=%2Fmacos")
+            let items = URLComponents(string: try #require(begun.location))?.queryItems ?? []
+            let state = try #require(items.first { $0.name == "state" }?.value)
+            let answer = try await visitor.get(
+                "/auth/callback?error=access_denied&error_description=AADSTS65004%3A%20No.&state=\(state)")
+            #expect(answer.location?.hasPrefix("/macos?sign_in_error=cancelled") == true, "\(answer.location ?? "")")
+        }
+    }
+
+    @Test func `an administrator comes back to the page that the link named`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let begun = try await visitor.get("/auth/ios/admin-consent?tenant=contoso.example&return_to=%2Fmacos")
+            let answer = try await visitor.follow(try #require(begun.location), username: "adele@contoso.example")
+            #expect(answer.location == "/macos?admin_consent=granted")
+        }
+    }
+
+    @Test(arguments: [("ios", true), ("external", false)])
+    func `the link for an administrator is offered where there is one`(app: String, isThere: Bool) async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await site.control(#"{"token_platform_error": 90094}"#)
+            let username = app == "ios" ? "adele@contoso.example" : "customer@fabrikam.example"
+            let answer = try await visitor.signIn(app: app, username: username)
+            #expect(answer.location?.contains("sign_in_error=admin_consent_required") == true, "\(answer.text)")
+            let failure = try await visitor.api(.get, "/api/\(app)/sign-in-failure").json["failure"] as? [String: Any]
+            let action = failure?["action"] as? [String: String]
+            let link = ["kind": "admin_consent", "url": "\(site.origin)/auth/ios/admin-consent"]
+            #expect(action == (isThere ? link : nil))
+        }
+    }
+
+    // MARK: Sign-out
+
+    @Test func `a provider that knows the session by its hint does not get the ID token`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            let out = try await visitor.api(.post, "/auth/ios/sign-out", body: #"{"browser":true}"#)
+            let redirect = try #require(out.json["redirect"] as? String)
+            #expect(redirect.contains("logout_hint="))
+            #expect(!redirect.contains("id_token_hint"))
+        }
+    }
+
+    @Test func `a shared device keeps no name of whoever signed out`() async throws {
+        try await Site.run(configured: { $0.deviceMode = .shared }) { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            #expect(try await visitor.api(.post, "/auth/ios/sign-out").status == 200)
+            #expect(try SQLiteShell.run(site.database, "SELECT count(*) FROM previous_account;") == "0\n")
+            #expect(try SQLiteShell.run(site.database, "SELECT count(*) FROM account;") == "0\n")
+        }
+    }
+
+    @Test func `a session that no provider would name is refused at the front channel`() async throws {
+        try await Site.run { site in
+            for (length, status) in [(512, 200), (513, 400)] {
+                let sid = String(repeating: "s", count: length)
+                let answer = try await Visitor(site).get("/auth/front-channel-logout?iss=https%3A%2F%2Fa&sid=\(sid)")
+                #expect(answer.status == status)
+            }
+        }
+    }
+
+    // MARK: Tokens
+
+    @Test func `a token is renewed when the provider asked for it, long before its end`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await site.control(#"{"access_token_seconds": 7200}"#)
+            try await visitor.signIn()
+            site.clock.advance(3500)
+            #expect(try await visitor.api(.post, "/api/ios/token").json["source"] as? String == "cache")
+            site.clock.advance(200)
+            #expect(try await visitor.api(.post, "/api/ios/token").json["source"] as? String == "refreshed")
+        }
+    }
+
+    @Test func `a forced refresh does not join an ordinary one that is under way`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await site.control(#"{"access_token_seconds": 1200}"#)
+            try await visitor.signIn()
+            site.clock.advance(1300)
+            // Whichever comes first fails, and the other has one of its own.
+            try await site.control(
+                #"{"token_delay_ms": 400, "token_error": {"status": 503, "body": "down", "times": 1}}"#)
+            async let ordinary = visitor.api(.post, "/api/ios/token")
+            async let forced = visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
+            #expect(try await Set([ordinary.status, forced.status]) == [200, 503])
+        }
+    }
+
+    @Test func `the provider's word ends a token that would be good for a while`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await site.control(#"{"access_token_seconds": 1200}"#)
+            try await visitor.signIn()
+            site.clock.advance(1000)
+            try await site.control(#"{"revoke": "adele@contoso.example"}"#)
+            #expect(try await visitor.api(.get, "/api/ios/me").code == "interaction_required")
+        }
+    }
+
+    // MARK: APIs
+
+    @Test func `one account's pause at the API is no other's`() async throws {
+        try await Site.run { site in
+            let (adele, megan) = (Visitor(site), Visitor(site))
+            try await adele.signIn()
+            try await megan.signIn(username: "megan@contoso.example")
+            try await site.control(
+                #"{"graph_error": {"status": 429, "body": {}, "headers": {"Retry-After": "999999"}, "times": 1}}"#)
+            #expect(try await adele.api(.get, "/api/ios/me").status == 429)
+            #expect(try await megan.api(.get, "/api/ios/me").status == 200)
+            #expect(try await adele.api(.get, "/api/ios/me").code == "throttled")
+            // Whatever an API says, an hour is enough.
+            site.clock.advance(1800)
+            #expect(try await adele.api(.get, "/api/ios/account").status == 200, "who is there stays signed in")
+            site.clock.advance(1805)
+            let answer = try await adele.api(.get, "/api/ios/me")
+            #expect(answer.status == 200, "\(answer.text)")
+        }
+    }
+
+    @Test func `what the provider tells about somebody else is not passed on`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn(app: "provider")
+            #expect(try await visitor.api(.get, "/api/provider/me").status == 200)
+            for body in [#"{"sub": "somebody-else", "name": "Somebody Else"}"#, #"{"name": "Somebody Else"}"#] {
+                try await site.control(#"{"graph_error": {"status": 200, "body": \#(body), "times": 1}}"#)
+                let answer = try await visitor.api(.get, "/api/provider/me")
+                #expect(answer.status == 502)
+                #expect(answer.code == "api_unavailable")
+                #expect(!answer.text.contains("Somebody"))
+            }
+        }
+    }
+
+    @Test func `of an API's head only what a page needs is passed on`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            try await site.control(
+                #"""
+                {"graph_error": {"status": 403, "body": {"error": {}}, "times": 1, "headers": {
+                    "Set-Cookie": "companion=planted; Path=/", "Content-Security-Policy": "default-src *",
+                    "Cache-Control": "public, max-age=3600", "Access-Control-Allow-Origin": "*", "Retry-After": "7"}}}
+                """#)
+            let answer = try await visitor.api(.get, "/api/ios/me")
+            #expect(answer.status == 403)
+            #expect(answer.fields[.setCookie] == nil)
+            #expect(answer.fields[.cacheControl] == "no-store")
+            #expect(answer.fields[.accessControlAllowOrigin] == nil)
+            #expect(answer.fields[values: .contentSecurityPolicy].allSatisfy { $0.hasPrefix("default-src 'none'") })
+            #expect(answer.fields[.retryAfter] == "7")
+        }
+    }
+}
