@@ -56,6 +56,7 @@ extension String {
 /// Several Cookie lines count as one.
 private func checkFieldLines(_ input: [UInt8]) throws(Disagreement) {
     var fields = HTTPFields()
+    guard String(validating: input, as: UTF8.self) != nil else { return }
     for line in lines(input) { fields.append(HTTPField(name: .cookie, value: Array(line))) }
     guard let head = try? RequestHead(target: "/", headerFields: fields) else { return }
     let joined = RequestCookies(head[.cookie] ?? "")

@@ -36,15 +36,29 @@ import Foundation
 private func decodedByFoundation(_ pair: ArraySlice<UInt8>) -> [String]? {
     let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
     let decoded = (parts + [[]]).prefix(2).compactMap { part in
-        String(validating: part.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }, as: UTF8.self)?.removingPercentEncoding
+        // A character may be sent half escaped.
+        let escaped = part.map { byte in
+            byte == UInt8(ascii: "+") ? " " : byte < 0x80 ? "\(Unicode.Scalar(byte))" : percentEncoded(byte)
+        }
+        return decodedStrictlyByFoundation(escaped.joined())
     }
     return decoded.count == 2 ? decoded : nil
 }
 
+private func percentEncoded(_ byte: UInt8) -> String { "%" + String(UInt16(byte) + 0x100, radix: 16).suffix(2) }
+
 /// Every byte escaped: the widest spelling.
 private func written(_ form: FormFields) -> [UInt8] {
     let escaped: (String) -> String = { text in
-        text.utf8.map { "%" + String(UInt16($0) + 0x100, radix: 16).suffix(2) }.joined()
+        text.utf8.map(percentEncoded).joined()
     }
     return Array(form.fields.map { "&\(escaped($0.name))=\(escaped($0.value))" }.joined().utf8)
+}
+
+/// Foundation's decoding, nil also where it repairs what is not UTF-8.
+func decodedStrictlyByFoundation(_ text: String) -> String? {
+    guard let decoded = text.removingPercentEncoding else { return nil }
+    let repairs = decoded.unicodeScalars.count { $0 == "\u{FFFD}" }
+    let sent = text.unicodeScalars.count { $0 == "\u{FFFD}" } + text.lowercased().ranges(of: "%ef%bf%bd").count
+    return repairs == sent ? decoded : nil
 }

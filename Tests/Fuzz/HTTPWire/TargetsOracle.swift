@@ -15,14 +15,14 @@ import Foundation
         case .notAbsolute: try hold(path.utf8.first != UInt8(ascii: "/"), "A path that begins with a slash is absolute")
         case .invalidEncoding:
             try hold(
-                parts.contains { $0.removingPercentEncoding == nil || decodings($0).count > 4 },
+                parts.contains { decodedStrictlyByFoundation($0) == nil || decodings($0).count > 4 },
                 "Foundation refuses the encoding too")
         case .dotSegment, .forbiddenCharacter:
             try hold(parts.flatMap(decodings).contains { !isPlain($0) }, "A segment is refused for a reason")
         }
         return
     }
-    try agree(segments.map(Optional.some), parts.map(\.removingPercentEncoding), "Foundation decodes the same")
+    try agree(segments.map(Optional.some), parts.map(decodedStrictlyByFoundation), "Foundation decodes the same")
     for segment in segments {
         try hold(decodings(segment).allSatisfy(isPlain), "No decoding of a segment names another folder: \(segment)")
     }
@@ -33,7 +33,7 @@ import Foundation
 /// The text, and what it becomes when it is decoded again and again.
 private func decodings(_ text: String) -> [String] {
     var all = [text]
-    while all.count < 8, let next = all.last?.removingPercentEncoding, next != all.last { all.append(next) }
+    while all.count < 8, let next = all.last.flatMap(decodedStrictlyByFoundation), next != all.last { all.append(next) }
     return all
 }
 

@@ -54,8 +54,8 @@ func observe(
                 observations.append(head.observation)
             case .body(let range):
                 try hold(
-                    range.lowerBound == before && range.upperBound == offset && !range.isEmpty,
-                    "A body's range is what was consumed")
+                    range.lowerBound >= before && range.upperBound == offset && !range.isEmpty,
+                    "A body's range is what was consumed last")
                 let part = Array(bytes[(consumed + range.lowerBound)..<(consumed + range.upperBound)])
                 if case .body(let before) = observations.last {
                     observations[observations.count - 1] = .body(before + part)

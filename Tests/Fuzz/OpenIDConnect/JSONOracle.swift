@@ -25,6 +25,7 @@ private func strictness(of input: [UInt8], _ theirs: Any?) -> String? {
     // Of a name that comes twice, Foundation's value has one member.
     if shape.colons > members(of: theirs) { return "a name twice" }
     if shape.hasEscapedSurrogate { return "half of a surrogate pair" }
+    if shape.hasCommaBeforeEnd { return "a comma before the end of an array or object" }
     if shape.hasHugeNumber { return "a number that Double cannot hold" }
     return nil
 }
@@ -35,12 +36,14 @@ private struct Shape {
     var colons = 0
     var hasEscapedSurrogate = false
     var hasHugeNumber = false
+    var hasCommaBeforeEnd = false
 
     init(_ text: String) {
         var isInString = false
         var level = 0
         var rest = text.utf8[...]
         var number = ""
+        var last: UInt8?
         while let byte = rest.popFirst() {
             if isInString {
                 if byte == UInt8(ascii: "\\"), rest.popFirst() == UInt8(ascii: "u") {
@@ -56,6 +59,9 @@ private struct Shape {
                 hasHugeNumber = hasHugeNumber || Double(number)?.isInfinite ?? false
                 number = ""
             }
+            let isEnd = byte == UInt8(ascii: "]") || byte == UInt8(ascii: "}")
+            hasCommaBeforeEnd = hasCommaBeforeEnd || isEnd && last == UInt8(ascii: ",")
+            if byte > 0x20 { last = byte }
             switch byte {
             case UInt8(ascii: "\""): isInString = true
             case UInt8(ascii: "["), UInt8(ascii: "{"): level += 1

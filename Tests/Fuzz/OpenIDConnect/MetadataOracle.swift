@@ -49,5 +49,8 @@ private func checkEndpoint(_ endpoint: Endpoint) throws(Disagreement) {
     try agree(theirs.encodedHost?.lowercased(), endpoint.host, "Foundation sees the same host in \(endpoint)")
     try agree(theirs.port, endpoint.port, "Foundation sees the same port in \(endpoint)")
     try hold(theirs.user == nil && theirs.fragment == nil, "Foundation sees no user and no fragment in \(endpoint)")
-    try agree(theirs.percentEncodedPath, endpoint.path, "Foundation sees the same path in \(endpoint)")
+    // Brackets, which no path should have, Foundation escapes.
+    let path = theirs.percentEncodedPath.replacing("%5B", with: "[").replacing("%5D", with: "]")
+    let expected = endpoint.path.replacing("%5B", with: "[").replacing("%5D", with: "]")
+    try agree(path, expected, "Foundation sees the same path in \(endpoint)")
 }
