@@ -105,5 +105,9 @@ let package = Package(
                 "SessionStore", crypto, cryptoExtras,
             ],
             swiftSettings: settings),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["HTTPWire", "OpenIDConnect", "Companion", "DemoTenant", httpTypes],
+            path: "Tests/Fuzz", exclude: ["Corpus", "Dictionaries", "Driver", "README.md", "run"],
+            swiftSettings: settings),
     ]
 )

@@ -1,0 +1,75 @@
+import Foundation
+
+@testable import Companion
+
+/// The input is a configuration file. What it says of the whole server, the environment can say as well, to the same end.
+@Sendable func checkConfiguration(_ input: [UInt8]) throws(Disagreement) {
+    try checkAddresses(input)
+    do {
+        try Data(input).write(to: scratchFile)
+    } catch {
+        throw Disagreement(description: "Cannot write \(scratchFile.path): \(error)")
+    }
+    // The order of `dump` is that of the declarations: equal configurations have equal texts.
+    var mistakes = ConfigurationMistakes()
+    let file = ConfigurationFile(path: scratchFile.path, mistakes: &mistakes)
+    try hold(Set(file.keys).count <= file.values.count || !mistakes.all.isEmpty, "Every key has a value")
+    let first = outcome(file: scratchFile.path)
+    try hold(mistakes.all.allSatisfy { first.contains($0.reason) }, "The file's mistakes are reported")
+
+    // Lists, paths (which are relative to the file), secrets and applications differ by design.
+    guard mistakes.all.isEmpty, file.keys.allSatisfy({ ConfigurationKeys.general.contains($0) && !isApart($0) }) else {
+        return
+    }
+    let reading = ConfigurationReading(options: [:], environment: [:], file: scratchFile.path)
+    var environment: [String: String] = [:]
+    for key in file.keys { environment[ConfigurationKeys.environmentName(of: key)] = reading.text(key) }
+    guard environment.count == file.keys.count else { return }
+    for (ours, theirs) in zip(outcome(environment: environment).split(separator: "\n"), first.split(separator: "\n")) {
+        try agree(ours, theirs, "The environment says the same as the file")
+    }
+}
+
+private func isApart(_ key: String) -> Bool {
+    key.hasSuffix("_file") || ConfigurationKeys.isList(key)
+        || ConfigurationKeys.environmentOnly.contains(ConfigurationKeys.lastPart(of: key))
+}
+
+/// A file of this process's own: the fuzzer runs several.
+private let scratchFile = FileManager.default.temporaryDirectory.appendingPathComponent(
+    "companion-fuzz-\(ProcessInfo.processInfo.processIdentifier).yaml")
+
+private func outcome(environment: [String: String] = [:], file: String? = nil) -> String {
+    do throws(ConfigurationMistakes) {
+        let configuration = try CompanionConfiguration.read(
+            environment: environment, file: file, needsApplications: false)
+        var description = ""
+        dump(configuration, to: &description)
+        return description
+    } catch {
+        return error.description
+    }
+}
+
+/// Each line, as an address of any kind.
+private func checkAddresses(_ input: [UInt8]) throws(Disagreement) {
+    for line in lines(input) {
+        let text = String(decoding: line.drop { $0 != 0x20 }.dropFirst(), as: UTF8.self)
+        if let url = try? PublicURL(text) {
+            try agree(try? PublicURL(url.address), url, "A public URL is its address")
+            let theirs = URLComponents(string: url.address)
+            try hold(theirs?.user == nil && theirs?.query == nil, "Foundation sees no user in \(url.address)")
+            if let host = theirs?.encodedHost {
+                try hold(url.origin.hasPrefix("\(theirs?.scheme ?? "")://\(host)"), "Foundation sees \(host)")
+            }
+        }
+        if let address = ListenAddress(text) {
+            try hold((0...65535).contains(address.port), "A port is one")
+        }
+        if let range = AddressRange(text) {
+            let address = text.split(separator: "/").first.map(String.init) ?? ""
+            try hold(range.contains(address), "\(text) holds its own address")
+            try agree(range.contains(address + "x"), false, "It holds nothing that is no address")
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// A parser under test, with the oracle that judges what it makes of some bytes.
+///
+/// The fuzzer (`Tests/Fuzz/run`) and the ordinary tests (`FuzzTests`) call the same `check`.
+struct FuzzTarget: Sendable, CustomStringConvertible {
+    /// The name of its corpus and dictionary.
+    let name: String
+    /// Throws a ``Disagreement`` when the parser breaks one of its laws.
+    let check: @Sendable ([UInt8]) async throws -> Void
+
+    var description: String { name }
+
+    static let all = ofHTTPWire + ofOpenIDConnect + ofCompanion + ofDemoTenant
+}
+
+/// A law that some bytes break.
+struct Disagreement: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// Throws when the two are not the same.
+func agree<Value: Equatable>(_ left: Value, _ right: Value, _ law: @autoclosure () -> String) throws(Disagreement) {
+    guard left != right else { return }
+    throw Disagreement(description: "\(law()): \(left) is not \(right)")
+}
+
+/// Throws when `condition` is false.
+func hold(_ condition: Bool, _ law: @autoclosure () -> String) throws(Disagreement) {
+    guard !condition else { return }
+    throw Disagreement(description: law())
+}
+
+/// The lines of an input that has several fields, without their line feeds.
+func lines(_ input: [UInt8]) -> [ArraySlice<UInt8>] {
+    input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+}
+
+/// Random choices that depend on a seed, or on an input and nothing else (SplitMix64 over FNV-1a).
+struct SeededChoices: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    init(_ input: [UInt8]) {
+        state = input.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,10 @@
+extension FuzzTarget {
+    static let ofHTTPWire = [
+        FuzzTarget(name: "request-head", check: checkRequestHead),
+        FuzzTarget(name: "body-framing", check: checkBodyFraming),
+        FuzzTarget(name: "cookies", check: checkCookies),
+        FuzzTarget(name: "forms", check: checkForms),
+        FuzzTarget(name: "targets", check: checkTargets),
+        FuzzTarget(name: "ranges-and-conditions", check: checkRangesAndConditions),
+    ]
+}

@@ -1,0 +1,108 @@
+import Foundation
+
+@testable import OpenIDConnect
+
+/// Foundation reads the same JSON. It is more lenient in what `strictness` lists, and in nothing else.
+@Sendable func checkJSON(_ input: [UInt8]) throws(Disagreement) {
+    let theirs = try? JSONSerialization.jsonObject(with: Data(input), options: .fragmentsAllowed)
+    guard let ours = JSONValue(parsing: input) else {
+        try hold(theirs == nil || strictness(of: input, theirs) != nil, "Foundation reads what we refuse")
+        return
+    }
+    guard let theirs else { throw Disagreement(description: "Foundation refuses what we read as \(ours.text)") }
+    try agree(ours, JSONValue(foundation: theirs, like: ours), "Foundation reads the same value")
+    try agree(JSONValue(parsing: Array(ours.text.utf8)), ours, "JSON that is written comes back")
+    try agree(ours.merging(ours), ours, "A value merged with itself is itself")
+}
+
+/// Why we may refuse what Foundation takes: the first of these that is so.
+private func strictness(of input: [UInt8], _ theirs: Any?) -> String? {
+    guard let text = String(validating: input, as: UTF8.self) else { return "UTF-16, UTF-32 or broken UTF-8" }
+    if input.contains(0) { return "UTF-16 or UTF-32" }
+    if input.starts(with: [0xEF, 0xBB, 0xBF]) { return "a byte order mark" }
+    let shape = Shape(text)
+    if shape.depth >= JSONValue.maxDepth { return "too deep" }
+    // Of a name that comes twice, Foundation's value has one member.
+    if shape.colons > members(of: theirs) { return "a name twice" }
+    if shape.hasEscapedSurrogate { return "half of a surrogate pair" }
+    if shape.hasCommaBeforeEnd { return "a comma before the end of an array or object" }
+    if shape.hasHugeNumber { return "a number that Double cannot hold" }
+    return nil
+}
+
+/// What stands outside of strings.
+private struct Shape {
+    var depth = 0
+    var colons = 0
+    var hasEscapedSurrogate = false
+    var hasHugeNumber = false
+    var hasCommaBeforeEnd = false
+
+    init(_ text: String) {
+        var isInString = false
+        var level = 0
+        var rest = text.utf8[...]
+        var number = ""
+        var last: UInt8?
+        while let byte = rest.popFirst() {
+            if isInString {
+                if byte == UInt8(ascii: "\\"), rest.popFirst() == UInt8(ascii: "u") {
+                    let isSurrogate = rest.first.map { $0 | 0x20 == UInt8(ascii: "d") } ?? false
+                    hasEscapedSurrogate = hasEscapedSurrogate || isSurrogate
+                }
+                if byte == UInt8(ascii: "\"") { isInString = false }
+                continue
+            }
+            if "0123456789.eE+-".utf8.contains(byte) {
+                number.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                hasHugeNumber = hasHugeNumber || Double(number)?.isInfinite ?? false
+                number = ""
+            }
+            let isEnd = byte == UInt8(ascii: "]") || byte == UInt8(ascii: "}")
+            hasCommaBeforeEnd = hasCommaBeforeEnd || isEnd && last == UInt8(ascii: ",")
+            if byte > 0x20 { last = byte }
+            switch byte {
+            case UInt8(ascii: "\""): isInString = true
+            case UInt8(ascii: "["), UInt8(ascii: "{"): level += 1
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): level -= 1
+            case UInt8(ascii: ":"): colons += 1
+            default: break
+            }
+            depth = max(depth, level)
+        }
+        hasHugeNumber = hasHugeNumber || Double(number)?.isInfinite ?? false
+    }
+}
+
+private func members(of value: Any?) -> Int {
+    switch value {
+    case let object as [String: Any]: object.count + object.values.reduce(0) { $0 + members(of: $1) }
+    case let array as [Any]: array.reduce(0) { $0 + members(of: $1) }
+    default: 0
+    }
+}
+
+extension JSONValue {
+    /// Foundation's value. Its numbers do not say whether they were written with a fraction: that, and the Double nearest
+    /// to a long integer, is taken from ours.
+    fileprivate init(foundation value: Any, like ours: JSONValue?) {
+        switch value {
+        case let text as String: self = .string(text)
+        case let object as [String: Any]:
+            let members = object.map { ($0.key, JSONValue(foundation: $0.value, like: ours?[$0.key])) }
+            self = .object(Dictionary(members) { $1 })
+        case let array as [Any]:
+            let like = ours?.array ?? []
+            self = .array(
+                array.enumerated().map { JSONValue(foundation: $1, like: like.count > $0 ? like[$0] : nil) })
+        case let number as NSNumber:
+            switch ours {
+            case .integer: self = .integer(number.int64Value)
+            case .number: self = .number(number.doubleValue)
+            default: self = .bool(number.boolValue)
+            }
+        default: self = .null
+        }
+    }
+}
