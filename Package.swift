@@ -105,5 +105,9 @@ let package = Package(
                 "SessionStore", crypto, cryptoExtras,
             ],
             swiftSettings: settings),
+        // What Tests/Costs/run counts the instructions of. Empty in a release build.
+        .executableTarget(
+            name: "Costs", dependencies: ["Companion", "HTTPClient", "HTTPWire", "OpenIDConnect", "SessionStore", httpTypes],
+            path: "Tests/Costs/Functions", swiftSettings: settings),
     ]
 )

@@ -179,6 +179,7 @@ extension Endpoints {
         guard let key = exchange.id.flatMap(SessionKey.init), try await store.revoke(key) else {
             throw Problem(.notFound, "There is no such session any more.")
         }
+        memory.forget(key.value)
         return Response(status: .noContent, headerFields: [.cacheControl: "no-store"], body: [])
     }
 }
