@@ -107,7 +107,8 @@ let package = Package(
             swiftSettings: settings),
         // What Tests/Costs/run counts the instructions of. Empty in a release build.
         .executableTarget(
-            name: "Costs", dependencies: ["Companion", "HTTPClient", "HTTPWire", "OpenIDConnect", "SessionStore", httpTypes],
+            name: "Costs",
+            dependencies: ["Companion", "HTTPClient", "HTTPWire", "OpenIDConnect", "SessionStore", httpTypes],
             path: "Tests/Costs/Functions", swiftSettings: settings),
     ]
 )

@@ -70,7 +70,9 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Sets the value of a key that has none now.
-    private mutating func set(_ value: Value, for key: Key, cost: Int, until end: Date, now: Date, isChange: Bool) -> Bool {
+    private mutating func set(_ value: Value, for key: Key, cost: Int, until end: Date, now: Date, isChange: Bool)
+        -> Bool
+    {
         let cost = max(0, cost)
         guard cost <= maxBytes, makeRoom(for: cost, now: now, mayEvict: whenFull == .evictsOldest || isChange) else {
             return false

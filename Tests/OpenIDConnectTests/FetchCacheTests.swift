@@ -55,7 +55,9 @@ import Testing
         let cache = source.cache()
         for key in 0..<60 { _ = try await cache.value(for: key, isConfigured: false) }
         source.advance(59)
-        await #expect(throws: OpenIDError(.throttled, "Too many unknown tenants were asked for: try again in a minute.")) {
+        await #expect(
+            throws: OpenIDError(.throttled, "Too many unknown tenants were asked for: try again in a minute.")
+        ) {
             _ = try await cache.value(for: 60, isConfigured: false)
         }
         #expect(try await cache.value(for: 0, isConfigured: false).value == 0)

@@ -35,7 +35,9 @@ struct Languages: Sendable {
                 throw LanguageFault(file: path, reason: "is no language file: \(error)")
             }
         }
-        places = Dictionary(all.flatMap { language in language.ranges.map { ($0, language.index) } }) { first, _ in first }
+        places = Dictionary(all.flatMap { language in language.ranges.map { ($0, language.index) } }) { first, _ in
+            first
+        }
     }
 
     subscript(tag: String) -> Language? { all.first { $0.tag == tag } }

@@ -83,7 +83,9 @@ final class SessionMemory: Sendable {
     /// A session's part; nil when nothing is known.
     func notes(of session: Int64) -> Notes? {
         let now = now()
-        return state.withLock { $0.signedIn.value(for: session, now: now) ?? $0.strangers.value(for: session, now: now) }
+        return state.withLock {
+            $0.signedIn.value(for: session, now: now) ?? $0.strangers.value(for: session, now: now)
+        }
     }
 
     /// Forgets a session: it is signed out, and at a shared device the next person is another.

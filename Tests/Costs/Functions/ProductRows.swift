@@ -22,10 +22,14 @@
 
     func clientRows() -> [Row] {
         [
-            Row(name: "response head", frames: [("HTTP/1.1 200 OK\r\n", "\r\n\r\n"), ("HTTP/1.1 ", "\r\n"), ("HTTP/1.1 200\r\na: ", "\r\n")]) {
+            Row(
+                name: "response head",
+                frames: [("HTTP/1.1 200 OK\r\n", "\r\n\r\n"), ("HTTP/1.1 ", "\r\n"), ("HTTP/1.1 200\r\na: ", "\r\n")]
+            ) {
                 text in
                 let transfer = Transfer(
-                    request: try OutgoingRequest(.init(method: .get, scheme: "http", authority: "a", path: "/"), body: []),
+                    request: try OutgoingRequest(
+                        .init(method: .get, scheme: "http", authority: "a", path: "/"), body: []),
                     timeout: .seconds(1), maxBodyBytes: 1)
                 for line in Array(text.utf8).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
                     _ = (Array(line) + [UInt8(ascii: "\n")]).withUnsafeBytes { transfer.receiveFieldLine($0) }
@@ -73,16 +77,22 @@
             Row(name: "return paths", frames: [("", ""), ("/", ""), ("/a?", "")]) { _ = ReturnPath($0, below: "") },
             Row(
                 name: "sign-in options",
-                frames: [("", ""), ("claims=", ""), ("scope=", ""), ("return_to=", ""), ("tenant=", ""), ("claims={\"a\":\"", "\"}")],
+                frames: [
+                    ("", ""), ("claims=", ""), ("scope=", ""), ("return_to=", ""), ("tenant=", ""),
+                    ("claims={\"a\":\"", "\"}"),
+                ],
                 made: [("fields", { (0..<max(1, $0 / 7)).map { "&c\($0)=1" }.joined() })]
             ) { _ = try SignInOptions(query: $0, application: own, publicURL: publicURL) },
-            Row(name: "shown tokens", frames: [("", ""), ("e30.", ".a")]) { _ = DecodedToken($0)?.payload(isFull: false) },
+            Row(name: "shown tokens", frames: [("", ""), ("e30.", ".a")]) {
+                _ = DecodedToken($0)?.payload(isFull: false)
+            },
             Row(name: "HTML text") { _ = PageTemplate.escaped($0) },
             Row(name: "error pages") { text in
                 _ = PageTemplate.filled("<p>{{detail}}</p><a href=\"{{url}}\">", with: ["detail": text, "url": text])
             },
             Row(name: "problem documents") { text in
-                _ = Problem(.badRequest, "“\(text)” is too long or has control characters.").response(in: languages.all[1])
+                _ = Problem(.badRequest, "“\(text)” is too long or has control characters.").response(
+                    in: languages.all[1])
             },
             Row(name: "query encoding") { _ = QueryEncoding.encode([("a", $0)]) },
             Row(name: "addresses", frames: [("", ""), ("10.0.0.0/", ""), ("::", "")]) { text in
@@ -90,7 +100,8 @@
                 _ = AddressRange("10.0.0.0/8")?.contains(text)
             },
             Row(
-                name: "JSON bodies", frames: [("", ""), ("{\"account\":\"", "\"}"), ("{\"scopes\":[", "]}"), ("{\"scopes\":[\"", "\"]}")],
+                name: "JSON bodies",
+                frames: [("", ""), ("{\"account\":\"", "\"}"), ("{\"scopes\":[", "]}"), ("{\"scopes\":[\"", "\"]}")],
                 made: [
                     ("members", { "{" + (0..<max(1, $0 / 10)).map { "\"k\($0)\":1" }.joined(separator: ",") + "}" })
                 ]

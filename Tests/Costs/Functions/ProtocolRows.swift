@@ -38,7 +38,8 @@
             parsing: answer(document(issuer: "\(origin)/{tenantid}/v2.0")), of: common, now: time)
         let deep = String(repeating: "[", count: 31) + String(repeating: "]", count: 31)
         let insideJSON: [(String, String)] = [
-            ("", ""), ("[", "]"), ("[\"", "\"]"), ("{\"", "\":1}"), ("{\"a\":", "}"), ("[-", "]"), ("[0.", "]"), ("[1.0e-", "]"),
+            ("", ""), ("[", "]"), ("[\"", "\"]"), ("{\"", "\":1}"), ("{\"a\":", "}"), ("[-", "]"), ("[0.", "]"),
+            ("[1.0e-", "]"),
         ]
         let made: [(String, @Sendable (Int) -> String)] = [
             ("members", members), ("names of one length", { elements(#"{"a":{"b":[]}}"#, $0) }),
@@ -87,10 +88,16 @@
                 let body = #"{"error":"x","error_description":\#(quoted),"trace_id":\#(quoted),"claims":\#(quoted)}"#
                 _ = try ProviderAnswer(answer(body, status: 400), now: time)
             },
-            Row(name: "URLs", frames: [("", ""), ("https://", ""), ("https://a/", ""), ("https://a?", ""), ("https://[", "]:1")]) {
+            Row(
+                name: "URLs",
+                frames: [("", ""), ("https://", ""), ("https://a/", ""), ("https://a?", ""), ("https://[", "]:1")]
+            ) {
                 _ = Endpoint($0)?.description
             },
-            Row(name: "authorities", frames: [("", ""), ("https://a.example/", ""), ("https://a.b2clogin.com/tfp/a.b/", "")]) {
+            Row(
+                name: "authorities",
+                frames: [("", ""), ("https://a.example/", ""), ("https://a.b2clogin.com/tfp/a.b/", "")]
+            ) {
                 text in
                 for kind in Authority.Kind.allCases { _ = try? Authority(text, kind: kind) }
                 _ = try? common.withTenant(text)
@@ -130,7 +137,10 @@
                 let claims = try IDTokenClaims(SignedToken(parsing: token(#"{"alg":"RS256"}"#, payload)))
                 _ = (claims.username, claims.identity, claims.fallbackAccountID, metadata.issuerRule.fault(of: claims))
             },
-            Row(name: "token answers", made: [("scopes", { (0..<max(1, $0 / 6)).map { "s\($0)" }.joined(separator: " ") })]) {
+            Row(
+                name: "token answers",
+                made: [("scopes", { (0..<max(1, $0 / 6)).map { "s\($0)" }.joined(separator: " ") })]
+            ) {
                 text in
                 let quoted = json(text)
                 let body =
@@ -138,13 +148,17 @@
                 let body2 = body.replacing(#""expires_in":\#(quoted),"#, with: "")
                 for body in [body, body2] {
                     _ = try? TokenResponse(
-                        parsing: answer(body), from: metadata, requestedScopes: text.split(separator: " ").map(String.init),
+                        parsing: answer(body), from: metadata,
+                        requestedScopes: text.split(separator: " ").map(String.init),
                         now: time)
                 }
             },
-            Row(name: "metadata", frames: [("", ""), ("\(origin)/", "/v2.0"), ("\(origin)/{tenantid}", "/v2.0")]) { text in
+            Row(name: "metadata", frames: [("", ""), ("\(origin)/", "/v2.0"), ("\(origin)/{tenantid}", "/v2.0")]) {
+                text in
                 let issuer = String(json(text).dropFirst().dropLast())
-                for kind in [common, try Authority("\(origin)/\(tenant)"), try Authority("https://a.example", kind: .oidc)] {
+                for kind in [
+                    common, try Authority("\(origin)/\(tenant)"), try Authority("https://a.example", kind: .oidc),
+                ] {
                     _ = try? ProviderMetadata(parsing: answer(document(issuer: issuer)), of: kind, now: time)
                 }
                 _ = try? ProviderMetadata(

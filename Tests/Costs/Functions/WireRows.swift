@@ -49,7 +49,8 @@
             (get + "Content-Length: ", "\r\n\r\n"), (get + "Transfer-Encoding: ", "\r\n\r\n"),
         ]
         let bodies = [
-            (get + "Transfer-Encoding: chunked\r\n\r\n", ""), (get + "Transfer-Encoding: chunked\r\n\r\n1;", "\r\na\r\n"),
+            (get + "Transfer-Encoding: chunked\r\n\r\n", ""),
+            (get + "Transfer-Encoding: chunked\r\n\r\n1;", "\r\na\r\n"),
             (get + "Transfer-Encoding: chunked\r\n\r\n0\r\n", "\r\n"), (get + "Content-Length: 20000\r\n\r\n", ""),
         ]
         return [
