@@ -109,5 +109,10 @@ let package = Package(
             name: "FuzzTests", dependencies: ["HTTPWire", "OpenIDConnect", "Companion", "DemoTenant", httpTypes],
             path: "Tests/Fuzz", exclude: ["Corpus", "Dictionaries", "Driver", "README.md", "run"],
             swiftSettings: settings),
+        // What Tests/Costs/run counts the instructions of. Empty in a release build.
+        .executableTarget(
+            name: "Costs",
+            dependencies: ["Companion", "HTTPClient", "HTTPWire", "OpenIDConnect", "SessionStore", httpTypes],
+            path: "Tests/Costs/Functions", swiftSettings: settings),
     ]
 )

@@ -19,6 +19,7 @@ public final class CompanionServer: Sendable {
     private let lag: EventLoopLag
     private let workers: WorkerGroup
     private let isShared: Bool
+    let memory: SessionMemory
 
     /// Opens the store and loads the pages; nothing is served yet.
     ///
@@ -54,13 +55,17 @@ public final class CompanionServer: Sendable {
             configuration: HTTPClient.Configuration(userAgent: "companion/\(companionVersion)"))
         self.client = client
         let provider = ProviderClient(client: client, metrics: metrics)
-        let directory = ProviderDirectory(transport: { try await provider.send($0) }, now: now)
+        let directory = ProviderDirectory(
+            configured: Set(configuration.applications.flatMap { [$0.authority] + $0.userFlows.values }),
+            transport: { try await provider.send($0) }, now: now)
         let admission = Admission(applications: configuration.applications, directory: directory)
-        let timeline = Timeline(now: now)
+        let memory = SessionMemory(now: now)
+        self.memory = memory
+        let timeline = Timeline(memory: memory)
         let trips = TripLimit(now: now)
         let credentials = ClientCredentials(now: now, randomBytes: randomBytes)
         let exchange = TokenExchange(provider: provider, throttle: TokenThrottle(now: now))
-        let history = AttemptHistory(now: now)
+        let history = AttemptHistory(memory: memory)
         let recent = RecentSignIns(now: now)
         let tokens = TokenAcquisition(
             store: store, directory: directory, admission: admission, timeline: timeline, credentials: credentials,
@@ -77,10 +82,10 @@ public final class CompanionServer: Sendable {
                 timeline: timeline, trips: trips,
                 provider: provider, credentials: credentials, exchange: exchange, history: history,
                 metrics: metrics, audit: audit, recent: recent, now: now, randomBytes: randomBytes),
-            history: history, languages: languages,
+            history: history, memory: memory, languages: languages,
             signOutFlow: SignOutFlow(
                 configuration: configuration, store: store, directory: directory, provider: provider,
-                credentials: credentials, timeline: timeline, history: history, trips: trips, audit: audit,
+                credentials: credentials, timeline: timeline, memory: memory, trips: trips, audit: audit,
                 logger: logger, randomBytes: randomBytes),
             channelLogout: ChannelLogout(
                 applications: configuration.applications, store: store, directory: directory, audit: audit, now: now),

@@ -62,16 +62,42 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// - Returns: false when it was refused: the map is full of others, or the value alone is too large.
     @discardableResult
     public mutating func set(_ value: Value, for key: Key, cost: Int = 0, until end: Date, now: Date) -> Bool {
-        let cost = max(0, cost)
-        guard cost <= maxBytes else { return false }
-        let isNew = indices[key].flatMap { slots[$0] }.map { $0.end <= now } ?? true
+        guard max(0, cost) <= maxBytes else { return false }
+        let isChange = indices[key].flatMap { slots[$0] }.map { $0.end > now } ?? false
         // An entry that grows counts without its old self.
-        let before = remove(key).map { _ in true } ?? false
-        guard makeRoom(for: cost, now: now, mayEvict: whenFull == .evictsOldest || before && !isNew) else {
+        remove(key)
+        return set(value, for: key, cost: cost, until: end, now: now, isChange: isChange)
+    }
+
+    /// Sets the value of a key that has none now.
+    private mutating func set(_ value: Value, for key: Key, cost: Int, until end: Date, now: Date, isChange: Bool)
+        -> Bool
+    {
+        let cost = max(0, cost)
+        guard cost <= maxBytes, makeRoom(for: cost, now: now, mayEvict: whenFull == .evictsOldest || isChange) else {
             return false
         }
         insert(Slot(key: key, value: value, cost: cost, end: end, older: newest, newer: Self.none))
         return true
+    }
+
+    /// Changes a key's value in place, or sets its first one; either makes it the newest.
+    ///
+    /// - Parameters:
+    ///   - initial: the value of a key that has none, or whose value has ended.
+    ///   - end: when it is forgotten.
+    ///   - change: changes the value and returns an estimate of the memory that it then takes, in bytes.
+    /// - Returns: false when there was no room; then the key has no value.
+    @discardableResult
+    public mutating func update(
+        _ key: Key, initially initial: @autoclosure () -> Value, until end: Date, now: Date,
+        _ change: (inout Value) -> Int
+    ) -> Bool {
+        let isNew = value(for: key, now: now) == nil
+        // Taken out of its slot first, so that nothing else holds it while it changes.
+        var value = remove(key).flatMap { isNew ? nil : $0 } ?? initial()
+        let cost = change(&value)
+        return set(value, for: key, cost: cost, until: end, now: now, isChange: !isNew)
     }
 
     /// Removes a key.

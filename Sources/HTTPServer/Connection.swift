@@ -186,7 +186,8 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     private func parseReceived() {
         let bytes = received
         let consumed = consume(bytes.span)
-        received = consumed == bytes.count ? [] : Array(bytes[consumed...])
+        // What waits for more is not copied: a request that comes byte by byte would cost the square of its size.
+        if consumed > 0 { received = consumed == bytes.count ? [] : Array(bytes[consumed...]) }
         hasUnparsed = hasUnparsed && !received.isEmpty
     }
 

@@ -1,8 +1,12 @@
+import Expiring
 import FoundationEssentials
 import Synchronization
 
 /// Values that are fetched from the provider: one fetch for all who wait, kept for a day, and no hammering: neither
 /// after a failure nor on demand. While the provider is out of order, the last value is served on.
+///
+/// What is configured is kept. What a request named is bounded, in how many are kept and in how many new ones are
+/// fetched in a minute: anyone can make up names.
 final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// A value and which fetch it came from.
     struct Fetched: Sendable {
@@ -26,40 +30,54 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         case paused(OpenIDError, stale: Fetched?)
     }
 
-    private let entries = Mutex<[Key: Entry]>([:])
+    private struct State {
+        var configured: [Key: Entry] = [:]
+        var others: ExpiringMap<Key, Entry>
+        /// Others that were not known, since when.
+        var newcomers = 0
+        var newcomersSince = Date.distantPast
+    }
+
+    private let state: Mutex<State>
     private let onDemandInterval: TimeInterval
     private let now: ProviderClock
     private let fetch: @Sendable (Key) async throws(OpenIDError) -> Value
 
     init(
-        onDemandInterval: TimeInterval, now: @escaping ProviderClock,
+        onDemandInterval: TimeInterval, maxOthers: Int = CacheBounds.others, now: @escaping ProviderClock,
         fetch: @escaping @Sendable (Key) async throws(OpenIDError) -> Value
     ) {
         self.onDemandInterval = onDemandInterval
+        state = Mutex(State(others: ExpiringMap(maxCount: maxOthers)))
         self.now = now
         self.fetch = fetch
     }
 
     /// The value, fetched when there is none or when it is a day old.
-    func value(for key: Key) async throws(OpenIDError) -> Fetched {
-        let step = withEntry(key) { entry in
+    ///
+    /// - Parameter isConfigured: whether an operator named it.
+    func value(for key: Key, isConfigured: Bool) async throws(OpenIDError) -> Fetched {
+        guard isConfigured || mayEnter(key) else {
+            throw OpenIDError(.throttled, "Too many unknown tenants were asked for: try again in a minute.")
+        }
+        let step = withEntry(key, isConfigured) { entry in
             if let fetched = entry.fetched, isWithin(CacheTimes.fresh, of: entry.fetchedAt) { return Step.use(fetched) }
             let stale = isWithin(CacheTimes.stale, of: entry.fetchedAt) ? entry.fetched : nil
             if let fetch = entry.fetch { return .wait(fetch, stale: stale) }
             if let error = pause(after: entry.failure) { return .paused(error, stale: stale) }
-            return .wait(start(key, &entry, onDemand: false), stale: stale)
+            return .wait(start(key, isConfigured, &entry, onDemand: false), stale: stale)
         }
         return try await finish(step)
     }
 
     /// A value fetched after `generation`; nil when that was tried too recently to try again.
-    func value(for key: Key, after generation: Int) async throws(OpenIDError) -> Fetched? {
-        let step: Step? = withEntry(key) { entry in
+    func value(for key: Key, isConfigured: Bool, after generation: Int) async throws(OpenIDError) -> Fetched? {
+        let step: Step? = withEntry(key, isConfigured) { entry in
             if let fetched = entry.fetched, fetched.generation > generation { return .use(fetched) }
             if let fetch = entry.fetch { return .wait(fetch, stale: nil) }
             if let error = pause(after: entry.failure) { return .paused(error, stale: nil) }
             if isWithin(onDemandInterval, of: entry.fetchedOnDemandAt) { return nil }
-            return .wait(start(key, &entry, onDemand: true), stale: nil)
+            return .wait(start(key, isConfigured, &entry, onDemand: true), stale: nil)
         }
         guard let step else { return nil }
         return try await finish(step)
@@ -83,7 +101,7 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     /// An unstructured task, so that a waiter who is cancelled does not take the fetch away from the others.
-    private func start(_ key: Key, _ entry: inout Entry, onDemand: Bool) -> Fetch {
+    private func start(_ key: Key, _ isConfigured: Bool, _ entry: inout Entry, onDemand: Bool) -> Fetch {
         let generation = (entry.fetched?.generation ?? 0) + 1
         let task = Fetch { [self] in
             let result: Result<Fetched, OpenIDError>
@@ -93,7 +111,7 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 result = .failure(error)
             }
             let time = now()
-            withEntry(key) { entry in
+            withEntry(key, isConfigured) { entry in
                 entry.fetch = nil
                 switch result {
                 case .success(let fetched):
@@ -124,9 +142,41 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return (0..<age).contains(now().timeIntervalSince(time))
     }
 
-    private func withEntry<Result: Sendable>(_ key: Key, _ body: (inout Entry) -> sending Result) -> Result {
-        entries.withLock { entries in body(&entries[key, default: Entry()]) }
+    /// Whether another's entry may be made, if there is none.
+    private func mayEnter(_ key: Key) -> Bool {
+        let now = now()
+        return state.withLock { state in
+            if state.others.value(for: key, now: now) != nil { return true }
+            if !(0..<CacheBounds.newcomersInterval).contains(now.timeIntervalSince(state.newcomersSince)) {
+                state.newcomersSince = now
+                state.newcomers = 0
+            }
+            state.newcomers += 1
+            return state.newcomers <= CacheBounds.newcomers
+        }
     }
+
+    private func withEntry<Result: Sendable>(
+        _ key: Key, _ isConfigured: Bool, _ body: (inout Entry) -> sending Result
+    ) -> Result {
+        let now = now()
+        return state.withLock { state in
+            guard !isConfigured else { return body(&state.configured[key, default: Entry()]) }
+            var entry = state.others.value(for: key, now: now) ?? Entry()
+            let result = body(&entry)
+            // Used last, it is the last to go.
+            state.others.set(entry, for: key, until: now.addingTimeInterval(CacheTimes.stale), now: now)
+            return result
+        }
+    }
+}
+
+/// How much of what no operator named is kept and fetched.
+enum CacheBounds {
+    static let others = 100
+    /// New ones within the interval, in seconds.
+    static let newcomers = 60
+    static let newcomersInterval: TimeInterval = 60
 }
 
 /// How long what is known is used, in seconds (facts: metadata and keys are cached for 24 hours).

@@ -2,7 +2,8 @@ import FoundationEssentials
 import HTTPTypes
 
 /// What is known about identity providers: metadata and signing keys, fetched when needed, kept for 24 hours, one fetch
-/// for all who wait, never asked again within 10 seconds of a failure.
+/// for all who wait, never asked again within 10 seconds of a failure. Of authorities that no operator configured, as
+/// tenants that a request names, the 100 used last are kept, and 60 new ones are fetched in a minute.
 public final class ProviderDirectory: Sendable {
     /// Sends a request and returns the whole answer. It follows no redirects, limits time and size, and throws
     /// ``OpenIDError/init(unreachable:)`` when there is no answer.
@@ -10,15 +11,19 @@ public final class ProviderDirectory: Sendable {
 
     private let metadataCache: FetchCache<Authority, ProviderMetadata>
     private let keyCache: FetchCache<Endpoint, SigningKeySet>
+    private let configured: Set<Authority>?
     let now: ProviderClock
 
     /// - Parameters:
+    ///   - configured: the authorities that are known for as long as this lives; nil: all, where nobody else can name any.
     ///   - keyRefetchInterval: at most once in this time an unknown `kid` makes the keys be fetched anew.
     ///   - transport: how requests are sent.
     ///   - now: the wall clock; ID tokens are checked by it too.
     public init(
-        keyRefetchInterval: Duration = .seconds(300), transport: @escaping Transport, now: @escaping ProviderClock
+        configured: Set<Authority>? = nil, keyRefetchInterval: Duration = .seconds(300),
+        transport: @escaping Transport, now: @escaping ProviderClock
     ) {
+        self.configured = configured
         self.now = now
         metadataCache = FetchCache(onDemandInterval: 0, now: now) { authority throws(OpenIDError) in
             try ProviderMetadata(
@@ -32,28 +37,32 @@ public final class ProviderDirectory: Sendable {
 
     /// The checked metadata of an authority.
     public func metadata(for authority: Authority) async throws(OpenIDError) -> ProviderMetadata {
-        try await metadataCache.value(for: authority).value
+        try await metadataCache.value(for: authority, isConfigured: isConfigured(authority)).value
     }
 
     /// The provider's keys, as cached.
     public func signingKeys(of metadata: ProviderMetadata) async throws(OpenIDError) -> SigningKeySet {
-        try await keyCache.value(for: metadata.keysEndpoint).value
+        try await keyCache.value(for: metadata.keysEndpoint, isConfigured: isConfigured(metadata.authority)).value
     }
 
     /// The key for a token's header. An unknown `kid` fetches the keys anew, at most once per interval.
     public func key(
         id: String?, algorithm: SigningAlgorithm, of metadata: ProviderMetadata
     ) async throws(OpenIDError) -> SigningKey {
-        let known = try await keyCache.value(for: metadata.keysEndpoint)
+        let isConfigured = isConfigured(metadata.authority)
+        let known = try await keyCache.value(for: metadata.keysEndpoint, isConfigured: isConfigured)
         do throws(OpenIDError) {
             return try known.value.key(id: id, algorithm: algorithm)
         } catch {
             guard error.idTokenFault == .unknownKey,
-                let newer = try await keyCache.value(for: metadata.keysEndpoint, after: known.generation)
+                let newer = try await keyCache.value(
+                    for: metadata.keysEndpoint, isConfigured: isConfigured, after: known.generation)
             else { throw error }
             return try newer.value.key(id: id, algorithm: algorithm)
         }
     }
+
+    private func isConfigured(_ authority: Authority) -> Bool { configured?.contains(authority) ?? true }
 
     private static func send(
         _ request: ProviderRequest, by transport: Transport

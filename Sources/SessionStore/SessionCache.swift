@@ -116,8 +116,10 @@ final class SessionCache: Sendable {
             let lastSeenAt = max(snapshot.session.lastSeenAt.milliseconds, state.knownUse(key))
             guard !lifetimes.isOver(snapshot.session, lastSeenAt: lastSeenAt, now: now) else { return nil }
             let cost = snapshot.cost
+            // A session that nobody has signed in to is all that a stranger gets: it must not push out a person's.
+            let isWorthIt = !snapshot.session.accounts.isEmpty || !snapshot.session.previousUsernames.isEmpty
             let isFresh = state.allChangedAt <= ticket.version && state.changedAt[State.stripe(key)] <= ticket.version
-            if isFresh && cost <= maxBytes / 4 {
+            if isFresh && isWorthIt && cost <= maxBytes / 4 {
                 if let old = state.byKey[key] { state.remove(old) }
                 let index = state.insert(
                     Slot(

@@ -135,8 +135,10 @@ import Testing
             configuration.applications[1].allowedUsers = [.object(id: "87d349ed-44d7-43e1-9a83-5f2406dee5bd")]
         }) { site in
             let visitor = Visitor(site)
-            #expect(try await visitor.signIn(app: "macos").location == "/macos")
-            #expect(try await visitor.api(.get, "/api/macos/sessions").status == 200)
+            let callback = try await visitor.signIn(app: "macos")
+            #expect(callback.location == "/macos")
+            let sessions = try await visitor.api(.get, "/api/macos/sessions")
+            #expect(sessions.status == 200)
         }
     }
 

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `a session's timeline keeps its last fifty steps`() {
-        let timeline = Timeline(now: Clock().now)
+        let timeline = Timeline(memory: SessionMemory(now: Clock().now))
         for number in 0..<60 { timeline.record(session: 1, app: "ios", step: "step \(number)") }
         let events = timeline.events(session: 1, app: "ios")
         #expect(events.count == 50)

@@ -69,9 +69,11 @@ import Testing
 
     @Test func `below a path, an answer that is posted goes on below it`() async throws {
         try await below(isStripped: true) { site, visitor in
+            let begun = try #require(try await visitor.get("/companion/auth/ios/sign-in").location)
+            let state = try #require(begun.firstMatch(of: /[?&](state=[^&]*)/)?.output.1)
             let answer = try await visitor.send(
                 .post, "/companion/auth/callback", headers: [.contentType: "application/x-www-form-urlencoded"],
-                body: "state=x&code=y")
+                body: "\(state)&code=y")
             #expect(answer.location?.hasPrefix("/companion/auth/callback?resume=") == true)
         }
     }

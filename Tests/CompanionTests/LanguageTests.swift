@@ -26,6 +26,30 @@ import Testing
         #expect(try languages().lookup(field)?.tag == tag)
     }
 
+    private static let unusual: [(field: String, tag: String?)] = [
+        (String(repeating: "xx,", count: 15) + "sv", "sv"),
+        (String(repeating: "xx,", count: 16) + "sv", nil),
+        (String(repeating: ",", count: 100) + "sv", "sv"),
+        ("sv-aaaaaaaa-bbbbbbbb-cccccccc-ddddd", "sv"),
+        ("sv-aaaaaaaa-bbbbbbbb-cccccccc-dddddd", nil),
+        ("sv-a-b-c-d-e-f-g", "sv"),
+        ("sv-a-b-c-d-e-f-g-h", nil),
+        (String(repeating: "-", count: 4000) + ",ja", "ja"),
+        ("sv;q=0.0001,ja;q=0.1", "ja"),
+        ("sv;q=0.12345678,ja;q=0.1", "ja"),
+        ("sv;q=1e9,ja;q=0.1", "ja"),
+        ("sv;q=nan,ja", "ja"),
+        ("  sv ; q=0.5 , ja;q=0.4", "sv"),
+        ("ja;q=0.5,sv;q=0.5", "ja"),
+        ("xx;q=1,sv;q=0.2,ja;q=0.3", "ja"),
+        ("s\u{301}v,ja", "ja"),
+    ]
+
+    @Test(arguments: unusual)
+    func `what no browser sends is not read further than its bounds`(field: String, tag: String?) throws {
+        #expect(try languages().lookup(field)?.tag == tag)
+    }
+
     @Test func `a page comes in the language of the browser, or of the person's choice`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)

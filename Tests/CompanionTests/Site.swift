@@ -27,6 +27,8 @@ final class Site: Sendable {
     private let server: Mutex<CompanionServer>
 
     var origin: String { "http://localhost:\(port)" }
+    /// What the companion keeps in memory about sessions.
+    var memory: SessionMemory { server.withLock { $0 }.memory }
     var database: String { folder.appendingPathComponent("companion.sqlite").path }
 
     /// The real pages.

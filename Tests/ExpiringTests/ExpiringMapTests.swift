@@ -67,6 +67,40 @@ import Testing
         #expect(map.bytes == 4)
     }
 
+    @Test func `a change in place costs what it says, lives anew and makes the entry the newest`() {
+        var map = ExpiringMap<String, [Int]>(maxCount: 2, maxBytes: 10)
+        func append(_ number: Int, to key: String, at time: TimeInterval) -> Bool {
+            map.update(key, initially: [], until: after(time + 10), now: after(time)) { list in
+                list.append(number)
+                return list.count * 2
+            }
+        }
+        let takesAll = append(1, to: "a", at: 0) && append(2, to: "b", at: 1) && append(3, to: "a", at: 2)
+        #expect(takesAll)
+        #expect(map.value(for: "a", now: after(11)) == [1, 3], "it ends ten seconds after its last change")
+        #expect(map.bytes == 6)
+        map.set([], for: "c", until: after(12), now: after(3))
+        #expect(map.value(for: "b", now: after(3)) == nil, "a was changed later")
+        let takesEnded = append(4, to: "a", at: 12)
+        #expect(takesEnded)
+        #expect(map.value(for: "a", now: after(12)) == [4], "what has ended begins anew")
+    }
+
+    @Test func `what a change makes too large is gone, and a map that refuses newcomers takes its own one's growth`() {
+        var map = ExpiringMap<String, Int>(maxCount: 9, maxBytes: 10, whenFull: .refusesNewcomers)
+        func cost(_ key: String, _ bytes: Int) -> Bool {
+            map.update(key, initially: 0, until: after(10), now: start) { _ in bytes }
+        }
+        let takesTwo = cost("a", 5) && cost("b", 5)
+        let takesThird = cost("c", 1)
+        let takesGrowth = cost("b", 6)
+        #expect(takesTwo && !takesThird && takesGrowth)
+        #expect(map.bytes == 6)
+        let takesTooLarge = cost("b", 11)
+        #expect(!takesTooLarge)
+        #expect(map.count == 0 && map.bytes == 0)
+    }
+
     /// Against a dictionary and a list, for 20,000 seeded steps.
     @Test func `it agrees with an obvious map`() {
         var seed: UInt64 = 7

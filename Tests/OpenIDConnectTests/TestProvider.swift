@@ -177,8 +177,12 @@ final class TestProvider: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    func directory(keyRefetchInterval: Duration = .seconds(300)) -> ProviderDirectory {
-        ProviderDirectory(keyRefetchInterval: keyRefetchInterval, transport: { try await self.answer($0) }, now: now)
+    func directory(
+        configured: Set<Authority>? = nil, keyRefetchInterval: Duration = .seconds(300)
+    ) -> ProviderDirectory {
+        ProviderDirectory(
+            configured: configured, keyRefetchInterval: keyRefetchInterval, transport: { try await self.answer($0) },
+            now: now)
     }
 
     private struct Unreachable: Error {}

@@ -50,6 +50,26 @@ import Testing
         #expect(cache.lastUse(8) == 5)
     }
 
+    @Test func aSessionThatNobodySignedInToIsNotKeptAndPushesOutNobody() {
+        let cache = SessionCache(maxBytes: 1 << 20, lifetimes: Self.lifetimes)
+        _ = cache.admit(snapshot(1), cache.ticket(), now: 1, isUse: true)
+        let before = cache.size
+        func empty(_ key: Int64, previous: [String: String]) -> Snapshot {
+            Snapshot(
+                session: Session(
+                    key: SessionKey(key), createdAt: Date(milliseconds: 0), lastSeenAt: Date(milliseconds: 0),
+                    accounts: [], previousUsernames: previous),
+                idHash: SHA256Hash(of: "id\(key)"), tokens: [])
+        }
+        for key in 2..<10_000 {
+            #expect(cache.admit(empty(Int64(key), previous: [:]), cache.ticket(), now: 1, isUse: true) != nil)
+        }
+        #expect(cache.size == before)
+        #expect(cache.lastUse(2) == 1, "when it was used is not forgotten")
+        _ = cache.admit(empty(2, previous: ["ios": "adele"]), cache.ticket(), now: 1, isUse: true)
+        #expect(cache.session(SHA256Hash(of: "id2"), now: 1) != nil, "whoever was signed in is remembered")
+    }
+
     @Test func itsBytesAreBoundedAndWhatIsUsedStays() {
         let one = snapshot(1, bytes: 1000).cost
         let cache = SessionCache(maxBytes: one * 10, lifetimes: Self.lifetimes)

@@ -42,6 +42,24 @@ import Testing
         await store.close()
     }
 
+    @Test func anAttemptIsLiveFromItsBeginToTheEndOfItsLifetime() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        #expect(try await !store.hasLiveAttempt(state: "s1"))
+        let begun = try await store.beginSignIn(.sample(state: "s1"), cookie: nil)
+        #expect(try await store.hasLiveAttempt(state: "s1"))
+        #expect(try await !store.hasLiveAttempt(state: "s2"))
+        let attempt = try await store.consume("s1", cookie: begun)
+        _ = try await store.completeSignIn(
+            attempt, account: .sample("adele"), tokens: .sample("a", at: fixture.clock))
+        #expect(try await store.hasLiveAttempt(state: "s1"), "its callback may come again")
+        fixture.clock.advance(by: .seconds(30 * 60))
+        #expect(try await store.hasLiveAttempt(state: "s1"))
+        fixture.clock.advance(by: .seconds(1))
+        #expect(try await !store.hasLiveAttempt(state: "s1"))
+        await store.close()
+    }
+
     @Test func theSessionIDChangesAtSignInAndTheOldOneIsDead() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()

@@ -14,6 +14,7 @@ struct Endpoints: Sendable {
     let cookie: SessionCookie
     let signInFlow: SignInFlow
     let history: AttemptHistory
+    let memory: SessionMemory
     let languages: Languages
     let signOutFlow: SignOutFlow
     let channelLogout: ChannelLogout

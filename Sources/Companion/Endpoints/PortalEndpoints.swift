@@ -186,6 +186,7 @@ extension Endpoints {
         guard let key, try await store.revoke(key) else {
             throw Problem(.notFound, "There is no such session any more.")
         }
+        memory.forget(key.value)
         more["ended_session"] = key.description
         audit.write(
             .sessionEndedByOperator, application: application.id, account: store.pseudonym(of: account),

@@ -51,7 +51,11 @@ extension Endpoints {
         let callback: Callback
         if request.head.method == .post {
             // The cookie does not come with a cross-site POST (SameSite=Lax): the answer waits for a GET that has it.
-            let handle = formPosts.keep(try Callback(formBody: request.body))
+            let callback = try Callback(formBody: request.body)
+            guard try await store.hasLiveAttempt(state: callback.state) else { throw SignInFlow.notOfThisBrowser }
+            guard let handle = formPosts.keep(callback, bytes: request.body.count) else {
+                throw Throttle.problem(retryAfter: 60)
+            }
             return .redirect(to: redirectURI.dropFirst(publicURL.origin.count) + "?resume=\(handle)")
         }
         if let handle = exchange.field("resume") {

@@ -74,7 +74,6 @@ extension Endpoints {
 }
 
 extension HTTPField.Name {
-    static let crossOriginResourcePolicy = literal("cross-origin-resource-policy")
     /// Clear Site Data (W3C).
     static let clearSiteData = literal("clear-site-data")
 }

@@ -8,14 +8,15 @@ struct Language: Sendable {
     let page: [String: String]
     /// Translations of the server's own sentences, by their English.
     private let server: [String: String]
-    private let ranges: Set<String>
+    /// The language ranges (RFC 4647) that it serves, in lower case.
+    let ranges: [String]
 
     init(tag: String, index: Int, file: LanguageFile) {
         self.tag = tag
         self.index = index
         page = file.page
         server = file.server
-        ranges = Set(file.ranges.map { $0.lowercased() })
+        ranges = file.ranges.map { $0.lowercased() }
     }
 
     /// The texts of pages and scripts by section, the first part of their keys.
@@ -34,8 +35,6 @@ struct Language: Sendable {
 
     /// Whether there is a translation. English, in which the sentences are written, needs none.
     func knows(_ message: Message) -> Bool { tag == Languages.sourceTag || server[message.format] != nil }
-
-    func matches(_ range: Substring) -> Bool { ranges.contains(range.lowercased()) }
 }
 
 /// What a language's file holds.

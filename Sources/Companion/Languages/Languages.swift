@@ -6,12 +6,13 @@ import HTTPWire
 struct Languages: Sendable {
     /// The language in which the server's sentences are written.
     static let sourceTag = "en"
-    private static let maxRanges = 32
 
     /// English first, the others by their tags.
     let all: [Language]
     /// The cookie in which a choice is kept.
     let cookieName: String
+    /// The places of the languages by the ranges that they serve; of two that serve the same, the first.
+    private let places: [String: Int]
 
     var source: Language { all[0] }
 
@@ -34,6 +35,9 @@ struct Languages: Sendable {
                 throw LanguageFault(file: path, reason: "is no language file: \(error)")
             }
         }
+        places = Dictionary(all.flatMap { language in language.ranges.map { ($0, language.index) } }) { first, _ in
+            first
+        }
     }
 
     subscript(tag: String) -> Language? { all.first { $0.tag == tag } }
@@ -48,30 +52,23 @@ struct Languages: Sendable {
         return head[.acceptLanguage].flatMap(lookup) ?? source
     }
 
-    /// RFC 4647 section 3.4: each range in the order of its weight, shortened until it fits.
+    /// RFC 4647 section 3.4: the range of the greatest weight, and of equals the first, that one of the languages serves.
     func lookup(_ acceptLanguage: String) -> Language? {
-        let ranges = acceptLanguage.split(separator: ",").prefix(Languages.maxRanges).compactMap(Self.weighted)
-        for (range, _) in ranges.sorted(by: { $0.weight > $1.weight }) {
-            var range = range
-            while true {
-                if let language = all.first(where: { $0.matches(range) }) { return language }
-                guard let cut = range.lastIndex(of: "-") else { break }
-                range = range[..<cut]
-            }
+        var best: (place: Int, weight: Double)?
+        for range in LanguageRange.all(in: acceptLanguage) where range.weight > best?.weight ?? 0 {
+            if let place = place(serving: range) { best = (place, range.weight) }
         }
-        return nil
+        return best.map { all[$0.place] }
     }
 
-    /// `sv;q=0.8`; nil for what is not wanted or cannot be read.
-    private static func weighted(_ item: Substring) -> (range: Substring, weight: Double)? {
-        let parts = item.split(separator: ";")
-        guard let range = parts.first?.trimmingPrefix(while: \.isWhitespace).prefix(while: { !$0.isWhitespace }),
-            !range.isEmpty
-        else { return nil }
-        guard parts.count > 1 else { return (range, 1) }
-        let quality = parts[1].trimmingCharacters(in: .whitespaces)
-        guard quality.hasPrefix("q="), let weight = Double(quality.dropFirst(2)), weight > 0 else { return nil }
-        return (range, weight)
+    /// The range is shortened, subtag by subtag, until it fits.
+    private func place(serving range: LanguageRange) -> Int? {
+        var rest = range.lowercased[...]
+        while true {
+            if let place = places[String(decoding: rest, as: UTF8.self)] { return place }
+            guard let cut = rest.lastIndex(of: UInt8(ascii: "-")) else { return nil }
+            rest = rest[..<cut]
+        }
     }
 }
 

@@ -26,9 +26,24 @@ struct AttemptSettings: Sendable, Encodable {
         loginHint = options.loginHint != nil
         domainHint = options.domainHint
         self.scopes = scopes
-        claims = options.claims?.json
+        claims = options.claims.map { AttemptSettings.short($0.json) }
         tenant = options.tenant
         policy = options.policy
+    }
+
+    private static let maxClaimsBytes = 512
+
+    /// A claims request as it is, unless it is long: then JSON that says how long.
+    private static func short(_ claims: String) -> String {
+        let count = claims.utf8.count
+        return count <= maxClaimsBytes ? claims : #"{"…":"\#(count) bytes"}"#
+    }
+
+    /// The bytes beside the value's own.
+    fileprivate var heapBytes: Int {
+        ([prompt, domainHint, claims, tenant, policy].compactMap(\.self) + scopes).reduce(scopes.count * 16 + 48) {
+            $0 + $1.heapBytes
+        }
     }
 
     enum CodingKeys: String, CodingKey {
@@ -50,31 +65,32 @@ struct AttemptRecord: Sendable {
     var declinedScopes: [String] = []
     /// Why it failed; nil while it is under way and when it succeeded.
     var problem: Problem?
+
+    /// An estimate of the memory that it takes, in bytes.
+    var bytes: Int {
+        let texts = grantedScopes + declinedScopes + [authority] + (problem?.texts ?? [])
+        return texts.reduce(MemoryLayout<AttemptRecord>.stride + settings.heapBytes) { $0 + 16 + $1.heapBytes }
+    }
+}
+
+extension Problem {
+    fileprivate var texts: [String] {
+        [detail.format, action?.kind, action?.url, traceID, timestamp, correlationID, reason].compactMap(\.self)
+            + detail.arguments
+    }
 }
 
 /// The last sign-ins of each session, in memory for an hour: to compare and to explain, not to last. Holds no token, code,
 /// state or name.
 final class AttemptHistory: Sendable {
-    private struct Kept {
-        var records: [AttemptRecord] = []
-        var until: Date
-    }
-    private struct State {
-        var lastID = 0
-        var sessions: [SessionKey: Kept] = [:]
-    }
-
-    private static let lifetime: TimeInterval = 3600
-    private static let maxSessions = 10_000
-    private static let maxRecords = 20
-    private let state = Mutex(State())
-    private let now: @Sendable () -> Date
+    private let lastID = Mutex(0)
+    private let memory: SessionMemory
     /// Tells this run's numbers from those of an earlier one.
     private let run: String
 
-    init(now: @escaping @Sendable () -> Date) {
-        self.now = now
-        run = String(Int(now().timeIntervalSince1970 * 1000))
+    init(memory: SessionMemory) {
+        self.memory = memory
+        run = String(Int(memory.now().timeIntervalSince1970 * 1000))
     }
 
     /// A number as it travels with the attempt, which may outlive this run of the server.
@@ -88,22 +104,21 @@ final class AttemptHistory: Sendable {
 
     /// A number for an attempt that is about to begin.
     func nextID() -> Int {
-        state.withLock { state in
-            state.lastID += 1
-            return state.lastID
+        lastID.withLock { last in
+            last += 1
+            return last
         }
     }
 
     /// Notes that an attempt began.
     func begin(_ id: Int, session: SessionKey, app: String, authority: String, settings: AttemptSettings) {
-        change(session) {
-            $0.append(AttemptRecord(id: id, app: app, authority: authority, settings: settings, began: now()))
-        }
+        let record = AttemptRecord(id: id, app: app, authority: authority, settings: settings, began: memory.now())
+        memory.change(session.value, isSignedIn: false) { $0.changeAttempts { $0.append(record) } }
     }
 
     /// Notes what the provider granted.
     func succeed(_ id: Int?, session: SessionKey, granted: [String], declined: [String]) {
-        end(id, session: session) { record in
+        end(id, session: session, isSignedIn: true) { record in
             record.grantedScopes = granted
             record.declinedScopes = declined
         }
@@ -123,49 +138,27 @@ final class AttemptHistory: Sendable {
 
     /// Notes why an attempt failed.
     func fail(_ id: Int, session: SessionKey, _ problem: Problem) {
-        end(id, session: session) { $0.problem = problem }
+        end(id, session: session, isSignedIn: false) { $0.problem = problem }
     }
 
-    private func end(_ id: Int?, session: SessionKey, _ outcome: (inout AttemptRecord) -> Void) {
-        change(session) { records in
-            guard let index = records.firstIndex(where: { $0.id == id }) else { return }
-            records[index].ended = now()
-            outcome(&records[index])
-        }
-    }
-
-    private func change(_ session: SessionKey, _ change: (inout [AttemptRecord]) -> Void) {
-        let now = now()
-        state.withLock { state in
-            if state.sessions.count >= Self.maxSessions {
-                state.sessions = state.sessions.filter { $0.value.until > now }
+    private func end(
+        _ id: Int?, session: SessionKey, isSignedIn: Bool, _ outcome: (inout AttemptRecord) -> Void
+    ) {
+        let now = memory.now()
+        memory.change(session.value, isSignedIn: isSignedIn) { notes in
+            notes.changeAttempts { records in
+                guard let index = records.firstIndex(where: { $0.id == id }) else { return }
+                records[index].ended = now
+                outcome(&records[index])
             }
-            if state.sessions.count >= Self.maxSessions { state.sessions.removeAll() }
-            let until = now.addingTimeInterval(Self.lifetime)
-            var kept = state.sessions[session] ?? Kept(until: until)
-            if kept.until <= now { kept.records = [] }
-            kept.until = until
-            change(&kept.records)
-            if kept.records.count > Self.maxRecords { kept.records.removeFirst() }
-            state.sessions[session] = kept
         }
     }
 
     /// A session's attempts, the newest first.
-    func all(session: SessionKey) -> [AttemptRecord] {
-        let now = now()
-        return state.withLock { state in
-            state.sessions[session].flatMap { $0.until > now ? $0.records.reversed() : nil } ?? []
-        }
-    }
+    func all(session: SessionKey) -> [AttemptRecord] { memory.notes(of: session.value)?.attempts.reversed() ?? [] }
 
     /// Why the last attempt with an application failed; nil when it did not.
     func lastFailure(session: SessionKey, app: String) -> Problem? {
         all(session: session).first { $0.app == app && $0.ended != nil }?.problem
-    }
-
-    /// Forgets a session's attempts: on a shared device the next person is another.
-    func forget(session: SessionKey) {
-        state.withLock { state in state.sessions[session] = nil }
     }
 }

@@ -1,44 +1,46 @@
+import Crypto
+import Expiring
 import Foundation
 import OpenIDConnect
 import Synchronization
 
 /// Answers of the provider that came as a cross-site POST (`response_mode=form_post`), until the browser, now with its
-/// cookie, fetches them. They are kept for a minute; that each is redeemed once is the store's duty.
+/// cookie, fetches them. They are kept for a minute, one for each sign-in; that each is redeemed once is the store's duty.
+///
+/// Anyone may post here. So the caller asks first whether the sign-in is under way, and what is kept is never pushed out.
 final class FormPostCallbacks: Sendable {
-    private struct Kept {
-        var callback: Callback
-        var until: Date
-    }
-
     private static let lifetime: TimeInterval = 60
-    private static let maxKept = 1_000
-    private let kept = Mutex<[String: Kept]>([:])
+    /// An entry's own memory, in bytes, beside what was posted.
+    private static let ownBytes = 1_000
+    private let kept = Mutex(
+        ExpiringMap<String, Callback>(maxCount: 1_000, maxBytes: 2 << 20, whenFull: .refusesNewcomers))
     private let now: @Sendable () -> Date
-    private let randomBytes: @Sendable (Int) -> [UInt8]
+    private let key: SymmetricKey
 
-    init(now: @escaping @Sendable () -> Date, randomBytes: @escaping @Sendable (Int) -> [UInt8]) {
+    init(now: @escaping @Sendable () -> Date, randomBytes: @Sendable (Int) -> [UInt8]) {
         self.now = now
-        self.randomBytes = randomBytes
+        key = SymmetricKey(data: randomBytes(32))
     }
 
-    /// Keeps an answer; the handle says nothing about it.
-    func keep(_ callback: Callback) -> String {
-        let handle = randomBytes(16).map { byte in
-            let hex = String(byte, radix: 16)
-            return hex.count == 1 ? "0" + hex : hex
-        }.joined()
+    /// Keeps an answer, in place of an earlier one to the same sign-in.
+    ///
+    /// - Parameter bytes: how many were posted.
+    /// - Returns: its handle, which says nothing about it; nil when there is no room.
+    func keep(_ callback: Callback, bytes: Int) -> String? {
+        let code = HMAC<SHA256>.authenticationCode(for: Array(callback.state.utf8), using: key)
+        let handle = Base64URL.encode(code.prefix(16))
         let now = now()
-        kept.withLock { kept in
-            if kept.count >= FormPostCallbacks.maxKept { kept = kept.filter { $0.value.until > now } }
-            if kept.count >= FormPostCallbacks.maxKept { kept.removeAll() }
-            kept[handle] = Kept(callback: callback, until: now.addingTimeInterval(FormPostCallbacks.lifetime))
+        let isKept = kept.withLock { kept in
+            kept.set(
+                callback, for: handle, cost: FormPostCallbacks.ownBytes + bytes * 2,
+                until: now.addingTimeInterval(FormPostCallbacks.lifetime), now: now)
         }
-        return handle
+        return isKept ? handle : nil
     }
 
     /// The answer that a handle stands for; nil when it is unknown or too old.
     func find(_ handle: String) -> Callback? {
         let now = now()
-        return kept.withLock { kept in kept[handle].flatMap { $0.until > now ? $0.callback : nil } }
+        return kept.withLock { $0.value(for: handle, now: now) }
     }
 }

@@ -102,7 +102,7 @@ final class SignInFlow: Sendable {
         } catch {
             let problem = Problem(any: error, correlationID: correlationID)
             metrics.signInEnded(application.id, AttemptPurpose.Kind(options.userFlow), problem.code)
-            // What the limit refused leaves nothing behind.
+            // What a limit refused is no attempt, and leaves nothing behind.
             if problem.code != .signInLoop, let cookie, let session = try? await store.session(cookie) {
                 note(number, options, scopes: scopes, application, session)
                 history.fail(number, session: session.key, problem)
@@ -213,6 +213,14 @@ final class SignInFlow: Sendable {
 
     // MARK: Complete
 
+    /// The answer belongs to no sign-in, or to another browser's.
+    static var notOfThisBrowser: Problem {
+        Problem(
+            .stateMismatch,
+            "The answer of the identity provider does not belong to a sign-in of this browser. Start again from the page, "
+                + "and allow cookies for this site.")
+    }
+
     /// Takes the provider's answer. Two runs of the same callback (a reload while the first is under way) share one.
     ///
     /// - Parameter redirectURI: where it came to.
@@ -250,10 +258,7 @@ final class SignInFlow: Sendable {
                     .stateMismatch, "This sign-in is over or took too long. Start again from the page.",
                     correlationID: correlationID))
         case .otherBrowser, .unknown:
-            throw Problem(
-                .stateMismatch,
-                "The answer of the identity provider does not belong to a sign-in of this browser. Start again from the page, "
-                    + "and allow cookies for this site.")
+            throw SignInFlow.notOfThisBrowser
         }
         guard let application = applications[attempt.app] else {
             try await store.failSignIn(attempt)

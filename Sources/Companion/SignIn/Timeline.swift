@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// One step of a flow, as `/api/{app}/events` tells it. Holds nothing secret: no token, code, state or claim.
 public struct TimelineEvent: Sendable, Codable, Equatable {
@@ -18,6 +17,13 @@ public struct TimelineEvent: Sendable, Codable, Equatable {
     /// The identifier that the provider or Graph gave, else ours.
     public var correlationID: String?
 
+    /// An estimate of the memory that it takes, in bytes; an array grows by doubling.
+    var bytes: Int {
+        [time, step, outcome, endpoint, correlationID].reduce(MemoryLayout<TimelineEvent>.stride * 3 / 2) {
+            $0 + ($1?.heapBytes ?? 0)
+        }
+    }
+
     enum CodingKeys: String, CodingKey {
         case time, step, outcome, endpoint, attempt
         case durationMilliseconds = "duration_ms"
@@ -25,24 +31,16 @@ public struct TimelineEvent: Sendable, Codable, Equatable {
     }
 }
 
-/// The last steps of each session, in memory: what just happened matters now and not after a restart.
+/// The last steps of each session, in memory for an hour: what just happened matters now and not after a restart.
 final class Timeline: Sendable {
-    private struct Key: Hashable {
-        var session: Int64
-        var app: String
-    }
-    private struct State {
-        var events: [Key: [TimelineEvent]] = [:]
-        var order: [Key] = []
-    }
+    /// Steps that only follow a sign-in.
+    private static let stepsOfSignedIn: Set<String> = ["token", "api"]
+    /// A provider's identifier may be anything; ours and Microsoft's have 36 characters.
+    private static let maxIdentifierCharacters = 64
+    private let memory: SessionMemory
 
-    private static let maxEvents = 50
-    private static let maxTimelines = 10_000
-    private let state = Mutex(State())
-    private let now: @Sendable () -> Date
-
-    init(now: @escaping @Sendable () -> Date) {
-        self.now = now
+    init(memory: SessionMemory) {
+        self.memory = memory
     }
 
     /// Adds a step; the oldest step, or the oldest session's steps, make room.
@@ -51,19 +49,11 @@ final class Timeline: Sendable {
         attempt: Int? = nil, since start: ContinuousClock.Instant? = nil, correlationID: String? = nil
     ) {
         let event = TimelineEvent(
-            time: Timeline.text(now()), step: step, outcome: outcome,
+            time: Timeline.text(memory.now()), step: step, outcome: outcome,
             endpoint: endpoint.map { String($0.prefix { $0 != "?" }) }, attempt: attempt,
             durationMilliseconds: start.map { Int(($0.duration(to: .now)) / .milliseconds(1)) },
-            correlationID: correlationID)
-        let key = Key(session: session, app: app)
-        state.withLock { state in
-            if state.events[key] == nil {
-                if state.order.count >= Timeline.maxTimelines { state.events[state.order.removeFirst()] = nil }
-                state.order.append(key)
-            }
-            state.events[key, default: []].append(event)
-            if let count = state.events[key]?.count, count > Timeline.maxEvents { state.events[key]?.removeFirst() }
-        }
+            correlationID: correlationID.map { String($0.prefix(Timeline.maxIdentifierCharacters)) })
+        memory.change(session, isSignedIn: Timeline.stepsOfSignedIn.contains(step)) { $0.add(event, of: app) }
     }
 
     /// RFC 3339 in UTC, to the millisecond.
@@ -71,16 +61,8 @@ final class Timeline: Sendable {
         date.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true)) + "Z"
     }
 
-    /// Forgets a session's steps: on a shared device the next person is another.
-    func forget(session: Int64) {
-        state.withLock { state in
-            state.order.removeAll { $0.session == session }
-            state.events = state.events.filter { $0.key.session != session }
-        }
-    }
-
     /// The steps of one session with one application, oldest first.
     func events(session: Int64, app: String) -> [TimelineEvent] {
-        state.withLock { $0.events[Key(session: session, app: app)] ?? [] }
+        memory.notes(of: session)?.events[app] ?? []
     }
 }

@@ -1,3 +1,4 @@
+import Expiring
 import Foundation
 import Synchronization
 
@@ -14,8 +15,9 @@ final class TripLimit: Sendable {
 
     static let maxTrips = 3
     static let window: TimeInterval = 60
-    private static let maxSessions = 10_000
-    private let trips = Mutex<[Key: [Date]]>([:])
+    /// Within a minute. What more there are push out only counts.
+    private static let maxSessions = 4_000
+    private let trips = Mutex(ExpiringMap<Key, [Date]>(maxCount: TripLimit.maxSessions))
     private let now: @Sendable () -> Date
 
     init(now: @escaping @Sendable () -> Date) {
@@ -29,21 +31,18 @@ final class TripLimit: Sendable {
         let now = now()
         let key = Key(session: session, app: app)
         return trips.withLock { trips in
-            if trips.count >= TripLimit.maxSessions {
-                trips = trips.filter { $0.value.contains { now.timeIntervalSince($0) < TripLimit.window } }
-            }
-            var recent = trips[key, default: []].filter { now.timeIntervalSince($0) < TripLimit.window }
-            defer { trips[key] = recent }
+            var recent = (trips.value(for: key, now: now) ?? []).filter { now.timeIntervalSince($0) < TripLimit.window }
             if recent.count >= TripLimit.maxTrips, let oldest = recent.first {
                 return max(1, Int((TripLimit.window - now.timeIntervalSince(oldest)).rounded(.up)))
             }
             recent.append(now)
+            trips.set(recent, for: key, until: now.addingTimeInterval(TripLimit.window), now: now)
             return nil
         }
     }
 
     /// Forgets a session's trips.
     func reset(session: Int64, app: String) {
-        _ = trips.withLock { $0.removeValue(forKey: Key(session: session, app: app)) }
+        _ = trips.withLock { $0.remove(Key(session: session, app: app)) }
     }
 }

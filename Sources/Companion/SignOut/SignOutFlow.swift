@@ -12,7 +12,7 @@ struct SignOutFlow: Sendable {
     let provider: ProviderClient
     let credentials: ClientCredentials
     let timeline: Timeline
-    let history: AttemptHistory
+    let memory: SessionMemory
     let trips: TripLimit
     let audit: AuditLog
     let logger: Logger
@@ -42,10 +42,8 @@ struct SignOutFlow: Sendable {
             account, of: session, keepAsPrevious: !isShared && !isForgotten,
             as: isForgotten ? .accountRemoved : .signedOut)
         trips.reset(session: session.key.value, app: application.id)
-        if isShared, !isForgotten {
-            timeline.forget(session: session.key.value)
-            history.forget(session: session.key)
-        }
+        let isLast = session.accounts.allSatisfy { $0.app == account.app && $0.id == account.id }
+        if isLast || isShared && !isForgotten { memory.forget(session.key.value) }
         guard ofBrowser || isShared && !isForgotten else {
             record(session, application, since: start)
             return (sessionID, nil)

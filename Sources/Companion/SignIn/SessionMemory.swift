@@ -1,0 +1,106 @@
+import Expiring
+import Foundation
+import Synchronization
+
+/// What is kept in memory about sessions beside the store's cache: their sign-ins and their last steps, until an hour
+/// after the last of them. ``AttemptHistory`` and ``Timeline`` write and read it.
+///
+/// Both together have one bound in bytes. Sessions in which nobody has signed in have a small part of it for themselves:
+/// anyone can begin a sign-in, and then only pushes out others who did no more than that.
+final class SessionMemory: Sendable {
+    /// One session's part.
+    struct Notes: Sendable {
+        /// A place in the map, in bytes: the entry, its key, and the two collections' own.
+        fileprivate static let ownBytes = 400
+        private static let maxAttempts = 20
+        private static let maxAttemptBytes = 32 << 10
+        private static let maxEvents = 50
+
+        /// The oldest first.
+        private(set) var attempts: [AttemptRecord] = []
+        /// By application, the oldest first.
+        private(set) var events: [String: [TimelineEvent]] = [:]
+        private var attemptBytes = 0
+        private var eventBytes = 0
+
+        fileprivate var bytes: Int { Self.ownBytes + attemptBytes + eventBytes }
+
+        /// Changes the attempts; the oldest make room.
+        mutating func changeAttempts(_ change: (inout [AttemptRecord]) -> Void) {
+            change(&attempts)
+            attemptBytes = attempts.reduce(0) { $0 + $1.bytes }
+            while attempts.count > Self.maxAttempts || attemptBytes > Self.maxAttemptBytes {
+                attemptBytes -= attempts.removeFirst().bytes
+            }
+        }
+
+        /// Adds an event; the application's oldest one makes room.
+        mutating func add(_ event: TimelineEvent, of app: String) {
+            events[app, default: []].append(event)
+            eventBytes += event.bytes
+            if let count = events[app]?.count, count > Self.maxEvents, let oldest = events[app]?.removeFirst() {
+                eventBytes -= oldest.bytes
+            }
+        }
+    }
+
+    private struct State {
+        var signedIn = ExpiringMap<Int64, Notes>(maxCount: 10_000, maxBytes: 10 << 20)
+        var strangers = ExpiringMap<Int64, Notes>(maxCount: 5_000, maxBytes: 2 << 20)
+    }
+
+    private static let lifetime: TimeInterval = 3600
+    private let state = Mutex(State())
+    let now: @Sendable () -> Date
+
+    init(now: @escaping @Sendable () -> Date) {
+        self.now = now
+    }
+
+    /// Changes a session's part.
+    ///
+    /// - Parameter isSignedIn: whether this shows that somebody has signed in; it stays true for the session.
+    func change(_ session: Int64, isSignedIn: Bool, _ change: (inout Notes) -> Void) {
+        let now = now()
+        let end = now.addingTimeInterval(Self.lifetime)
+        func update(_ map: inout ExpiringMap<Int64, Notes>, initially notes: Notes) {
+            map.update(session, initially: notes, until: end, now: now) { notes in
+                change(&notes)
+                return notes.bytes
+            }
+        }
+        state.withLock { state in
+            if isSignedIn || state.signedIn.value(for: session, now: now) != nil {
+                let before = state.strangers.value(for: session, now: now)
+                state.strangers.remove(session)
+                update(&state.signedIn, initially: before ?? Notes())
+            } else {
+                update(&state.strangers, initially: Notes())
+            }
+        }
+    }
+
+    /// A session's part; nil when nothing is known.
+    func notes(of session: Int64) -> Notes? {
+        let now = now()
+        return state.withLock {
+            $0.signedIn.value(for: session, now: now) ?? $0.strangers.value(for: session, now: now)
+        }
+    }
+
+    /// Forgets a session: it is signed out, and at a shared device the next person is another.
+    func forget(_ session: Int64) {
+        state.withLock { state in
+            state.signedIn.remove(session)
+            state.strangers.remove(session)
+        }
+    }
+
+    /// What it takes, in bytes.
+    var bytes: (signedIn: Int, strangers: Int) { state.withLock { ($0.signedIn.bytes, $0.strangers.bytes) } }
+}
+
+extension String {
+    /// The bytes that a string takes beside its value: none up to 15, then an allocation.
+    var heapBytes: Int { utf8.count <= 15 ? 0 : 48 + utf8.count }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import HTTPTypes
+import OpenIDConnect
+import Testing
+
+@testable import Companion
+
+/// Answers that come as a cross-site POST, from the provider and from anyone else.
+@Suite struct FormPostTests {
+    private static func callbacks(at clock: TestClock) -> FormPostCallbacks {
+        FormPostCallbacks(now: clock.now, randomBytes: { [UInt8](repeating: 7, count: $0) })
+    }
+
+    private static func callback(_ state: String, code: String = "c") throws -> Callback {
+        try Callback(query: "state=\(state)&code=\(code)")
+    }
+
+    private func post(_ visitor: Visitor, _ fields: String) async throws -> Visitor.Answer {
+        try await visitor.send(
+            .post, "/auth/callback", headers: [.contentType: "application/x-www-form-urlencoded"], body: fields)
+    }
+
+    private func isRefused(_ answer: Visitor.Answer) -> Bool {
+        answer.status == 400 && answer.text.contains("state_mismatch")
+    }
+
+    /// The fields of the callback that the provider sends the browser to.
+    private func answer(_ visitor: Visitor) async throws -> String {
+        let location = try #require(try await visitor.walkToCallback().location)
+        return String(try #require(location.split(separator: "?", maxSplits: 1).last))
+    }
+
+    @Test func `a posted answer signs in when the browser fetches it with its cookie, and again when that is reloaded`()
+        async throws
+    {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let answer = try await answer(visitor)
+            let posted = try await post(Visitor(site), answer)
+            let resume = try #require(posted.location)
+            #expect(resume.hasPrefix("/auth/callback?resume="))
+            #expect(!resume.contains("code") && !resume.contains("state"))
+            #expect(isRefused(try await Visitor(site).get(resume)), "another browser")
+            #expect(try await visitor.get(resume).location == "/ios")
+            #expect(try await post(visitor, answer).location == resume)
+            #expect(try await visitor.get(resume).location == "/ios")
+            #expect(try await visitor.api(.get, "/api/ios/account").json["account"] is [String: Any])
+        }
+    }
+
+    @Test func `an answer to no sign-in, or to one that took too long, is refused where it is posted`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let answer = try await answer(visitor)
+            let strange = try await post(visitor, "state=x&code=y")
+            #expect(isRefused(strange))
+            site.clock.advance(30 * 60 + 1)
+            #expect(isRefused(try await post(visitor, answer)))
+        }
+    }
+
+    @Test func `a posted answer is forgotten after a minute`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let resume = try #require(try await post(visitor, try await answer(visitor)).location)
+            site.clock.advance(61)
+            #expect(isRefused(try await visitor.get(resume)))
+        }
+    }
+
+    @Test func `one answer is kept for a sign-in, the last that came`() throws {
+        let kept = Self.callbacks(at: TestClock())
+        let first = try #require(kept.keep(try Self.callback("s", code: "1"), bytes: 10))
+        let second = try #require(kept.keep(try Self.callback("s", code: "2"), bytes: 10))
+        #expect(first == second)
+        #expect(kept.find(second)?.code == "2")
+        #expect(kept.keep(try Self.callback("t"), bytes: 10) != first)
+        #expect(!first.contains("s="))
+    }
+
+    @Test func `where there is no room, the newcomer is refused and what is kept stays`() throws {
+        let clock = TestClock()
+        let kept = Self.callbacks(at: clock)
+        let first = try #require(kept.keep(try Self.callback("first"), bytes: 10))
+        for number in 1..<1_000 { #expect(kept.keep(try Self.callback("s\(number)"), bytes: 10) != nil) }
+        #expect(kept.keep(try Self.callback("late"), bytes: 10) == nil)
+        #expect(kept.keep(try Self.callback("first", code: "new"), bytes: 10) == first)
+        #expect(kept.find(first)?.code == "new")
+        clock.advance(60)
+        #expect(kept.keep(try Self.callback("late"), bytes: 10) != nil)
+    }
+
+    @Test func `what is kept is bounded in bytes too`() throws {
+        let kept = Self.callbacks(at: TestClock())
+        let count = try (0..<1_000).count { kept.keep(try Self.callback("s\($0)"), bytes: 16 << 10) != nil }
+        #expect((50...64).contains(count), "two megabytes, each counted twice")
+    }
+}

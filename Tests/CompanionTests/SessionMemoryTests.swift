@@ -1,0 +1,206 @@
+import Foundation
+import HTTPTypes
+import SessionStore
+import Testing
+
+@testable import Companion
+
+/// What is kept about sessions in memory, and how little of it a stranger can make.
+@Suite struct SessionMemoryTests {
+    private static func key(_ number: Int) throws -> SessionKey { try #require(SessionKey(String(number))) }
+
+    private static func settings(_ bytes: Int = 500) -> AttemptSettings {
+        AttemptSettings(prompt: "login", scopes: [String(repeating: "s", count: bytes)])
+    }
+
+    private func begin(_ history: AttemptHistory, _ session: Int, _ settings: AttemptSettings = settings()) throws {
+        history.begin(
+            history.nextID(), session: try Self.key(session), app: "ios", authority: "https://a.example/common",
+            settings: settings)
+    }
+
+    // MARK: Bounds
+
+    @Test func `strangers take two megabytes at most, and push out nobody who signed in`() throws {
+        let memory = SessionMemory(now: TestClock().now)
+        let (history, timeline) = (AttemptHistory(memory: memory), Timeline(memory: memory))
+        try begin(history, 1)
+        history.succeed(
+            history.all(session: try Self.key(1)).first?.id, session: try Self.key(1), granted: [], declined: [])
+        for session in 2..<20_000 {
+            try begin(history, session)
+            timeline.record(session: Int64(session), app: "ios", step: "authorize", at: "https://a.example/authorize")
+        }
+        #expect(memory.bytes.strangers <= 2 << 20)
+        #expect(memory.bytes.strangers > 1 << 20)
+        #expect(try history.all(session: Self.key(1)).count == 1)
+        #expect(try history.all(session: Self.key(2)).isEmpty)
+        #expect(try history.all(session: Self.key(19_999)).count == 1)
+        #expect(timeline.events(session: 19_999, app: "ios").count == 1)
+    }
+
+    @Test func `a stranger's session that is nothing but small is bounded in number`() {
+        let memory = SessionMemory(now: TestClock().now)
+        for session in 0..<6_000 { memory.change(Int64(session), isSignedIn: false) { _ in } }
+        #expect((0..<6_000).count { memory.notes(of: $0) != nil } == 5_000)
+    }
+
+    @Test func `those who signed in take ten megabytes at most, and the ones used last stay`() throws {
+        let memory = SessionMemory(now: TestClock().now)
+        let timeline = Timeline(memory: memory)
+        for session in 1...4_000 {
+            for _ in 0..<20 {
+                timeline.record(session: Int64(session), app: "ios", step: "api", at: "https://graph.example/v1.0/me")
+            }
+            timeline.record(session: 1, app: "ios", step: "api")
+        }
+        #expect(memory.bytes.signedIn <= 10 << 20)
+        #expect(memory.bytes.signedIn > 9 << 20)
+        #expect(timeline.events(session: 1, app: "ios").count == 50)
+        #expect(timeline.events(session: 2, app: "ios").isEmpty)
+        #expect(timeline.events(session: 4_000, app: "ios").count == 20)
+    }
+
+    @Test func `a session has its last twenty attempts, and fewer where they are large`() throws {
+        let history = AttemptHistory(memory: SessionMemory(now: TestClock().now))
+        for _ in 0..<30 { try begin(history, 1) }
+        #expect(try history.all(session: Self.key(1)).map(\.id) == Array((11...30).reversed()))
+        for _ in 0..<30 { try begin(history, 2, Self.settings(7_000)) }
+        #expect(try history.all(session: Self.key(2)).map(\.id) == [60, 59, 58, 57])
+    }
+
+    @Test func `a provider's identifier is kept only as long as one should be`() {
+        let timeline = Timeline(memory: SessionMemory(now: TestClock().now))
+        timeline.record(
+            session: 1, app: "ios", step: "api", correlationID: String(repeating: "x", count: 10_000))
+        #expect(timeline.events(session: 1, app: "ios").first?.correlationID?.count == 64)
+    }
+
+    @Test func `everything ends an hour after the session's last step`() throws {
+        let clock = TestClock()
+        let memory = SessionMemory(now: clock.now)
+        let (history, timeline) = (AttemptHistory(memory: memory), Timeline(memory: memory))
+        try begin(history, 1)
+        clock.advance(3_000)
+        timeline.record(session: 1, app: "ios", step: "api")
+        clock.advance(3_000)
+        #expect(try history.all(session: Self.key(1)).count == 1)
+        clock.advance(601)
+        #expect(try history.all(session: Self.key(1)).isEmpty)
+        #expect(timeline.events(session: 1, app: "ios").isEmpty)
+    }
+
+    @Test func `the count of trips forgets whoever came first when there are too many`() {
+        let trips = TripLimit(now: TestClock().now)
+        for _ in 0..<3 { #expect(trips.begin(session: 0, app: "ios") == nil) }
+        for session in 1..<4_000 { #expect(trips.begin(session: Int64(session), app: "ios") == nil) }
+        #expect(trips.begin(session: 0, app: "ios") != nil)
+        #expect(trips.begin(session: 4_000, app: "ios") == nil)
+        #expect(trips.begin(session: 0, app: "ios") == nil)
+    }
+
+    // MARK: Through the server
+
+    private func attempts(_ visitor: Visitor) async throws -> [[String: Any]] {
+        try await visitor.api(.get, "/api/attempts").json["attempts"] as? [[String: Any]] ?? []
+    }
+
+    private func steps(_ visitor: Visitor, _ app: String = "ios") async throws -> [String] {
+        let events = try await visitor.api(.get, "/api/\(app)/events").json["events"] as? [[String: Any]]
+        return events?.compactMap { $0["step"] as? String } ?? []
+    }
+
+    @Test func `a long claims request is kept as its length alone, a short one as it is`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let short = #"{"id_token":{"acrs":{"essential":true}}}"#
+            let long = #"{"id_token":{"\#(String(repeating: "a", count: 8_000))":null}}"#
+            for claims in [short, long] {
+                let query = QueryEncoding.encode([("claims", claims)])
+                #expect(try await visitor.get("/auth/ios/sign-in?" + query).status == 302)
+            }
+            let kept = try await attempts(visitor).compactMap {
+                ($0["settings"] as? [String: Any])?["claims"] as? String
+            }
+            #expect(kept == [#"{"…":"8022 bytes"}"#, short])
+            #expect(site.memory.bytes.strangers < 8_000)
+        }
+    }
+
+    @Test func `a sign-in that the trip limit refused is no attempt`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let statuses = try await [1, 2, 3, 4].asyncMap { _ in try await visitor.get("/auth/ios/sign-in").status }
+            #expect(statuses == [302, 302, 302, 429])
+            #expect(try await attempts(visitor).count == 3)
+        }
+    }
+
+    @Test func `beginning is a stranger's, being signed in is not`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            _ = try await visitor.get("/auth/ios/sign-in")
+            #expect(site.memory.bytes.signedIn == 0)
+            #expect(site.memory.bytes.strangers > 0)
+            try await visitor.signIn()
+            #expect(site.memory.bytes.strangers == 0)
+            #expect(try await attempts(visitor).count == 2)
+            #expect(try await steps(visitor) == ["authorize", "authorize", "callback", "token"])
+        }
+    }
+
+    @Test func `a session's memory ends when its last account signs out, and not before`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            try await visitor.signIn(app: "macos")
+            _ = try await visitor.api(.post, "/auth/macos/sign-out")
+            #expect(try await attempts(visitor).count == 2)
+            #expect(try await steps(visitor, "macos").last == "sign_out")
+            _ = try await visitor.api(.post, "/auth/ios/sign-out")
+            #expect(try await attempts(visitor).isEmpty)
+            #expect(try await steps(visitor, "macos").isEmpty)
+            #expect(try await steps(visitor) == ["sign_out"])
+            #expect(site.memory.bytes.signedIn == 0)
+        }
+    }
+
+    @Test func `a session's memory ends when an operator ends it`() async throws {
+        try await Site.run(configured: { $0.applications[1].page = .portal }) { site in
+            let (visitor, operating) = (Visitor(site), Visitor(site))
+            try await visitor.signIn()
+            try await operating.signIn(app: "macos", username: "megan@contoso.example")
+            let both = site.memory.bytes.signedIn
+            let listed = try await operating.api(.get, "/api/macos/sessions").json["sessions"] as? [[String: Any]]
+            let other = try #require(listed?.first { $0["current"] as? Bool == false }?["key"] as? String)
+            #expect(try await operating.api(.delete, "/api/macos/sessions/\(other)").status == 204)
+            #expect(site.memory.bytes.signedIn < both)
+            #expect(try await steps(operating, "macos").contains("token"))
+        }
+    }
+
+    @Test func `of tenants that only a request names, sixty new ones are asked for in a minute`() async throws {
+        try await Site.run { site in
+            func isThrottled(_ tenant: String) async throws -> Bool {
+                let answer = try await Visitor(site).get("/auth/ios/sign-in?tenant=\(tenant).example")
+                return try #require(answer.location).contains("sign_in_error=throttled")
+            }
+            for number in 0..<60 { #expect(try await !isThrottled("t\(number)")) }
+            let asked = try await site.count("discovery")
+            #expect(try await isThrottled("one-more"))
+            #expect(try await site.count("discovery") == asked)
+            #expect(try await Visitor(site).get("/auth/ios/sign-in").status == 302)
+            site.clock.advance(60)
+            #expect(try await !isThrottled("one-more"))
+        }
+    }
+}
+
+extension Sequence {
+    /// The results of a function that waits, one after the other.
+    fileprivate func asyncMap<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
+        var results: [Result] = []
+        for element in self { results.append(try await transform(element)) }
+        return results
+    }
+}

@@ -1,0 +1,114 @@
+#if DEBUG
+    import Foundation
+    import HTTPWire
+    import OpenIDConnect
+    @testable import Companion
+    @testable import HTTPClient
+    @testable import SessionStore
+
+    func storeRows() -> [Row] {
+        [
+            Row(name: "session ids") { _ = SessionID(cookieValue: $0) },
+            Row(name: "session keys") { _ = SessionKey($0) },
+            Row(
+                name: "scope sets",
+                made: [("different scopes", { (0..<max(1, $0 / 6)).map { "s\($0)" }.joined(separator: " ") })]
+            ) { text in
+                let set = ScopeSet(text: text)
+                _ = (set.description, set.contains(set))
+            },
+        ]
+    }
+
+    func clientRows() -> [Row] {
+        [
+            Row(
+                name: "response head",
+                frames: [("HTTP/1.1 200 OK\r\n", "\r\n\r\n"), ("HTTP/1.1 ", "\r\n"), ("HTTP/1.1 200\r\na: ", "\r\n")]
+            ) {
+                text in
+                let transfer = Transfer(
+                    request: try OutgoingRequest(
+                        .init(method: .get, scheme: "http", authority: "a", path: "/"), body: []),
+                    timeout: .seconds(1), maxBodyBytes: 1)
+                for line in Array(text.utf8).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+                    _ = (Array(line) + [UInt8(ascii: "\n")]).withUnsafeBytes { transfer.receiveFieldLine($0) }
+                }
+            }
+        ]
+    }
+
+    private struct AnyBody: Decodable {
+        var scopes: [String]?
+        var force_refresh: Bool?
+        var account: String?
+    }
+
+    func productRows() throws -> [Row] {
+        let folder = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Public").standardized.path
+        let languages = try Languages(folder: folder + "/languages", cookieName: "companion-language")
+        let publicURL = try PublicURL("https://companion.example")
+        let registration = ClientRegistration(
+            clientID: "c", redirectURI: "https://a/b", authentication: .secret("s"), scopes: [])
+        var application = Application(
+            id: "ios", page: .ios, title: "t", authority: try Authority("https://login.microsoftonline.com/common"),
+            registration: registration, api: nil)
+        application.extraQueryParameters = ["x"]
+        let own = application
+        var configuration = CompanionConfiguration(port: 8080, applications: [own])
+        configuration.publicURL = publicURL
+        let cookie = SessionCookie(configuration: configuration)
+        return [
+            Row(name: "Accept-Language", frames: [("", ""), ("sv", ""), ("sv;q=", ""), ("sv-", ",en"), ("sv;", "")]) {
+                _ = languages.lookup($0)
+            },
+            Row(name: "language of a request", made: [("cookies", { repeated("companion-language=x;", $0) })]) {
+                _ = languages.language(of: try head(["Cookie"], $0))
+                _ = languages.language(of: try head(["Accept-Language"], $0))
+            },
+            Row(
+                name: "session cookie", frames: [("", ""), ("__Host-companion=", "")],
+                made: [("cookies", { repeated("__Host-companion=" + String(repeating: "a", count: 43) + "b;", $0) })]
+            ) { _ = cookie.id(in: try head(["Cookie"], $0)) },
+            Row(name: "routes", frames: [("", ""), ("/", ""), ("/api/", "/account"), ("/api/ios/accounts/", "")]) {
+                _ = RoutePath($0)
+            },
+            Row(name: "traceparent", frames: [("", ""), ("00-", "")]) { _ = TraceParent($0)?.child() },
+            Row(name: "return paths", frames: [("", ""), ("/", ""), ("/a?", "")]) { _ = ReturnPath($0, below: "") },
+            Row(
+                name: "sign-in options",
+                frames: [
+                    ("", ""), ("claims=", ""), ("scope=", ""), ("return_to=", ""), ("tenant=", ""),
+                    ("claims={\"a\":\"", "\"}"),
+                ],
+                made: [("fields", { (0..<max(1, $0 / 7)).map { "&c\($0)=1" }.joined() })]
+            ) { _ = try SignInOptions(query: $0, application: own, publicURL: publicURL) },
+            Row(name: "shown tokens", frames: [("", ""), ("e30.", ".a")]) {
+                _ = DecodedToken($0)?.payload(isFull: false)
+            },
+            Row(name: "HTML text") { _ = PageTemplate.escaped($0) },
+            Row(name: "error pages") { text in
+                _ = PageTemplate.filled("<p>{{detail}}</p><a href=\"{{url}}\">", with: ["detail": text, "url": text])
+            },
+            Row(name: "problem documents") { text in
+                _ = Problem(.badRequest, "“\(text)” is too long or has control characters.").response(
+                    in: languages.all[1])
+            },
+            Row(name: "query encoding") { _ = QueryEncoding.encode([("a", $0)]) },
+            Row(name: "addresses", frames: [("", ""), ("10.0.0.0/", ""), ("::", "")]) { text in
+                _ = AddressRange(text)
+                _ = AddressRange("10.0.0.0/8")?.contains(text)
+            },
+            Row(
+                name: "JSON bodies",
+                frames: [("", ""), ("{\"account\":\"", "\"}"), ("{\"scopes\":[", "]}"), ("{\"scopes\":[\"", "\"]}")],
+                made: [
+                    ("members", { "{" + (0..<max(1, $0 / 10)).map { "\"k\($0)\":1" }.joined(separator: ",") + "}" })
+                ]
+            ) { _ = try JSONDecoder().decode(AnyBody.self, from: Data($0.utf8)) },
+            Row(name: "stored claims", frames: [("", ""), ("{\"a\":\"", "\"}"), ("{\"a\":[", "]}")]) {
+                _ = try JSONSerialization.jsonObject(with: Data($0.utf8))
+            },
+        ]
+    }
+#endif

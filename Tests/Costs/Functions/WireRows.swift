@@ -1,0 +1,89 @@
+#if DEBUG
+    import HTTPTypes
+    @testable import HTTPWire
+
+    /// A parser that reads more than 16 KiB, since the frame comes on top of the pattern.
+    private func parser() -> RequestParser {
+        var limits = WireLimits()
+        limits.maxHeadBytes = 60_000
+        return RequestParser(limits: limits, maxBodyBytes: 60_000)
+    }
+
+    /// All events of some bytes, which come whole or one by one.
+    private func parse(_ text: String, byByte: Bool = false) {
+        let bytes = Array(text.utf8)
+        var parser = parser()
+        var offset = 0
+        var end = byByte ? 1 : bytes.count
+        while true {
+            switch parser.next(bytes.span.extracting(0..<end), at: &offset) {
+            case .failure: return
+            case .needMoreBytes:
+                guard end < bytes.count else { return }
+                end += 1
+            case .head, .body, .end: break
+            }
+        }
+    }
+
+    /// A head with fields of this value.
+    func head(_ names: [String], _ value: String) throws -> RequestHead {
+        let text =
+            "GET / HTTP/1.1\r\nHost: a\r\n" + names.map { "\($0): \(value.prefix(16_384))\r\n" }.joined() + "\r\n"
+        var limits = WireLimits()
+        limits.maxHeadBytes = 65_535
+        var parser = RequestParser(limits: limits)
+        var offset = 0
+        guard case .head(let head, _) = parser.next(Array(text.utf8).span, at: &offset) else {
+            throw WireError.headTooLarge
+        }
+        return head
+    }
+
+    func wireRows() -> [Row] {
+        let get = "GET / HTTP/1.1\r\nHost: a\r\n"
+        let heads = [
+            ("", ""), ("GET /", " HTTP/1.1\r\nHost: a\r\n\r\n"), ("GET http://", "/ HTTP/1.1\r\n\r\n"),
+            ("GET /?", " HTTP/1.1\r\nHost: a\r\n\r\n"), ("GET / HTTP/1.1\r\nHost: ", "\r\n\r\n"), (get, "\r\n"),
+            (get + "X: ", "\r\n\r\n"), (get + "Connection: ", "\r\n\r\n"), (get + "Expect: ", "\r\n\r\n"),
+            (get + "Content-Length: ", "\r\n\r\n"), (get + "Transfer-Encoding: ", "\r\n\r\n"),
+        ]
+        let bodies = [
+            (get + "Transfer-Encoding: chunked\r\n\r\n", ""),
+            (get + "Transfer-Encoding: chunked\r\n\r\n1;", "\r\na\r\n"),
+            (get + "Transfer-Encoding: chunked\r\n\r\n0\r\n", "\r\n"), (get + "Content-Length: 20000\r\n\r\n", ""),
+        ]
+        return [
+            Row(name: "request head", frames: heads) { parse($0) },
+            Row(name: "request head, byte by byte", frames: heads) { parse($0, byByte: true) },
+            Row(name: "request body", frames: bodies) { parse($0) },
+            Row(name: "request body, byte by byte", frames: bodies) { parse($0, byByte: true) },
+            Row(name: "fields by name") { text in
+                let head = try head(["Accept", "Accept", "Cookie", "Cookie"], text)
+                _ = (head[.accept], head[.cookie], head.values(for: .accept), head.headerFields)
+            },
+            Row(name: "cookies", frames: [("", ""), ("companion=", "")]) { text in
+                _ = RequestCookies(text).all("companion")
+                _ = RequestCookies(text)["companion"]
+            },
+            Row(name: "forms and queries", frames: [("", ""), ("a=", ""), ("", "=a")]) { text in
+                let fields = try FormFields(query: text)
+                _ = (fields["b"], fields.hasRepeatedNames, fields.values(for: "a"))
+            },
+            Row(name: "path segments", frames: [("/", ""), ("/a/", "/b")]) { _ = try decodedPathSegments($0) },
+            Row(name: "conditions", frames: [("", ""), ("\"", "\""), ("W/\"", "")]) { text in
+                let tag = Validators(entityTag: EntityTag(strong: "x"), lastModified: HTTPDate(secondsSince1970: 1))
+                let now = HTTPDate(secondsSince1970: 2)
+                for name in ["If-None-Match", "If-Match", "If-Modified-Since", "If-Unmodified-Since"] {
+                    _ = try head([name], text).evaluatePreconditions(tag, now: now)
+                }
+            },
+            Row(name: "ranges", frames: [("", ""), ("bytes=", ""), ("bytes=1", ""), ("bytes=-", "")]) { text in
+                let tag = Validators(entityTag: EntityTag(strong: "x"), lastModified: HTTPDate(secondsSince1970: 1))
+                let now = HTTPDate(secondsSince1970: 2)
+                _ = try head(["Range"], text).byteRange(length: 100, validators: tag, now: now)
+                _ = try head(["Range", "If-Range"], text).byteRange(length: 100, validators: tag, now: now)
+            },
+        ]
+    }
+#endif

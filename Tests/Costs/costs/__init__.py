@@ -1,0 +1,1 @@
+"""What somebody without an account can cost: instructions and memory."""
