@@ -18,9 +18,9 @@ import Foundation
     try hold(mistakes.all.allSatisfy { first.contains($0.reason) }, "The file's mistakes are reported")
 
     // Lists, paths (which are relative to the file), secrets and applications differ by design.
-    guard mistakes.all.isEmpty, file.keys.allSatisfy({ ConfigurationKeys.general.contains($0) && !isApart($0) }) else {
-        return
-    }
+    guard mistakes.all.isEmpty, file.applications.isEmpty,
+        file.keys.allSatisfy({ ConfigurationKeys.general.contains($0) && !isApart($0) })
+    else { return }
     let reading = ConfigurationReading(options: [:], environment: [:], file: scratchFile.path)
     var environment: [String: String] = [:]
     for key in file.keys { environment[ConfigurationKeys.environmentName(of: key)] = reading.text(key) }
