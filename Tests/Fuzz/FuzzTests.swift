@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import OpenIDConnect
+
 /// What the fuzzer found, and a little beyond it, fed to the same oracles. `Tests/Fuzz/run` finds more.
 @Suite("Fuzzing", .timeLimit(.minutes(5)))
 struct FuzzTests {
@@ -17,9 +19,28 @@ struct FuzzTests {
     func `so do its mutations`(_ target: FuzzTarget) async throws {
         let inputs = try Corpus(of: target).inputs
         var choices = SeededChoices(seed: 1)
-        for round in 0..<500 {
+        for round in 0..<2000 {
             let input = try Self.mutated(#require(inputs.randomElement(using: &choices)), inputs, &choices)
             await #expect(throws: Never.self, "round \(round): \(Self.shown(input))") { try await target.check(input) }
+        }
+    }
+
+    @Test func `the tokens that the sample keys signed are good, and no change of a byte leaves them so`() async throws
+    {
+        let keys = await SigningKey.samples
+        #expect(keys.count == 2)
+        for text in SampleProvider.signedTokens {
+            let token = try SignedToken(parsing: text)
+            let isGood = keys.contains {
+                $0.isValidSignature(token.signature, of: token.signingInput, algorithm: token.algorithm)
+            }
+            #expect(isGood, "\(token.algorithm)")
+            let target = try #require(FuzzTarget.ofOpenIDConnect.first { $0.name == "jwt" })
+            for place in stride(from: 0, to: text.utf8.count, by: 7) {
+                var bytes = Array(text.utf8)
+                bytes[place] ^= 1
+                await #expect(throws: Never.self, "byte \(place)") { try await target.check(bytes) }
+            }
         }
     }
 

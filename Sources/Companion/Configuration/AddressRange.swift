@@ -14,7 +14,7 @@ public struct AddressRange: Sendable, Equatable {
         }
         var prefixBits = bytes.count * 8
         if parts.count == 2 {
-            guard let bits = Int(parts[1]), (0...prefixBits).contains(bits) else { return nil }
+            guard let bits = Int(digits: parts[1]), (0...prefixBits).contains(bits) else { return nil }
             prefixBits = bits
         }
         // As peers' addresses are: one of IPv4, however it is written, is one of IPv4.
@@ -40,6 +40,9 @@ public struct AddressRange: Sendable, Equatable {
         }
         return true
     }
+
+    /// Whether its addresses are IPv6's.
+    var isIPv6: Bool { bytes.count == 16 }
 
     /// Whether it is every address there is.
     var isEverything: Bool { prefixBits == 0 }

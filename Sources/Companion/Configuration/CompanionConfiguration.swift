@@ -115,9 +115,12 @@ public struct ListenAddress: Sendable, Equatable {
     /// Takes `host:port` apart, with an IPv6 address in brackets; nil when it is neither.
     init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), colon != text.startIndex,
-            let port = Int(text[text.index(after: colon)...]), (0...65535).contains(port)
+            let port = Int(digits: text[text.index(after: colon)...]), (0...65535).contains(port)
         else { return nil }
-        self.init(host: text[..<colon].trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port)
+        var host = text[..<colon]
+        if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+        guard !host.isEmpty, !host.contains(where: { "[]".contains($0) }) else { return nil }
+        self.init(host: String(host), port: port)
     }
 }
 

@@ -63,13 +63,15 @@ public struct PublicURL: Sendable, Equatable {
         let host = rest[..<(colon ?? rest.endIndex)].lowercased()
         var port: Int?
         if let colon {
-            guard let number = Int(rest[rest.index(after: colon)...]), (1...65535).contains(number) else {
+            guard let number = Int(digits: rest[rest.index(after: colon)...]), (1...65535).contains(number) else {
                 throw Mistake(reason: "has a port that is not a number between 1 and 65535")
             }
             port = number
         }
-        guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw Mistake(reason: "has no host, or one that is not ASCII")
+        guard PublicURL.isHost(host) else {
+            throw Mistake(
+                reason: "has no host that a browser takes: write a name of letters, digits, - and dots, or an IPv6 address "
+                    + "in brackets")
         }
         guard scheme == "https" || PublicURL.isLoopback(host) else {
             throw Mistake(reason: "must be https:// unless the host is localhost: sign-in cookies need it")
@@ -94,6 +96,16 @@ public struct PublicURL: Sendable, Equatable {
                     + "“.” or “..”, as https://host/companion")
         }
         return String(path)
+    }
+
+    /// A name, or an IPv6 address in brackets, in lower case.
+    private static func isHost(_ host: String) -> Bool {
+        if host.hasPrefix("[") {
+            return host.hasSuffix("]") && AddressRange(String(host.dropFirst().dropLast()))?.isIPv6 ?? false
+        }
+        return host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+            !label.isEmpty && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+        }
     }
 
     private static func isPlain(_ segment: Substring) -> Bool {

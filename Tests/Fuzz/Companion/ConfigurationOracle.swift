@@ -18,9 +18,9 @@ import Foundation
     try hold(mistakes.all.allSatisfy { first.contains($0.reason) }, "The file's mistakes are reported")
 
     // Lists, paths (which are relative to the file), secrets and applications differ by design.
-    guard mistakes.all.isEmpty, file.keys.allSatisfy({ ConfigurationKeys.general.contains($0) && !isApart($0) }) else {
-        return
-    }
+    guard mistakes.all.isEmpty, file.applications.isEmpty,
+        file.keys.allSatisfy({ ConfigurationKeys.general.contains($0) && !isApart($0) })
+    else { return }
     let reading = ConfigurationReading(options: [:], environment: [:], file: scratchFile.path)
     var environment: [String: String] = [:]
     for key in file.keys { environment[ConfigurationKeys.environmentName(of: key)] = reading.text(key) }
@@ -51,25 +51,33 @@ private func outcome(environment: [String: String] = [:], file: String? = nil) -
     }
 }
 
-/// Each line, as an address of any kind.
+/// What stands behind the first space of each line, as an address of any kind. Another reader sees the same.
 private func checkAddresses(_ input: [UInt8]) throws(Disagreement) {
     for line in lines(input) {
         let text = String(decoding: line.drop { $0 != 0x20 }.dropFirst(), as: UTF8.self)
-        if let url = try? PublicURL(text) {
-            try agree(try? PublicURL(url.address), url, "A public URL is its address")
-            let theirs = URLComponents(string: url.address)
-            try hold(theirs?.user == nil && theirs?.query == nil, "Foundation sees no user in \(url.address)")
-            if let host = theirs?.encodedHost {
-                try hold(url.origin.hasPrefix("\(theirs?.scheme ?? "")://\(host)"), "Foundation sees \(host)")
-            }
-        }
+        let last = text.utf8.split(whereSeparator: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }).last
+        let endsInDigits = last?.allSatisfy { (0x30...0x39).contains($0) } ?? false
+        if let url = try? PublicURL(text) { try checkPublicURL(url, text) }
         if let address = ListenAddress(text) {
-            try hold((0...65535).contains(address.port), "A port is one")
+            try hold((0...65535).contains(address.port) && endsInDigits, "A port is a number")
+            let host = address.host.contains(":") ? "[\(address.host)]" : address.host
+            try agree(ListenAddress("\(host):\(address.port)"), address, "An address to listen on is what it prints")
         }
         if let range = AddressRange(text) {
             let address = text.split(separator: "/").first.map(String.init) ?? ""
             try hold(range.contains(address), "\(text) holds its own address")
-            try agree(range.contains(address + "x"), false, "It holds nothing that is no address")
+            try hold(!text.contains("/") || endsInDigits, "A prefix is a number")
         }
     }
+}
+
+private func checkPublicURL(_ url: PublicURL, _ text: String) throws(Disagreement) {
+    try agree(try? PublicURL(url.address), url, "A public URL is its address")
+    guard let theirs = URLComponents(string: text) else {
+        throw Disagreement(description: "Foundation refuses what we take as \(url.address)")
+    }
+    let port = theirs.port.flatMap { $0 == (url.isSecure ? 443 : 80) ? nil : $0 }
+    let origin = "\(theirs.scheme?.lowercased() ?? "")://\(theirs.encodedHost?.lowercased() ?? "")"
+    try agree(origin + (port.map { ":\($0)" } ?? ""), url.origin, "Foundation sees the same origin")
+    try hold(theirs.user == nil && theirs.query == nil && theirs.fragment == nil, "Foundation sees no more")
 }

@@ -99,7 +99,10 @@ extension JSONValue {
         case let number as NSNumber:
             switch ours {
             case .integer: self = .integer(number.int64Value)
-            case .number: self = .number(number.doubleValue)
+            case .number(let value):
+                // A long integer is a Decimal on the way, and loses its last digits.
+                let isSame = abs(number.doubleValue - value) <= abs(value) * 1e-14
+                self = .number(isSame ? value : number.doubleValue)
             default: self = .bool(number.boolValue)
             }
         default: self = .null
