@@ -1,6 +1,7 @@
 // Why something failed, who can mend it and how, with the identifiers that support asks for, ready to copy.
 
 import { app, get } from "./api.js";
+import { countdown } from "./countdown.js";
 import { element } from "./element.js";
 import { t } from "./strings.js";
 
@@ -43,18 +44,6 @@ function copyButton(lines) {
     setTimeout(() => (button.textContent = t("problem.copy")), 1500);
   });
   return element("p", "", button);
-}
-
-function countdown(seconds) {
-  const text = element("p");
-  const until = Date.now() + seconds * 1000;
-  const tick = () => {
-    const left = Math.ceil((until - Date.now()) / 1000);
-    text.textContent = left > 0 ? t("problem.wait", { seconds: left }) : t("problem.wait_over");
-    if (left > 0 && text.isConnected) setTimeout(tick, 1000);
-  };
-  setTimeout(tick);
-  return text;
 }
 
 /** The failed sign-in that the browser has just come back from. */

@@ -59,8 +59,7 @@ public final class CompanionServer: Sendable {
         let timeline = Timeline(now: now)
         let trips = TripLimit(now: now)
         let credentials = ClientCredentials(now: now, randomBytes: randomBytes)
-        let throttle = Throttle(now: now)
-        let exchange = TokenExchange(provider: provider, throttle: throttle)
+        let exchange = TokenExchange(provider: provider, throttle: TokenThrottle(now: now))
         let history = AttemptHistory(now: now)
         let recent = RecentSignIns(now: now)
         let tokens = TokenAcquisition(
@@ -68,6 +67,9 @@ public final class CompanionServer: Sendable {
             exchange: exchange, metrics: metrics, publicURL: configuration.publicURL, now: now)
         let monitoring = MonitoringReport(
             configuration: configuration, metrics: metrics, store: store, credentials: credentials, now: now)
+        let limits = RequestLimits(configuration: configuration, metrics: metrics, now: now) { limit, application in
+            audit.limitReached(limit.rawValue, application: application)
+        }
         let endpoints = Endpoints(
             configuration: configuration, store: store, admission: admission, cookie: cookie,
             signInFlow: SignInFlow(
@@ -84,17 +86,17 @@ public final class CompanionServer: Sendable {
                 applications: configuration.applications, store: store, directory: directory, audit: audit, now: now),
             acquisition: tokens,
             api: APIProxy(
-                client: client, tokens: tokens, directory: directory, throttle: throttle, timeline: timeline,
+                client: client, tokens: tokens, directory: directory, throttle: Throttle(now: now), timeline: timeline,
                 trips: trips, metrics: metrics, now: now),
             timeline: timeline, formPosts: FormPostCallbacks(now: now, randomBytes: randomBytes),
             authorities: AuthorityCheck(client: client, now: now), monitoring: monitoring, audit: audit,
-            recent: recent, logger: logger)
+            recent: recent, logger: logger, limits: limits)
         let pipeline = Pipeline(
             configuration: configuration, languages: languages, pages: pages, endpoints: endpoints, store: store,
             cookie: cookie)
         let log = RequestLog(logger, isWanted: configuration.logRequests)
         server = HTTPServer(
-            configuration: ServerConfiguration(configuration) { summary in
+            configuration: ServerConfiguration(configuration, limits) { summary in
                 metrics.request(summary)
                 log.write(summary)
             }, workers: workers, responder: pipeline, logger: logger)
@@ -174,7 +176,8 @@ private let unusedFeatures = [
 
 extension ServerConfiguration {
     fileprivate init(
-        _ configuration: CompanionConfiguration, onRequestEnd: @escaping @Sendable (RequestSummary) -> Void
+        _ configuration: CompanionConfiguration, _ limits: RequestLimits,
+        onRequestEnd: @escaping @Sendable (RequestSummary) -> Void
     ) {
         var fields: HTTPFields = [
             .contentSecurityPolicy:
@@ -189,6 +192,7 @@ extension ServerConfiguration {
         fields[.crossOriginResourcePolicy] = "same-origin"
         if configuration.publicURL.isSecure { fields[.strictTransportSecurity] = "max-age=31536000" }
         self.init(host: configuration.host, port: configuration.port, responseFields: fields)
+        addressLimit = limits.connections(configuration)
         self.onRequestEnd = onRequestEnd
     }
 }

@@ -48,7 +48,7 @@ final class Lane: @unchecked Sendable {
         return problem
     }
 
-    /// Takes over an accepted descriptor, for which a place was reserved.
+    /// Takes over an accepted descriptor, for which a place was reserved and whose peer was admitted.
     func open(_ descriptor: Int32, peer: PeerAddress) {
         let connection = Connection(descriptor, peer: peer, lane: self)
         do {
@@ -57,6 +57,7 @@ final class Lane: @unchecked Sendable {
         } catch {
             shared.logger.warning("a connection was dropped: \(error)")
             close(descriptor)
+            shared.leave(peer)
             shared.releaseConnection()
             return
         }
@@ -70,6 +71,7 @@ final class Lane: @unchecked Sendable {
 
     func forget(_ connection: Connection) {
         queues.leave(connection)
+        shared.leave(connection.peer)
         shared.releaseConnection()
         if queues.count == 0 { resumeWaiters() }
     }

@@ -20,6 +20,61 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
         isIPv4 = true
     }
 
+    /// An address as fronts write it into `X-Forwarded-For`: of IPv4 or IPv6, the latter with or without brackets, with or
+    /// without a port; nil for anything else.
+    /// - Parameter text: The address, without spaces around it.
+    public init?(forwarded text: Substring) {
+        // As long as an address of IPv6 gets with its brackets and its port; C sees no other bytes than these.
+        guard text.utf8.count <= 56, text.utf8.allSatisfy(Self.isOfAddress) else { return nil }
+        var address = text
+        var rest: Substring = ""
+        if text.first == "[" {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            address = text[..<end].dropFirst()
+            rest = text[end...].dropFirst()
+        } else if let colon = text.firstIndex(of: ":"), colon == text.lastIndex(of: ":") {
+            address = text[..<colon]
+            rest = text[colon...]
+        }
+        guard rest.isEmpty || rest.first == ":", let port = rest.isEmpty ? 0 : UInt16(rest.dropFirst()) else {
+            return nil
+        }
+        var storage = sockaddr_storage()
+        var ipv4 = sockaddr_in()
+        var ipv6 = sockaddr_in6()
+        if text.first != "[", inet_pton(AF_INET, String(address), &ipv4.sin_addr) == 1 {
+            ipv4.sin_family = sa_family_t(AF_INET)
+            ipv4.sin_port = port.bigEndian
+            withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: ipv4, as: sockaddr_in.self) }
+        } else if inet_pton(AF_INET6, String(address), &ipv6.sin6_addr) == 1 {
+            ipv6.sin6_family = sa_family_t(AF_INET6)
+            ipv6.sin6_port = port.bigEndian
+            withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: ipv6, as: sockaddr_in6.self) }
+        } else {
+            return nil
+        }
+        self.init(&storage)
+    }
+
+    private static func isOfAddress(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "["),
+            UInt8(ascii: "]"):
+            true
+        default: false
+        }
+    }
+
+    /// What one customer of a network has: an address of IPv4, or the 2^64 of IPv6 that share their first half.
+    public struct Network: Sendable, Hashable {
+        fileprivate let bits: UInt64
+        fileprivate let isIPv4: Bool
+    }
+
+    /// The network by which clients are counted.
+    public var network: Network { Network(bits: isIPv4 ? low : high, isIPv4: isIPv4) }
+
     /// 127.0.0.1, for tests in memory.
     public static let loopback = PeerAddress(ipv4: (127, 0, 0, 1), port: 0)
 

@@ -17,6 +17,8 @@ public struct ServerConfiguration: Sendable {
     /// from the status and one plain sentence that says what was wrong; `nil` gives a short
     /// `application/problem+json` (RFC 9457). The status stays the server's.
     public var errorBody: (@Sendable (HTTPResponse.Status, _ detail: String) -> Response)?
+    /// How many connections one address may have open; nil lets it have all of them.
+    public var addressLimit: AddressLimit?
     /// Called on the worker after each response was handed to the kernel: the access log. Must not block.
     public var onRequestEnd: (@Sendable (RequestSummary) -> Void)?
 
@@ -48,6 +50,29 @@ public struct ServerConfiguration: Sendable {
 
         /// The default limits.
         public init() {}
+    }
+
+    /// A bound on the connections of one address (of IPv6: of one /64). One more is closed as soon as it is accepted.
+    public struct AddressLimit: Sendable {
+        /// Connections open at a time, on all workers together.
+        public var maxConnections: Int
+        /// Peers that are not counted, as a front that stands for many clients. Called on a worker; must not block.
+        public var isExempt: @Sendable (PeerAddress) -> Bool
+        /// Called on a worker for each connection that was closed for this. Must not block.
+        public var onRefusal: @Sendable (PeerAddress) -> Void
+
+        /// - Parameters:
+        ///   - maxConnections: Connections of one address.
+        ///   - isExempt: Peers that are not counted.
+        ///   - onRefusal: Hears of connections that were closed for this.
+        public init(
+            maxConnections: Int, isExempt: @escaping @Sendable (PeerAddress) -> Bool = { _ in false },
+            onRefusal: @escaping @Sendable (PeerAddress) -> Void = { _ in }
+        ) {
+            self.maxConnections = maxConnections
+            self.isExempt = isExempt
+            self.onRefusal = onRefusal
+        }
     }
 
     /// How long each stage of a connection may last. One sweep per worker enforces them, at most a quarter of

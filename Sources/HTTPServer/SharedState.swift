@@ -3,7 +3,7 @@ import HTTPWire
 import Logging
 import Synchronization
 
-/// What all workers of one server share; immutable but for the count of connections.
+/// What all workers of one server share; immutable but for the counts of connections.
 final class SharedState: Sendable {
     let configuration: ServerConfiguration
     let responder: any Responder
@@ -12,6 +12,8 @@ final class SharedState: Sendable {
     let assetHeads: AssetHeads
     private let maxConnections: Int
     private let connections = Atomic<Int>(0)
+    /// The connections of each address that has any and is counted.
+    private let byNetwork = Mutex<[PeerAddress.Network: Int]>([:])
 
     init(configuration: ServerConfiguration, maxConnections: Int, responder: any Responder, logger: Logger) {
         self.configuration = configuration
@@ -29,6 +31,28 @@ final class SharedState: Sendable {
         guard connections.wrappingAdd(1, ordering: .relaxed).newValue > maxConnections else { return true }
         releaseConnection()
         return false
+    }
+
+    /// Whether the peer may have one more connection, which then is counted until `leave`.
+    func admit(_ peer: PeerAddress) -> Bool {
+        guard let limit = configuration.addressLimit, !limit.isExempt(peer) else { return true }
+        let isAdmitted = byNetwork.withLock { counts in
+            let count = counts[peer.network, default: 0]
+            guard count < limit.maxConnections else { return false }
+            counts[peer.network] = count + 1
+            return true
+        }
+        if !isAdmitted { limit.onRefusal(peer) }
+        return isAdmitted
+    }
+
+    /// A connection of a peer that was admitted is over.
+    func leave(_ peer: PeerAddress) {
+        guard let limit = configuration.addressLimit, !limit.isExempt(peer) else { return }
+        byNetwork.withLock { counts in
+            let count = counts[peer.network, default: 0] - 1
+            counts[peer.network] = count > 0 ? count : nil
+        }
     }
 
     /// An answer of the server's own: in the application's form, or as a short problem (RFC 9457).

@@ -44,6 +44,40 @@ import Testing
         #expect(configuration.sessionIdle == .seconds(300))
     }
 
+    @Test func `limits are on unless configured, one by one`() throws {
+        let defaults = try read(Self.application).limits
+        let rates: [Int] = [
+            defaults.signInsPerMinute, defaults.callbacksPerMinute, defaults.forcedRefreshesPerMinute,
+            defaults.operatorRequestsPerMinute,
+        ]
+        #expect(rates == [120, 240, 60, 120])
+        #expect(defaults.connections == 512)
+        #expect(defaults.signInBurst == nil && defaults.exempt == [])
+        let own = try read(
+            """
+            limits:
+              sign_ins_per_minute: 0
+              sign_in_burst: 7
+              callbacks_per_minute: 1
+              forced_refreshes_per_minute: 2
+              operator_requests_per_minute: 3
+              connections: 4
+              exempt: 192.0.2.0/24
+            \(Self.application)
+            """,
+            environment: [
+                "COMPANION_LIMITS_CALLBACKS_PER_MINUTE": "9", "COMPANION_LIMITS_EXEMPT": "10.0.0.1, fd00::/8",
+            ]
+        ).limits
+        let ownRates: [Int] = [
+            own.signInsPerMinute, own.callbacksPerMinute, own.forcedRefreshesPerMinute, own.operatorRequestsPerMinute,
+        ]
+        #expect(ownRates == [0, 9, 2, 3])
+        #expect(own.connections == 4 && own.signInBurst == 7)
+        #expect(own.exempt == ["10.0.0.1", "fd00::/8"].compactMap(AddressRange.init))
+        #expect(try read("limits: { exempt: 192.0.2.1 }\n" + Self.application).limits.exempt.count == 1)
+    }
+
     @Test func `options win over the environment, and that over the file`() throws {
         let file = "listen: 127.0.0.1:1\ndatabase: file.sqlite\nlog_level: error\n" + Self.application
         let environment = ["COMPANION_LISTEN": "127.0.0.1:2", "COMPANION_DATABASE": "environment.sqlite"]
@@ -110,6 +144,14 @@ import Testing
         ("trusted_proxies: [10.0.0.0/33]\n" + application, "trusted_proxies"),
         ("encryption_key: AAAA\n" + application, "encryption_key"),
         ("log_level: loud\n" + application, "log_level"),
+        ("limits: { sign_ins_per_minute: many }\n" + application, "limits.sign_ins_per_minute"),
+        ("limits: { callbacks_per_minute: -1 }\n" + application, "limits.callbacks_per_minute"),
+        ("limits: { forced_refreshes_per_minute: 1.5 }\n" + application, "limits.forced_refreshes_per_minute"),
+        ("limits: { operator_requests_per_minute: 1000001 }\n" + application, "limits.operator_requests_per_minute"),
+        ("limits: { sign_in_burst: 0 }\n" + application, "limits.sign_in_burst"),
+        ("limits: { connections: x }\n" + application, "limits.connections"),
+        ("limits: { exempt: [10.0.0.0/8, somewhere] }\n" + application, "limits.exempt"),
+        ("limits: { sign_ins: 1 }\n" + application, "limits.sign_ins"),
         ("colour: blue\n" + application, "colour"),
         ("apps: { external: { client_id: a, kind: external } }", "apps.external.authority"),
         (

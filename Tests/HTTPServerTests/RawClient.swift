@@ -25,7 +25,8 @@ final class RawClient: @unchecked Sendable {
     private var received: [UInt8] = []
     private var isOpen = true
 
-    init(port: Int, receiveBuffer: Int32? = nil) throws {
+    /// - Parameter source: the address to come from, one of the loopback's.
+    init(port: Int, receiveBuffer: Int32? = nil, from source: UInt32 = 0x7F00_0001) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure.system("socket", code: errno) }
         var one: Int32 = 1
@@ -40,8 +41,19 @@ final class RawClient: @unchecked Sendable {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var own = sockaddr_in()
+        own.sin_family = sa_family_t(AF_INET)
+        own.sin_addr.s_addr = source.bigEndian
+        // Without need no address is bound: the kernel then has fewer ports to choose from.
+        let isBound =
+            source == 0x7F00_0001
+            || withUnsafeBytes(of: &own) { raw in
+                raw.withMemoryRebound(to: sockaddr.self) { bind(descriptor, $0.baseAddress, socklen_t(raw.count)) == 0 }
+            }
         let status = withUnsafeBytes(of: &address) { raw in
-            raw.withMemoryRebound(to: sockaddr.self) { connect(descriptor, $0.baseAddress, socklen_t(raw.count)) }
+            raw.withMemoryRebound(to: sockaddr.self) {
+                isBound ? connect(descriptor, $0.baseAddress, socklen_t(raw.count)) : -1
+            }
         }
         guard status == 0 else {
             let code = errno

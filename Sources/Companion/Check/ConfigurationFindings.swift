@@ -51,7 +51,7 @@ struct ConfigurationFindings {
                     "trusted_proxies", "public_url is https, and trusted_proxies names no proxy.",
                     why:
                         "This server speaks plain http: what speaks TLS for it is a proxy, whose word on the browser's "
-                        + "address does not count now.",
+                        + "address does not count now, so that the limits by address count everybody together.",
                     remedy: "Name the proxy's address in trusted_proxies, as [127.0.0.1].")
             ]
         }

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPServer
 
 /// A network in CIDR notation (RFC 4632), as `10.0.0.0/8` or `fd00::/8`; a lone address is a network of one.
 public struct AddressRange: Sendable, Equatable {
@@ -16,13 +17,22 @@ public struct AddressRange: Sendable, Equatable {
             guard let bits = Int(parts[1]), (0...prefixBits).contains(bits) else { return nil }
             prefixBits = bits
         }
-        self.bytes = bytes
-        self.prefixBits = prefixBits
+        // As peers' addresses are: one of IPv4, however it is written, is one of IPv4.
+        let isMapped = bytes.count == 16 && prefixBits >= 96 && bytes.starts(with: AddressRange.mappedPrefix)
+        self.bytes = isMapped ? Array(bytes.suffix(4)) : bytes
+        self.prefixBits = isMapped ? prefixBits - 96 : prefixBits
     }
 
     /// Whether an address, as text, lies in the network.
     public func contains(_ address: String) -> Bool {
-        guard let other = AddressRange.bytes(of: address), other.count == bytes.count else { return false }
+        AddressRange.bytes(of: address).map(contains) ?? false
+    }
+
+    /// Whether a peer's address lies in the network.
+    func contains(_ peer: PeerAddress) -> Bool { contains(peer.addressBytes) }
+
+    private func contains(_ other: [UInt8]) -> Bool {
+        guard other.count == bytes.count else { return false }
         for (index, (mine, theirs)) in zip(bytes, other).enumerated() {
             let bits = min(max(prefixBits - index * 8, 0), 8)
             let mask = UInt8(truncatingIfNeeded: 0xFF00 >> bits)
@@ -41,6 +51,9 @@ public struct AddressRange: Sendable, Equatable {
         let isUniqueLocal = prefixBits >= 7 && bytes[0] & 0xFE == 0xFC
         return prefixBits < 32 && !isUniqueLocal
     }
+
+    /// Of the addresses of IPv4 that are written as such of IPv6 (RFC 4291 section 2.5.5.2).
+    private static let mappedPrefix: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF]
 
     private static func bytes(of address: String) -> [UInt8]? {
         var ipv4 = in_addr()

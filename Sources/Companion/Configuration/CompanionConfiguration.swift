@@ -32,8 +32,11 @@ public struct CompanionConfiguration: Sendable {
     /// The hosts that the kiosk's browser may go to besides our own, the authorities' and Microsoft's: those of federated
     /// providers. See ``KioskPolicy``.
     public var kioskHosts: [String] = []
-    /// The networks of the fronts whose `X-Forwarded-Proto` counts: what came to them by plain http is sent to https.
+    /// The networks of the fronts whose `X-Forwarded-Proto` counts (what came to them by plain http is sent to https), and
+    /// whose `X-Forwarded-For`: whom ``limits`` count.
     public var trustedProxies: [AddressRange]
+    /// How much one address may ask for.
+    public var limits = Limits()
     /// The applications, in the order in which the home page lists them.
     public var applications: [Application]
     /// The secret of the demo's application at the demo tenant; nil makes one that nobody knows. For trying the tenant

@@ -9,7 +9,9 @@ enum ConfigurationKeys {
         "listen", "public_url", "database", "public", "device_mode", "token_display", "encryption_key_file",
         "encryption_key", "session.idle_minutes", "session.max_hours", "kiosk.countdown_after_seconds",
         "kiosk.idle_seconds", "kiosk.hosts", "trusted_proxies", "log_level", "log_format", "log_requests",
-        "audit_log_file", "metrics.listen", "demo.client_secret",
+        "audit_log_file", "metrics.listen", "demo.client_secret", "limits.sign_ins_per_minute",
+        "limits.sign_in_burst", "limits.callbacks_per_minute", "limits.forced_refreshes_per_minute",
+        "limits.operator_requests_per_minute", "limits.connections", "limits.exempt",
     ]
     static let application = [
         "page", "title", "kind", "client_id", "client_secret", "client_secret_file", "client_authentication",
@@ -19,6 +21,7 @@ enum ConfigurationKeys {
     ]
     private static let lists: Set<String> = [
         "trusted_proxies", "allowed_tenants", "allowed_users", "scopes", "extra_query_parameters", "hosts",
+        "exempt",
     ]
     /// Secrets that only the environment may hold: a configuration file is copied, committed and shown.
     static let environmentOnly: Set<String> = ["encryption_key", "client_secret"]
@@ -132,11 +135,8 @@ struct ConfigurationReading {
             }
             return isHost
         }
-        result.trustedProxies = list("trusted_proxies").compactMap { item in
-            let range = AddressRange(item)
-            if range == nil { mistakes.add("trusted_proxies", "has “\(item)”, which is no address or CIDR network") }
-            return range
-        }
+        result.trustedProxies = networks("trusted_proxies")
+        result.limits = limits()
         if let level = text("log_level") {
             let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
             if !levels.contains(level) { mistakes.add("log_level", "must be one of \(levels.joined(separator: ", "))") }
@@ -230,6 +230,14 @@ struct ConfigurationReading {
 
     private static func items(_ values: [String]) -> [String] {
         values.flatMap { $0.split(whereSeparator: { $0 == "," || $0.isWhitespace }).map(String.init) }
+    }
+
+    mutating func networks(_ key: String) -> [AddressRange] {
+        list(key).compactMap { item in
+            let range = AddressRange(item)
+            if range == nil { mistakes.add(key, "has “\(item)”, which is no address or CIDR network") }
+            return range
+        }
     }
 
     mutating func choice<Choice: RawRepresentable & CaseIterable>(_ key: String) -> Choice?

@@ -26,6 +26,7 @@ struct Endpoints: Sendable {
     let audit: AuditLog
     let recent: RecentSignIns
     let logger: Logger
+    let limits: RequestLimits
 
     // MARK: At once
 
@@ -50,6 +51,7 @@ struct Endpoints: Sendable {
 
     /// Everything else.
     func answer(_ exchange: Exchange, request: Request) async throws -> Response {
+        if let limit = exchange.route.limit { try await take(limit, exchange, request) }
         switch exchange.route {
         case .signIn: return try await signIn(exchange, request: request)
         case .adminConsent: return try await adminConsent(exchange)
@@ -82,6 +84,15 @@ struct Endpoints: Sendable {
         case .none, .home, .appPage, .signedOut, .asset:
             throw Problem(.notFound, "There is nothing at this address.")
         }
+    }
+
+    /// Counts the request as its session's where somebody is signed in there, else as its address's.
+    private func take(_ limit: Limit, _ exchange: Exchange, _ request: Request) async throws(Problem) {
+        // A session that cannot be read now is not known to be anybody's.
+        let session = (try? await session(exchange)).flatMap { $0 }
+        try limits.take(
+            limit, session: session?.accounts.isEmpty == false ? session?.key : nil, at: request.head,
+            from: request.peer, application: exchange.application?.id)
     }
 
     // MARK: What endpoints need

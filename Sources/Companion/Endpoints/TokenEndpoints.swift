@@ -25,11 +25,17 @@ extension Endpoints {
     func token(_ exchange: Exchange, request: Request) async throws -> Response {
         let body: TokenBody = try decode(request.body)
         let (application, session, account) = try await signedIn(exchange, named: body.account)
+        let isForced = body.force_refresh == true
+        if isForced {
+            try limits.take(
+                .forcedRefreshes, session: session.key, at: request.head, from: request.peer,
+                application: application.id)
+        }
         let start = ContinuousClock.now
         let acquired = try await acquisition.acquire(
             application, session: session.key, account: account, tenant: body.tenant,
             scopes: body.scopes ?? application.registration.scopes,
-            demand: body.force_refresh == true ? .refreshed : .fresh, correlationID: exchange.correlationID)
+            demand: isForced ? .refreshed : .fresh, correlationID: exchange.correlationID)
         if acquired.source == .cache {
             timeline.record(
                 session: session.key.value, app: application.id, step: "token", outcome: "cache", since: start,

@@ -34,6 +34,11 @@ final class Metrics: Sendable {
         families.requestTime.record(summary.duration, summary.mark.number, row: row)
     }
 
+    /// A request or a connection too many.
+    func limited(_ limit: Limit) {
+        families.limited.add(Limit.allCases.firstIndex(of: limit) ?? -1, row: families.limited.row)
+    }
+
     /// How late a timer of the event loop was.
     func eventLoop(lag: Duration) {
         families.loopLag.record(lag, row: families.loopLag.row)

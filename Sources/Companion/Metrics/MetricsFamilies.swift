@@ -15,6 +15,7 @@ struct MetricsFamilies: Sendable {
     let databaseTime: HistogramFamily
     let databaseFailures: CounterFamily
     let loopLag: HistogramFamily
+    let limited: CounterFamily
 
     /// - Parameters:
     ///   - apps: the applications' ids.
@@ -71,6 +72,9 @@ struct MetricsFamilies: Sendable {
         loopLag = HistogramFamily(
             "companion_event_loop_lag_seconds", "How late a timer of the event loop fires, looked at twice a second.",
             workers: workers)
+        limited = CounterFamily(
+            "companion_limited_total", "Requests and connections that were refused because of a limit by address.",
+            [MetricLabel("limit", Limit.allCases.map(\.rawValue))], workers: workers, isWrittenAtZero: { _ in true })
     }
 
     func write(to text: inout MetricsText) {
@@ -87,5 +91,6 @@ struct MetricsFamilies: Sendable {
         databaseTime.write(to: &text)
         databaseFailures.write(to: &text)
         loopLag.write(to: &text)
+        limited.write(to: &text)
     }
 }

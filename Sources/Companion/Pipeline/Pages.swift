@@ -85,6 +85,7 @@ struct Pages: Sendable {
             with: [
                 "title": language.text(problem.title), "detail": problem.detail(in: language),
                 "code": problem.code.rawValue, "correlation_id": problem.correlationID ?? "–",
+                "retry_after": problem.retryAfter.map(String.init) ?? "",
                 "action_url": problem.action?.url ?? publicURL.homePath, "action_label": language.text(label),
             ])
         var fields = Pages.fields(language)

@@ -8,9 +8,10 @@ extension Problem {
     init(_ error: OpenIDError, action: Action? = nil) {
         // Both lists hold the contract's codes; a code of the protocol that is none of ours is a server error.
         let code = Code(rawValue: error.code.rawValue) ?? .serverError
+        let pause = error.retryAfter.map { Int($0.components.seconds) }
         self.init(
             code, Message(verbatim: error.reason), action: action,
-            retryAfter: error.retryAfter.map { Int($0.components.seconds) },
+            retryAfter: pause ?? (code == .throttled ? Int(TokenThrottle.unstatedPause) : nil),
             correlationID: error.correlationID, reason: error.description)
         explanation = error.explanation
         traceID = error.traceID

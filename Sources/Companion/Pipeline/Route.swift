@@ -90,6 +90,16 @@ enum Route: Int, CaseIterable, Sendable {
     /// Whether a sign-in begins here, which must happen under the public URL's own name.
     var isBegin: Bool { self == .signIn || self == .adminConsent }
 
+    /// What bounds how often it is asked for: everything that writes or asks a provider for somebody who may be unknown.
+    var limit: Limit? {
+        switch self {
+        case .signIn, .adminConsent: .signIns
+        case .callback, .ownCallback: .callbacks
+        case .portalHealth, .portalSessions, .revokeSession: .operatorRequests
+        default: nil
+        }
+    }
+
     /// Whether the request proves by itself who sent it: by its state, or by a signed token.
     var provesItself: Bool { self == .callback || self == .ownCallback || self == .backChannelLogout }
 }

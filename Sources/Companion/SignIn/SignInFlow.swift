@@ -418,7 +418,7 @@ final class SignInFlow: Sendable {
             redeeming: validated, scopes: attempt.requestedScopes, claims: purpose.claims, registration: registration,
             configured: try await directory.metadata(for: application.authority))
         return try await exchange.run(
-            request.providerRequest, at: metadata, clientID: registration.clientID
+            request.providerRequest, at: metadata, clientID: registration.clientID, .code
         ) { try await request.tokens(from: $0, directory: directory) }
     }
 }

@@ -1,11 +1,13 @@
+import Expiring
 import Foundation
 import Synchronization
 
-/// Who asked to be left alone (429 or 503 with `Retry-After`), and until when: asking again before then would only
-/// prolong it.
+/// Which calls an API has asked to be left alone with (429 or 503 with `Retry-After`), and until when: asking again before
+/// then would only prolong it.
 final class Throttle: Sendable {
-    private static let maxKept = 10_000
-    private let until = Mutex<[String: Date]>([:])
+    /// The longest pause that is obeyed, in seconds.
+    static let longestPause: TimeInterval = 3600
+    private let pauses = Mutex(ExpiringMap<String, Date>(maxCount: 10_000))
     private let now: @Sendable () -> Date
 
     init(now: @escaping @Sendable () -> Date) {
@@ -16,19 +18,20 @@ final class Throttle: Sendable {
     ///
     /// - Throws: ``Problem`` `throttled` with the seconds that are left.
     func check(_ key: String) throws(Problem) {
-        let left = until.withLock { $0[key] }?.timeIntervalSince(now()) ?? 0
-        guard left > 0 else { return }
-        throw Throttle.problem(retryAfter: Int(left.rounded(.up)))
+        let now = now()
+        if let end = pauses.withLock({ $0.value(for: key, now: now) }) { throw Throttle.problem(until: end, now: now) }
     }
 
     /// Remembers a pause; nil asks for none.
     func note(_ key: String, retryAfter: Duration?) {
         guard let seconds = retryAfter?.components.seconds, seconds > 0 else { return }
         let now = now()
-        until.withLock { until in
-            if until.count >= Throttle.maxKept { until = until.filter { $0.value > now } }
-            until[key] = now.addingTimeInterval(TimeInterval(seconds))
-        }
+        let end = now.addingTimeInterval(min(TimeInterval(seconds), Throttle.longestPause))
+        pauses.withLock { _ = $0.set(end, for: key, until: end, now: now) }
+    }
+
+    static func problem(until end: Date, now: Date) -> Problem {
+        problem(retryAfter: max(1, Int(end.timeIntervalSince(now).rounded(.up))))
     }
 
     static func problem(retryAfter seconds: Int) -> Problem {

@@ -49,6 +49,7 @@ final class TokenAcquisition: Sendable {
     private let metrics: Metrics
     private let publicURL: PublicURL
     private let now: @Sendable () -> Date
+    private let forced: ForcedRefreshLimit
     private let refreshes = SingleFlight<Key, AcquiredToken>()
     private let accounts = OneAtATime<TokenTarget.Account>()
 
@@ -66,6 +67,7 @@ final class TokenAcquisition: Sendable {
         self.directory = directory
         self.timeline = timeline
         self.now = now
+        forced = ForcedRefreshLimit(now: now)
     }
 
     /// What makes a stored token not good enough.
@@ -163,7 +165,7 @@ final class TokenAcquisition: Sendable {
             try await store.requireWritable()
             let tokens = try await redeem(
                 refreshToken, application, at: authority, account: account, target: target, scopes: scopes,
-                granted: stored?.grantedScopes.scopes, claims: demand.claims)
+                granted: stored?.grantedScopes.scopes, demand: demand)
             try await store.storeRefreshed(
                 target.session, app: target.app, accountID: target.accountID, tokens: tokens)
             guard let token = try await storedToken(target) else { throw StoreError.noSuchSession }
@@ -194,18 +196,23 @@ final class TokenAcquisition: Sendable {
     /// The exchange with the token endpoint.
     private func redeem(
         _ refreshToken: String, _ application: Application, at authority: Authority, account: Account,
-        target: TokenTarget, scopes: [String], granted: [String]?, claims: ClaimsRequest?
+        target: TokenTarget, scopes: [String], granted: [String]?, demand: Demand
     ) async throws -> NewTokens {
         let metadata = try await directory.metadata(for: authority)
         let registration = try credentials.registration(of: application)
         let request = try RefreshRequest(
             refreshToken: refreshToken,
             account: KnownIdentity(issuer: account.issuer, subject: account.subject, tenantID: account.tenantID),
-            scopes: scopes, granted: granted, claims: claims, metadata: metadata, registration: registration,
+            scopes: scopes, granted: granted, claims: demand.claims, metadata: metadata, registration: registration,
             configured: try await directory.metadata(for: application.authority),
             guestAccountID: target.tenant == nil ? nil : account.id)
         let refreshed = try await exchange.run(
-            request.providerRequest, at: metadata, clientID: registration.clientID
+            request.providerRequest, at: metadata, clientID: registration.clientID, .refresh(accountID: account.id),
+            admit: { () throws(Problem) in
+                // What a pause has refused does not count.
+                guard demand.isForced else { return }
+                try forced.take(ForcedRefreshLimit.Account(app: target.app, id: target.accountID))
+            }
         ) { try await request.tokens(from: $0, directory: directory) }
         return NewTokens(refreshed, requestedScopes: scopes, tenant: target.tenant)
     }

@@ -1,23 +1,29 @@
 import OpenIDConnect
 
-/// One exchange with a token endpoint, unless that has asked this client for a pause.
+/// One exchange with a token endpoint, unless that has asked for a pause.
 struct TokenExchange: Sendable {
     let provider: ProviderClient
-    let throttle: Throttle
+    let throttle: TokenThrottle
 
     /// Sends the request and reads the answer.
     ///
-    /// - Throws: ``Problem`` `throttled` without asking; else what the provider or `read` throws.
+    /// - Parameters:
+    ///   - grant: what the request redeems.
+    ///   - admit: has the last word before the request goes out.
+    /// - Throws: ``Problem`` `throttled` without asking; else what `admit`, the provider or `read` throws.
     func run<Tokens>(
-        _ request: ProviderRequest, at metadata: ProviderMetadata, clientID: String,
-        _ read: (ProviderResponse) async throws -> Tokens
+        _ request: ProviderRequest, at metadata: ProviderMetadata, clientID: String, _ grant: TokenThrottle.Grant,
+        admit: () throws(Problem) -> Void = {}, _ read: (ProviderResponse) async throws -> Tokens
     ) async throws -> Tokens {
-        let key = "\(metadata.tokenEndpoint) \(clientID)"
-        try throttle.check(key)
+        let client = TokenThrottle.Client(tokenEndpoint: metadata.tokenEndpoint, id: clientID)
+        let leave = try throttle.begin(grant, of: client)
         do {
-            return try await read(try await provider.send(request))
+            try admit()
+            let tokens = try await read(try await provider.send(request))
+            throttle.end(leave, grant, of: client, error: nil)
+            return tokens
         } catch {
-            throttle.note(key, retryAfter: (error as? OpenIDError)?.retryAfter)
+            throttle.end(leave, grant, of: client, error: error)
             throw error
         }
     }

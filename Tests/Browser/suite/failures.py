@@ -260,6 +260,26 @@ def stray_callback(browser):
     browser.expect_page("/")
 
 
+@test("too many sign-ins from one network: the page counts down, and lets the person go on where it was")
+def too_many_sign_ins(browser):
+    limited = browser.server.sibling("limited", COMPANION_LIMITS_SIGN_INS_PER_MINUTE="6", COMPANION_LIMITS_SIGN_IN_BURST="1")
+    with browser.visiting(limited):
+        browser.open("/auth/ios/sign-in")
+        browser.wait("the tenant's page", browser.at_tenant)
+        browser.allow("/auth/ios/sign-in")
+        browser.open("/auth/ios/sign-in")
+        assert "Too many requests came from your network. Try again in" in browser.one("main").text
+        again = browser.one("#again")
+        assert again.is_displayed() and not again.is_enabled(), "the button can be pressed before the wait is over"
+        timer = browser.wait("the countdown", lambda: browser.one("[role=timer]").text)
+        assert timer.startswith("You can try again in "), timer
+        assert browser.all("main [role=status]")[0].text == "", "a screen reader hears the countdown"
+        browser.expect_accessible("too many requests")
+        browser.wait("the end of the countdown", lambda: browser.all("main [role=status]")[0].text == "You can try again now.")
+        browser.press("Try again")
+        browser.wait("the tenant's page", browser.at_tenant)
+
+
 @test("SIGTERM while the browser is connected: the server ends within its 10 seconds, with status 0")
 def graceful_stop(browser):
     browser.open("/ios")

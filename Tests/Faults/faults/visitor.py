@@ -6,6 +6,7 @@ import re
 import urllib.parse
 
 ADELE = "adele@contoso.example"
+MEGAN = "megan@contoso.example"
 # Parameters whose values are secrets of one sign-in.
 SECRET_PARAMETERS = {"code", "state", "nonce", "code_challenge", "login_hint"}
 
@@ -109,15 +110,15 @@ class Visitor:
             location, method, body = urllib.parse.urljoin(location, action), "POST", urllib.parse.urlencode(given)
         raise AssertionError("the sign-in goes round in circles")
 
-    def sign_in(self, app="ios"):
+    def sign_in(self, app="ios", username=ADELE):
         """The whole way; the answer to the callback."""
         begun = self.begin(app)
         assert begun.status == 302, f"{begun.status} {begun.location} {begun.text[:300]}"
-        return self.open(self.at_provider(begun.location))
+        return self.open(self.at_provider(begun.location, username))
 
-    def signed_in(self, app="ios"):
+    def signed_in(self, app="ios", username=ADELE):
         """Signs in, and nothing is to go wrong."""
-        answer = self.sign_in(app)
+        answer = self.sign_in(app, username)
         assert answer.status == 303 and answer.location == f"/{app}", f"{answer.status} {answer.location}"
         return self
 
@@ -125,9 +126,9 @@ class Visitor:
         """Who is signed in, as the page learns it."""
         return self.get(f"/api/{app}/account").json["account"]
 
-    def renew(self, app="ios"):
-        """A token by force."""
-        return self.post(f"/api/{app}/token", {"force_refresh": True})
+    def renew(self, app="ios", account=None):
+        """A token by force, of the current account or of another."""
+        return self.post(f"/api/{app}/token", {"force_refresh": True} | ({"account": account} if account else {}))
 
     def sentence(self, code, app="ios"):
         """What the page's script says about a sign-in that came back with a code."""

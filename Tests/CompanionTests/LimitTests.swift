@@ -1,0 +1,329 @@
+import Foundation
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import Synchronization
+import Testing
+
+@testable import Companion
+
+/// What one address, or one session, may ask for of what costs something.
+@Suite struct LimitTests {
+    /// A site where three sign-ins may begin at once, and then one a minute.
+    private static func run(
+        configured configure: (inout CompanionConfiguration) -> Void = { _ in }, _ test: (Site) async throws -> Void
+    ) async throws {
+        try await Site.run(
+            configured: { configuration in
+                configuration.limits.signInsPerMinute = 1
+                configuration.limits.signInBurst = 3
+                configuration.applications[1].page = .portal
+                configure(&configuration)
+            }, test)
+    }
+
+    private static let begin = "/auth/ios/sign-in"
+
+    @Test func `a sign-in too many gets a page that counts down, before anything is written or asked for`() async throws
+    {
+        try await Self.run { site in
+            let operatorVisitor = Visitor(site)
+            for _ in 0..<3 { #expect(try await Visitor(site).get(Self.begin).status == 302) }
+            let before = try await operatorVisitor.metrics()
+            let refused = try await Visitor(site).get("/auth/contoso/sign-in")
+            #expect(refused.status == 429)
+            let seconds = try #require(refused.fields[.retryAfter].flatMap(Int.init))
+            #expect((30...60).contains(seconds))
+            #expect(refused.text.contains("Too many requests came from your network. Try again in \(seconds) s."))
+            #expect(refused.text.contains("data-seconds=\"\(seconds)\""))
+            #expect(refused.fields[.setCookie] == nil)
+            #expect(refused.fields[.cacheControl] == "no-store")
+            let after = try await operatorVisitor.metrics()
+            #expect(before["companion_sessions"] == 3)
+            #expect(after["companion_sessions"] == 3)
+            #expect(
+                after[#"companion_database_duration_seconds_count{operation="write"}"#]
+                    == before[#"companion_database_duration_seconds_count{operation="write"}"#])
+            // The metadata of this tenant was not yet known, and is not asked for.
+            let provider = "localhost:\(site.tenantPort)"
+            let series = #"companion_provider_requests_total{provider="\#(provider)",outcome="answered"}"#
+            #expect(after[series] == before[series] && after[series] > 0)
+
+            let json = try await Visitor(site).api(.get, "/auth/ios/admin-consent")
+            #expect(json.status == 429, "an administrator's consent is a sign-in too")
+            #expect(json.code == "throttled")
+            #expect(json.fields[.retryAfter] != nil)
+            site.clock.advance(TimeInterval(seconds))
+            #expect(try await Visitor(site).get(Self.begin).status == 302)
+            #expect(try await Visitor(site).get(Self.begin).status == 429, "one a minute, and no new burst")
+        }
+    }
+
+    @Test func `an error page without a wait counts nothing down`() async throws {
+        try await Site.run { site in
+            let page = try await Visitor(site).get("/nowhere").text
+            #expect(page.contains("data-seconds=\"\""))
+        }
+    }
+
+    @Test func `what is done by who is signed in counts as the session's, and not as the address's`() async throws {
+        try await Self.run { site in
+            let adele = Visitor(site)
+            try await adele.signIn()
+            let stranger = Visitor(site)
+            for _ in 0..<2 { #expect(try await stranger.get(Self.begin).status == 302) }
+            #expect(try await stranger.get(Self.begin).status == 429, "a session in which nobody is signed in")
+            #expect(try await Visitor(site).get(Self.begin).status == 429)
+            let forger = Visitor(site)
+            forger.sessionCookie = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+            #expect(try await forger.get(Self.begin).status == 429, "a cookie of nobody's")
+            for _ in 0..<3 { #expect(try await adele.get("/auth/ios/admin-consent").status == 302) }
+            let refused = try await adele.get(Self.begin)
+            #expect(refused.status == 429)
+            #expect(refused.text.contains("There were too many requests. Try again in"))
+        }
+    }
+
+    private static let callback = "/auth/callback?state=x&code=y"
+
+    @Test(arguments: ["callbacks", "posted callbacks", "operator requests", "one session to end", "health"])
+    func `what costs something is limited, a route at a time, and 0 ends the limit`(what: String) async throws {
+        func ask(_ visitor: Visitor) async throws -> Int {
+            switch what {
+            case "callbacks": try await visitor.get(Self.callback).status
+            case "posted callbacks":
+                try await visitor.send(
+                    .post, "/auth/callback", headers: [.contentType: "application/x-www-form-urlencoded"],
+                    body: "state=x&code=y"
+                ).status
+            case "operator requests": try await visitor.api(.get, "/api/macos/sessions").status
+            case "health": try await visitor.api(.get, "/api/macos/health").status
+            default: try await visitor.api(.delete, "/api/macos/sessions/1").status
+            }
+        }
+        try await Self.run(configured: {
+            $0.limits.callbacksPerMinute = 2
+            $0.limits.operatorRequestsPerMinute = 2
+        }) { site in
+            let first = try await ask(Visitor(site))
+            #expect(first != 429)
+            #expect(try await ask(Visitor(site)) == 429)
+            #expect(try await Visitor(site).get(Self.begin).status == 302, "another limit")
+            #expect(try await Visitor(site).get("/ios").status == 200)
+            site.clock.advance(30)
+            #expect(try await ask(Visitor(site)) == first)
+        }
+        try await Self.run(configured: {
+            $0.limits.callbacksPerMinute = 0
+            $0.limits.operatorRequestsPerMinute = 0
+            $0.limits.signInsPerMinute = 0
+        }) { site in
+            for _ in 0..<5 {
+                let status = try await ask(Visitor(site))
+                #expect(status != 429)
+                let begun = try await Visitor(site).get(Self.begin).status
+                #expect(begun == 302)
+            }
+        }
+    }
+
+    @Test func `forced refreshes are counted for the session, over all of its accounts`() async throws {
+        let force = #"{"force_refresh": true}"#
+        try await Site.run(configured: { $0.limits.forcedRefreshesPerMinute = 4 }) { site in
+            let adele = Visitor(site)
+            try await adele.signIn()
+            try await adele.signIn(app: "macos")
+            #expect(try await adele.api(.post, "/api/ios/token", body: force).status == 200)
+            #expect(try await adele.api(.post, "/api/macos/token", body: force).status == 200)
+            let refused = try await adele.api(.post, "/api/ios/token", body: force)
+            #expect(refused.status == 429 && refused.code == "throttled" && refused.fields[.retryAfter] != nil)
+            #expect(try await adele.api(.post, "/api/ios/token").status == 200, "an ordinary one is not limited")
+            let megan = Visitor(site)
+            try await megan.signIn(username: "megan@contoso.example")
+            #expect(try await megan.api(.post, "/api/ios/token", body: force).status == 200, "another session")
+        }
+    }
+
+    // MARK: Whose address
+
+    @Test func `behind a trusted front each client is counted, and what clients say of themselves is not`() async throws
+    {
+        func begin(_ site: Site, _ forwarded: String) async throws -> Int {
+            try await Visitor(site).send(
+                .get, Self.begin, headers: [.xForwardedFor: forwarded, .accept: "text/html"]
+            ).status
+        }
+        try await Self.run(configured: { $0.trustedProxies = ["127.0.0.0/8"].compactMap(AddressRange.init) }) { site in
+            for lie in 0..<3 { #expect(try await begin(site, "198.51.100.\(lie), 203.0.113.1") == 302) }
+            let fourth = try await begin(site, "198.51.100.9, 203.0.113.1")
+            #expect(fourth == 429)
+            #expect(try await begin(site, "203.0.113.1, 203.0.113.2") == 302)
+            #expect(try await begin(site, "203.0.113.2, 203.0.113.1, 127.0.0.9") == 429, "two fronts")
+        }
+        try await Self.run { site in
+            for number in 0..<3 { #expect(try await begin(site, "203.0.113.\(number)") == 302) }
+            let fourth = try await begin(site, "203.0.113.9")
+            #expect(fourth == 429, "no front is trusted")
+        }
+    }
+
+    @Test func `an address that is exempt is not counted at all`() async throws {
+        try await Self.run(configured: {
+            $0.trustedProxies = ["127.0.0.1"].compactMap(AddressRange.init)
+            $0.limits.exempt = ["203.0.113.0/24"].compactMap(AddressRange.init)
+        }) { site in
+            for _ in 0..<6 {
+                let answer = try await Visitor(site).send(
+                    .get, Self.begin, headers: [.xForwardedFor: "203.0.113.77", .accept: "text/html"])
+                #expect(answer.status == 302)
+            }
+            for _ in 0..<3 { #expect(try await Visitor(site).get(Self.begin).status == 302) }
+            #expect(try await Visitor(site).get(Self.begin).status == 429)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("not a front", "192.0.2.1", ["203.0.113.5"], "192.0.2.1"),
+            ("a front that says nothing", "10.0.0.1", [], "10.0.0.1"),
+            ("a front", "10.0.0.1", ["203.0.113.5"], "203.0.113.5"),
+            ("a client that lies", "10.0.0.1", ["6.6.6.6, 203.0.113.5"], "203.0.113.5"),
+            ("on a line of its own", "10.0.0.1", ["6.6.6.6", "203.0.113.5"], "203.0.113.5"),
+            ("two fronts", "10.0.0.1", ["6.6.6.6, 203.0.113.5 , 10.9.9.9"], "203.0.113.5"),
+            ("fronts only", "10.0.0.1", ["10.0.0.3, 10.0.0.2"], "10.0.0.3"),
+            ("a last entry that is none", "10.0.0.1", ["203.0.113.5, unknown"], "10.0.0.1"),
+            ("an entry that is none behind a front", "10.0.0.1", ["203.0.113.5, ,10.0.0.2"], "10.0.0.2"),
+            ("nothing at all", "10.0.0.1", [""], "10.0.0.1"),
+            ("with a port", "10.0.0.1", ["203.0.113.5:4711"], "203.0.113.5"),
+            ("IPv6 in brackets", "10.0.0.1", ["[2001:db8::5]:4711"], "2001:db8::5"),
+            ("a front of IPv6", "fd00::1", ["203.0.113.5, fd00::2"], "203.0.113.5"),
+            ("a front of IPv4 that is written as one of IPv6", "::ffff:10.0.0.1", ["203.0.113.5"], "203.0.113.5"),
+        ] as [(String, String, [String], String)])
+    func `a client is who the last trusted front has spoken with`(
+        row: String, peer: String, fields: [String], client: String
+    ) throws {
+        var headers = HTTPFields()
+        for field in fields { headers.append(HTTPField(name: .xForwardedFor, value: field)) }
+        let found = ClientAddress.of(
+            try RequestHead(target: "/", headerFields: headers),
+            from: try #require(PeerAddress(forwarded: peer[...])),
+            trusting: ["10.0.0.0/8", "fd00::/8"].compactMap(AddressRange.init))
+        #expect(found.ip == client, "\(row)")
+    }
+
+    @Test(arguments: [
+        ("::ffff:10.0.0.0/104", "10.1.2.3", true), ("::ffff:10.0.0.0/104", "11.1.2.3", false),
+        ("10.0.0.0/8", "::ffff:10.1.2.3", true), ("2001:db8::/32", "2001:db8:1::1", true),
+        ("2001:db8::/32", "2001:db9::1", false), ("0.0.0.0/0", "2001:db8::1", false),
+    ])
+    func `a network holds a peer, however either is written`(network: String, peer: String, holds: Bool) throws {
+        let peer = try #require(PeerAddress(forwarded: peer[...]))
+        #expect(try #require(AddressRange(network)).contains(peer) == holds)
+    }
+
+    // MARK: Connections
+
+    @Test func `a connection too many of one address is closed, but for fronts and the exempt`() async throws {
+        // Each needs a connection of its own, because the API takes its time.
+        func six(_ site: Site, delay: Int) async throws -> [Int] {
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            try await site.control(#"{"graph_delay_ms": \#(delay)}"#)
+            return await withTaskGroup(of: Int?.self) { group in
+                for _ in 0..<6 { group.addTask { try? await visitor.api(.get, "/api/ios/me").status } }
+                return await group.reduce(into: []) { if let status = $1 { $0.append(status) } }
+            }
+        }
+        try await Self.run(configured: { $0.limits.connections = 2 }) { site in
+            #expect(try await six(site, delay: 1000) == [200, 200])
+            let metrics = try await Visitor(site).metrics()
+            #expect(metrics[#"companion_limited_total{limit="connections"}"#] >= 4)
+            #expect(site.log.all.count { $0.contains("limit_reached") && $0.contains("connections") } == 1)
+        }
+        let range = try #require(AddressRange("127.0.0.1"))
+        let exceptions: [(inout CompanionConfiguration) -> Void] = [
+            { $0.limits.exempt = [range] }, { $0.trustedProxies = [range] }, { $0.limits.connections = 0 },
+        ]
+        for configure in exceptions {
+            try await Self.run(configured: {
+                $0.limits.connections = 2
+                configure(&$0)
+            }) { site in
+                let statuses = try await six(site, delay: 200)
+                #expect(statuses == Array(repeating: 200, count: 6))
+            }
+        }
+    }
+
+    // MARK: What operators learn
+
+    @Test func `a limit that is reached is counted each time and logged once a minute, without an address`()
+        async throws
+    {
+        try await Self.run(configured: { $0.trustedProxies = ["127.0.0.1"].compactMap(AddressRange.init) }) { site in
+            func begin(_ address: String) async throws -> Int {
+                try await Visitor(site).send(
+                    .get, Self.begin, headers: [.xForwardedFor: address, .accept: "text/html"]
+                ).status
+            }
+            func lines() -> [String] { site.log.all.filter { $0.contains("limit_reached") } }
+            for _ in 0..<3 { #expect(try await begin("203.0.113.1") == 302) }
+            #expect(lines() == [])
+            for _ in 0..<2 { #expect(try await begin("203.0.113.1") == 429) }
+            let line = try #require(lines().first)
+            #expect(lines().count == 1)
+            #expect(line.hasPrefix("info "))
+            for part in [#""event": limit_reached"#, #""outcome": sign_ins"#, #""application": ios"#] {
+                #expect(line.contains(part), "\(line)")
+            }
+            #expect(!site.log.all.contains { $0.contains("203.0.113") })
+            let metrics = try await Visitor(site).metrics()
+            #expect(metrics[#"companion_limited_total{limit="sign_ins"}"#] == 2)
+            #expect(metrics.contains(#"companion_limited_total{limit="connections"}"#))
+            #expect(metrics[#"companion_limited_total{limit="callbacks"}"#] == 0)
+
+            site.clock.advance(61)
+            #expect(try await begin("203.0.113.1") == 302)
+            #expect(try await begin("203.0.113.1") == 429)
+            #expect(lines().count == 2)
+        }
+    }
+
+    // MARK: Buckets
+
+    @Test func `a bucket gives its burst at once and then its rate, and is forgotten when it is full`() throws {
+        let start = Date(timeIntervalSince1970: 1_800_000_000)
+        let buckets = try #require(TokenBuckets<String>(perMinute: 120, burst: 60))
+        for _ in 0..<60 { #expect(buckets.take("a", now: start) == nil) }
+        #expect(buckets.take("a", now: start) == 1)
+        #expect(buckets.take("b", now: start) == nil, "another key")
+        for second in 1...20 {
+            let now = start.addingTimeInterval(TimeInterval(second))
+            for _ in 0..<2 { #expect(buckets.take("a", now: now) == nil) }
+            #expect(buckets.take("a", now: now) == 1)
+        }
+        let full = start.addingTimeInterval(60)
+        for _ in 0..<60 { #expect(buckets.take("a", now: full) == nil) }
+        #expect(buckets.take("a", now: full) == 1)
+        let back = start.addingTimeInterval(-86_400)
+        #expect(buckets.take("a", now: back) == nil, "a clock that was set back locks nobody out")
+    }
+
+    @Test(arguments: [(1, 1), (2, 1), (3, 2), (120, 60)])
+    func `half a minute's worth may come at once where nothing is said`(rate: Int, burst: Int) throws {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let buckets = try #require(TokenBuckets<Int>(perMinute: rate))
+        let taken = (0..<200).count { _ in buckets.take(1, now: now) == nil }
+        #expect(taken == burst)
+        #expect(TokenBuckets<Int>(perMinute: 0, burst: 5) == nil)
+    }
+
+    @Test func `keys beyond the most push out those that were used longest ago`() throws {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let buckets = try #require(TokenBuckets<Int>(perMinute: 1, burst: 1, maxKeys: 2))
+        for key in [1, 2, 3] { #expect(buckets.take(key, now: now) == nil) }
+        #expect(buckets.take(3, now: now) == 60)
+        #expect(buckets.take(2, now: now) == 60)
+        #expect(buckets.take(1, now: now) == nil)
+    }
+}

@@ -1,0 +1,346 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Companion
+@testable import OpenIDConnect
+
+/// Whom a pause is for that a provider or an API asks for, and how often a token that is good may be replaced.
+@Suite struct ThrottleTests {
+    private static let people = ["adele@contoso.example", "megan@contoso.example", "mfa@contoso.example"]
+
+    /// So many people who are signed in, each with an access token that has just expired.
+    private static func expired(
+        _ count: Int, _ test: @escaping (Site, [Visitor]) async throws -> Void
+    ) async throws {
+        try await Site.run(configured: { $0.sessionIdle = .seconds(6 * 3600) }) { site in
+            try await site.control(#"{"access_token_seconds": 1200}"#)
+            var visitors: [Visitor] = []
+            for person in people.prefix(count) {
+                let visitor = Visitor(site)
+                #expect(try await visitor.signIn(username: person).location == "/ios")
+                visitors.append(visitor)
+            }
+            site.clock.advance(1300)
+            try await test(site, visitors)
+        }
+    }
+
+    private static func refuse(_ site: Site, retryAfter: String?, times: Int = 1) async throws {
+        let headers = retryAfter.map { #", "headers": {"Retry-After": "\#($0)"}"# } ?? ""
+        try await site.control(#"{"token_error": {"status": 429, "body": "{}", "times": \#(times)\#(headers)}}"#)
+    }
+
+    @Test func `one person's 429 pauses this person, and neither others nor sign-ins`() async throws {
+        try await Self.expired(2) { site, people in
+            try await Self.refuse(site, retryAfter: "900")
+            #expect(try await people[0].api(.get, "/api/ios/me").code == "throttled")
+            let asked = try await site.count("token_requests")
+            let paused = try await people[0].api(.get, "/api/ios/me")
+            #expect(paused.code == "throttled")
+            #expect((890...900).contains(try #require(paused.fields[.retryAfter].flatMap(Int.init))))
+            #expect(try await site.count("token_requests") == asked)
+            #expect(try await people[1].api(.get, "/api/ios/me").status == 200)
+            let elsewhere = Visitor(site)
+            try await elsewhere.signIn()
+            #expect(try await elsewhere.api(.get, "/api/ios/me").status == 200)
+            // The pause is the account's, whichever of its sessions asks.
+            let forced = try await elsewhere.api(.post, "/api/ios/token", body: #"{"force_refresh": true}"#)
+            #expect(forced.code == "throttled")
+            site.clock.advance(901)
+            #expect(try await people[0].api(.get, "/api/ios/me").status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        ("no word", nil, 120), ("nonsense", "soon", 120), ("a day", "86400", 3600), ("five minutes", "300", 300),
+    ])
+    func `a pause is as long as was asked for, an hour at most, two minutes where nothing was said`(
+        row: String, retryAfter: String?, seconds: Int
+    ) async throws {
+        try await Self.expired(1) { site, people in
+            try await Self.refuse(site, retryAfter: retryAfter)
+            let first = try await people[0].api(.get, "/api/ios/me")
+            #expect(first.status == 429 && first.fields[.retryAfter] == String(seconds), "\(row)")
+            let asked = try await site.count("token_requests")
+            site.clock.advance(TimeInterval(seconds) - 20)
+            #expect(try await people[0].api(.get, "/api/ios/me").code == "throttled", "\(row)")
+            #expect(try await site.count("token_requests") == asked, "\(row)")
+            site.clock.advance(20)
+            #expect(try await people[0].api(.get, "/api/ios/me").status == 200, "\(row)")
+        }
+    }
+
+    @Test func `three accounts' 429 within a minute pause everybody's refreshes, but no sign-in`() async throws {
+        try await Self.expired(3) { site, people in
+            try await Self.refuse(site, retryAfter: "1", times: 2)
+            for person in people.prefix(2) { #expect(try await person.api(.get, "/api/ios/me").code == "throttled") }
+            try await Self.refuse(site, retryAfter: "600")
+            #expect(try await people[2].api(.get, "/api/ios/me").code == "throttled")
+            site.clock.advance(2)
+            let asked = try await site.count("token_requests")
+            let paused = try await people[0].api(.get, "/api/ios/me")
+            #expect(paused.code == "throttled")
+            #expect((570...600).contains(try #require(paused.fields[.retryAfter].flatMap(Int.init))))
+            #expect(try await site.count("token_requests") == asked)
+            let newcomer = Visitor(site)
+            #expect(try await newcomer.signIn(username: "alex@outlook.example").location == "/ios")
+            site.clock.advance(600)
+            for person in people.prefix(2) { #expect(try await person.api(.get, "/api/ios/me").status == 200) }
+        }
+    }
+
+    @Test func `a 429 to a code pauses codes, and no refresh`() async throws {
+        try await Self.expired(1) { site, people in
+            try await Self.refuse(site, retryAfter: "60")
+            let first = try await Visitor(site).signIn(username: "megan@contoso.example")
+            #expect(try #require(first.location).contains("sign_in_error=throttled"))
+            let asked = try await site.count("token_requests")
+            let second = try await Visitor(site).signIn(username: "alex@outlook.example")
+            #expect(try #require(second.location).contains("sign_in_error=throttled"))
+            #expect(try await site.count("token_requests") == asked)
+            #expect(try await people[0].api(.get, "/api/ios/me").status == 200)
+            site.clock.advance(61)
+            #expect(try await Visitor(site).signIn(username: "alex@outlook.example").location == "/ios")
+        }
+    }
+
+    @Test func `a code that fails otherwise pauses nothing`() async throws {
+        try await Site.run { site in
+            try await site.control(
+                #"{"token_error": {"status": 503, "body": "", "headers": {"Retry-After": "60"}, "times": 1}}"#)
+            #expect(try #require(try await Visitor(site).signIn().location).contains("provider_unavailable"))
+            #expect(try await Visitor(site).signIn().location == "/ios")
+        }
+    }
+
+    @Test func `one account's 429 from the API pauses this account's calls only`() async throws {
+        try await Site.run { site in
+            let (adele, megan) = (Visitor(site), Visitor(site))
+            try await adele.signIn()
+            try await megan.signIn(username: "megan@contoso.example")
+            try await site.control(
+                #"{"graph_error": {"status": 429, "body": {}, "headers": {"Retry-After": "60"}, "times": 1}}"#)
+            #expect(try await adele.api(.get, "/api/ios/me").status == 429)
+            let asked = try await site.count("graph_me")
+            #expect(try await adele.api(.get, "/api/ios/me").code == "throttled")
+            #expect(try await site.count("graph_me") == asked)
+            #expect(try await megan.api(.get, "/api/ios/me").status == 200)
+        }
+    }
+
+    // MARK: The client's pause and its probe
+
+    private final class Table {
+        let clock = TestClock()
+        let throttle: TokenThrottle
+        let client: TokenThrottle.Client
+
+        init(_ id: String = "a") throws {
+            throttle = TokenThrottle(now: clock.now)
+            client = TokenThrottle.Client(
+                tokenEndpoint: try #require(Endpoint("https://id.example/token")), id: id)
+        }
+
+        func begin(_ account: String) throws -> TokenThrottle.Leave {
+            try throttle.begin(.refresh(accountID: account), of: client)
+        }
+
+        /// A refresh that the provider answers at once; false when it was not asked.
+        func refresh(_ account: String, _ error: (any Error)? = nil) -> Bool {
+            guard let leave = try? begin(account) else { return false }
+            throttle.end(leave, .refresh(accountID: account), of: client, error: error)
+            return true
+        }
+
+        static func error(_ status: Int, retryAfter: Int? = nil) -> OpenIDError {
+            var error = OpenIDError(status == 429 ? .throttled : .providerUnavailable, "")
+            error.retryAfter = retryAfter.map { .seconds($0) }
+            return error
+        }
+
+        /// Three accounts with a 429 each, whose own pauses are over in a second.
+        func pause(_ seconds: Int) {
+            for account in ["1", "2"] { #expect(refresh(account, Table.error(429, retryAfter: 1))) }
+            #expect(refresh("3", Table.error(429, retryAfter: seconds)))
+        }
+    }
+
+    @Test func `after the client's pause one refresh goes first, and the others when it went well`() throws {
+        let table = try Table()
+        table.pause(60)
+        table.clock.advance(50)
+        #expect(!table.refresh("4"))
+        table.clock.advance(11)
+        let probe = try table.begin("4")
+        let waiting = try #require(throws: Problem.self) { try table.begin("5") }
+        #expect(waiting.code == .throttled && waiting.retryAfter == Int(TokenThrottle.probeWait))
+        table.throttle.end(probe, .refresh(accountID: "4"), of: table.client, error: nil)
+        for account in ["1", "2", "3", "5"] { _ = try table.begin(account) }
+    }
+
+    @Test func `a probe that gets a 429 pauses the client anew, alone`() throws {
+        let table = try Table()
+        table.pause(60)
+        table.clock.advance(61)
+        #expect(table.refresh("4", Table.error(429)))
+        table.clock.advance(110)
+        #expect(!table.refresh("5"))
+        table.clock.advance(11)
+        #expect(table.refresh("5"))
+        #expect(table.refresh("6"))
+    }
+
+    @Test func `a probe that nobody answered leaves it to the next, and a refusal of the account is an answer`() throws
+    {
+        let table = try Table()
+        table.pause(60)
+        table.clock.advance(61)
+        #expect(table.refresh("4", Table.error(503)))
+        let probe = try table.begin("5")
+        #expect(throws: Problem.self) { try table.begin("6") }
+        table.throttle.end(probe, .refresh(accountID: "5"), of: table.client, error: CancellationError())
+        let second = try table.begin("6")
+        #expect(throws: Problem.self) { try table.begin("7") }
+        table.throttle.end(
+            second, .refresh(accountID: "6"), of: table.client,
+            error: OpenIDError(.interactionRequired, ""))
+        #expect(table.refresh("7"))
+        #expect(table.refresh("8"))
+    }
+
+    @Test func `a refresh from before the pause that goes well later does not end it`() throws {
+        let table = try Table()
+        let early = try table.begin("4")
+        table.pause(60)
+        table.throttle.end(early, .refresh(accountID: "4"), of: table.client, error: nil)
+        #expect(!table.refresh("5"))
+    }
+
+    @Test func `three of one account, three in more than a minute and three of several clients pause no client`() throws
+    {
+        let table = try Table()
+        for _ in 0..<4 {
+            #expect(table.refresh("1", Table.error(429, retryAfter: 1)))
+            table.clock.advance(1.5)
+        }
+        #expect(table.refresh("2", Table.error(429, retryAfter: 1)))
+        table.clock.advance(61)
+        #expect(table.refresh("3", Table.error(429, retryAfter: 1)))
+        #expect(table.refresh("4", Table.error(503, retryAfter: 60)))
+        #expect(table.refresh("5"))
+        #expect(!table.refresh("4"), "it asked for a pause")
+        let other = TokenThrottle.Client(tokenEndpoint: table.client.tokenEndpoint, id: "b")
+        let leave = try table.throttle.begin(.refresh(accountID: "6"), of: other)
+        table.throttle.end(leave, .refresh(accountID: "6"), of: other, error: Table.error(429, retryAfter: 60))
+        #expect(table.refresh("6", Table.error(429, retryAfter: 1)), "an account of the same name")
+        #expect(table.refresh("7"))
+    }
+
+    // MARK: Forced refreshes
+
+    @Test func `a token is replaced six times a minute for an account, all of its sessions together`() async throws {
+        let force = #"{"force_refresh": true}"#
+        try await Site.run { site in
+            let (one, other, megan) = (Visitor(site), Visitor(site), Visitor(site))
+            for visitor in [one, other] { try await visitor.signIn() }
+            try await megan.signIn(username: "megan@contoso.example")
+            for number in 0..<6 {
+                let answer = try await (number < 4 ? one : other).api(.post, "/api/ios/token", body: force)
+                #expect(answer.json["source"] as? String == "refreshed")
+            }
+            #expect(try await site.count("token_refresh") == 6)
+            for visitor in [one, other] {
+                let refused = try await visitor.api(.post, "/api/ios/token", body: force)
+                #expect(refused.status == 429 && refused.code == "throttled")
+                #expect((1...60).contains(try #require(refused.fields[.retryAfter].flatMap(Int.init))))
+            }
+            #expect(try await site.count("token_refresh") == 6)
+            #expect(try await one.api(.post, "/api/ios/token").json["source"] as? String == "cache")
+            #expect(try await megan.api(.post, "/api/ios/token", body: force).status == 200)
+            site.clock.advance(61)
+            #expect(try await one.api(.post, "/api/ios/token", body: force).status == 200)
+        }
+    }
+
+    @Test func `forced refreshes that a pause has refused are not counted`() async throws {
+        let force = #"{"force_refresh": true}"#
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            try await Self.refuse(site, retryAfter: "10")
+            for _ in 0..<10 {
+                #expect(try await visitor.api(.post, "/api/ios/token", body: force).code == "throttled")
+            }
+            site.clock.advance(11)
+            #expect(try await visitor.api(.post, "/api/ios/token", body: force).status == 200)
+        }
+    }
+
+    @Test func `a limit on what is forced lets another be the probe`() async throws {
+        let table = try Table()
+        table.pause(60)
+        table.clock.advance(61)
+        let leave = try table.begin("4")
+        table.throttle.end(
+            leave, .refresh(accountID: "4"), of: table.client, error: Throttle.problem(retryAfter: 9))
+        #expect(table.refresh("5"))
+        #expect(table.refresh("6"))
+    }
+
+    @Test func `the limit of forced refreshes slides, and a refused one does not count`() throws {
+        let clock = TestClock()
+        let limit = ForcedRefreshLimit(now: clock.now)
+        let account = ForcedRefreshLimit.Account(app: "ios", id: "1")
+        for _ in 0..<3 { try limit.take(account) }
+        clock.advance(40)
+        for _ in 0..<3 { try limit.take(account) }
+        for _ in 0..<5 {
+            let refused = try #require(throws: Problem.self) { try limit.take(account) }
+            #expect((15...20).contains(try #require(refused.retryAfter)))
+        }
+        try limit.take(ForcedRefreshLimit.Account(app: "macos", id: "1"))
+        clock.advance(21)
+        for _ in 0..<3 { try limit.take(account) }
+        #expect(throws: Problem.self) { try limit.take(account) }
+    }
+
+    // MARK: One at a time
+
+    private func waitUntilReceived(_ site: Site, _ count: Int) async throws {
+        for _ in 0..<10_000 where try await site.count("token_requests") >= count { return }
+        throw TestFailure("the tenant got no \(count) token requests")
+    }
+
+    @Test func `two sets of scopes of an account are refreshed one after the other`() async throws {
+        try await Site.run { site in
+            try await site.control(#"{"access_token_seconds": 1200}"#)
+            let visitor = Visitor(site)
+            try await visitor.signIn(query: "scope=mail.read")
+            site.clock.advance(1300)
+            let (received, refreshed) = (try await site.count("token_requests"), try await site.count("token_refresh"))
+            try await site.control(#"{"token_delay_ms": 500}"#)
+            async let one = visitor.api(.post, "/api/ios/token", body: #"{"scopes": ["user.read"]}"#)
+            async let two = visitor.api(.post, "/api/ios/token", body: #"{"scopes": ["mail.read"]}"#)
+            try await waitUntilReceived(site, received + 2)
+            #expect(try await site.count("token_refresh") > refreshed, "the second came before the first was answered")
+            #expect(try await [one.status, two.status] == [200, 200])
+            #expect(try await site.count("token_requests") == received + 2)
+        }
+    }
+
+    @Test func `a refresh that must be new does not join one that need not`() async throws {
+        try await Self.expired(1) { site, people in
+            let (received, refreshed) = (try await site.count("token_requests"), try await site.count("token_refresh"))
+            try await site.control(#"{"token_delay_ms": 500}"#)
+            let visitor = people[0]
+            async let ordinary = visitor.api(.post, "/api/ios/token")
+            // From now on, and for half a second, the ordinary one is under way.
+            try await waitUntilReceived(site, received + 1)
+            let forced = try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh": true}"#)
+            #expect(try await ordinary.status == 200)
+            #expect(forced.json["source"] as? String == "refreshed")
+            #expect(try await site.count("token_refresh") == refreshed + 2)
+        }
+    }
+}
