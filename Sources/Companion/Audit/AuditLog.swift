@@ -41,7 +41,7 @@ public final class AuditLog: Sendable {
 
     /// A limit has refused a request.
     ///
-    /// - Parameter limit: its stable name, as `sign_ins_per_minute`.
+    /// - Parameter limit: its stable name, as `sign_ins`.
     func limitReached(_ limit: String, application: String?) {
         write(.limitReached, application: application, outcome: limit)
     }

@@ -28,6 +28,7 @@ struct Endpoints: Sendable {
     let audit: AuditLog
     let recent: RecentSignIns
     let logger: Logger
+    let limits: RequestLimits
 
     // MARK: At once
 
