@@ -28,7 +28,6 @@ struct Endpoints: Sendable {
     let audit: AuditLog
     let recent: RecentSignIns
     let logger: Logger
-    let limits: RequestLimits
 
     // MARK: At once
 
