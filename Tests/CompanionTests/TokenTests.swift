@@ -215,4 +215,19 @@ import Testing
             #expect(refused.code == "provider_rejected_request", "\(refused.text)")
         }
     }
+
+    @Test func `what a provider does not say at a refresh stays as it was granted`() async throws {
+        try await Site.run { site in
+            try await site.control(#"{"generic_provider": true, "declined_scope": "Mail.Read"}"#)
+            let visitor = Visitor(site)
+            #expect(try await visitor.signIn(app: "provider", query: "scope=Mail.Read").location == "/provider")
+            for force in [false, true, true] {
+                let body = #"{"scopes":["Mail.Read"],"force_refresh":\#(force)}"#
+                let token = try await visitor.api(.post, "/api/provider/token", body: body).json
+                #expect(token["source"] as? String == (force ? "refreshed" : "cache"))
+                #expect(token["declined_scopes"] as? [String] == ["Mail.Read"])
+                #expect(token["scopes"] as? [String] == [])
+            }
+        }
+    }
 }

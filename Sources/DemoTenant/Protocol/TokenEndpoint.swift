@@ -174,10 +174,14 @@ extension Platform {
         else { throw PlatformError.notConsented(client) }
         // From here on nothing is refused: of two uses at once, one passes.
         let renewal = try renewal(of: token, settings, now: exchange.diagnostics.time)
-        return try issuer(client, segment, account, token.authentication, exchange, settings).answer(
+        let answer = try issuer(client, segment, account, token.authentication, exchange, settings).answer(
             scopes: scopes, granted: merged(token.scopes, scopes), nonce: nil,
             challenge: controls.challengeMet(by: account.objectID, asking: claims), fault: nil,
             wantsClientInfo: fields["client_info"] == "1", renewal: renewal)
+        // What is as it was need not be said (RFC 6749 §5.1), and others do not.
+        guard settings.isGeneric, fields.text("scope") == nil, case .object(var members) = answer else { return answer }
+        members["scope"] = nil
+        return .object(members)
     }
 
     private func renewal(
