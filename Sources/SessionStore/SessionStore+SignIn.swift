@@ -68,7 +68,7 @@ extension SessionStore {
     ///
     /// The same callback may come again (reloaded, or its answer was lost): with the same code, within 10 minutes, from
     /// the session's current id, or from the id that began it as long as the session still has the id that this
-    /// attempt's completion gave it (so the browser cannot have gone on), which rotates the id.
+    /// attempt's completion gave it (so the browser cannot have gone on). The id is rotated then.
     public func consumeAttempt(state: String, code: String?, cookie: SessionID?) async throws(StoreError)
         -> ConsumedAttempt
     {
@@ -93,8 +93,6 @@ extension SessionStore {
                 guard now &- completedAt <= Self.replayWindow,
                     !records.isOver(head, lastUse: cache.lastUse(head.key), now: now)
                 else { return .expired(app: row.app, returnTo: row.returnTo) }
-                // This browser has the id already. Another would lock out a second reload that is on its way.
-                if isCurrent { return .replayed(app: row.app, returnTo: row.returnTo, newSessionID: cookie) }
                 try records.rotate(db, head.key, to: fresh.hash, now: now)
                 try db.run(
                     "UPDATE sign_in_attempt SET issued_id_hash = ? WHERE state_hash = ?",

@@ -33,7 +33,8 @@ import Testing
             #expect(
                 try SQLiteShell.run(site.database, "SELECT count(*), count(failed_at) FROM sign_in_attempt;") == "1|1\n"
             )
-            #expect(try await visitor.get(callback).location?.contains("sign_in_error=state_mismatch") == true)
+            #expect(
+                try await visitor.get(callback).location?.contains("sign_in_error=cancelled") == true, "and says why")
             // An old tab of somebody who has signed in since is no failure.
             try await visitor.signIn()
             #expect(try await visitor.get(callback).location == "/ios")

@@ -98,7 +98,7 @@ import Testing
             #expect(record.entries == ["old"])
             send(1, bytesTo: fresh.far)
             #expect(await eventually { record.entries.count >= 2 })
-            #expect(record.entries == ["old", "new"])
+            #expect(record.entries.prefix(2) == ["old", "new"])
             await worker.perform { worker in #expect(worker.watchCount == 1) }
             pairs.forEach { $0.close() }
             fresh.close()

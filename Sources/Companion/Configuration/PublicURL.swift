@@ -70,8 +70,8 @@ public struct PublicURL: Sendable, Equatable {
         }
         guard PublicURL.isHost(host) else {
             throw Mistake(
-                reason: "has no host that a browser takes: write a name of letters, digits, - and dots, or an IPv6 address "
-                    + "in brackets")
+                reason: "has no host that a browser takes: write a name of letters, digits, - and dots, or an IPv6 "
+                    + "address in brackets")
         }
         guard scheme == "https" || PublicURL.isLoopback(host) else {
             throw Mistake(reason: "must be https:// unless the host is localhost: sign-in cookies need it")
