@@ -32,7 +32,7 @@ struct LifecycleModel {
     }
 
     struct Attempt {
-        enum State: Equatable { case waiting, failed, completed(at: Int), cutOff }
+        enum State: Equatable { case waiting, failed, completed(at: Int) }
 
         var slot: Slot
         var callback: String
@@ -41,6 +41,10 @@ struct LifecycleModel {
         var cookie: String?
         var state = State.waiting
         var isRevoked = false
+
+        var isCompleted: Bool {
+            if case .completed = state { true } else { false }
+        }
     }
 
     /// What happens to the next token request.
@@ -233,7 +237,7 @@ struct LifecycleModel {
         // Whoever is signed in goes to the page.
         let over: Landing = current[attempt.slot.app] == nil ? .error : .page
         switch attempt.state {
-        case .failed, .cutOff: return over
+        case .failed: return over
         case .completed(let at): return now - at < Self.replayWindow ? .page : over
         case .waiting:
             guard now - attempt.begunAt < Self.attemptLifetime else { return over }

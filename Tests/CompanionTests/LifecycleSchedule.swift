@@ -57,6 +57,15 @@ extension LifecycleStep: CustomStringConvertible {
     }
 }
 
+extension LifecycleStep {
+    fileprivate var isTrouble: Bool {
+        switch self {
+        case .wait, .fail, .providerGoes, .lockStore: true
+        default: false
+        }
+    }
+}
+
 /// A random order of steps; the same for the same seed.
 struct LifecycleSchedule {
     let seed: UInt64
@@ -68,13 +77,18 @@ struct LifecycleSchedule {
         var random = SplitMix64(state: seed)
         isSingleUse = Int.random(in: 0..<5, using: &random) > 0
         // What takes long is rare.
-        let locks = Int.random(in: 0..<12, using: &random) == 0
+        let locks = Int.random(in: 0..<10, using: &random) == 0
         let restarts = Int.random(in: 0..<8, using: &random) == 0
         var steps: [LifecycleStep] = [
             .begin(Self.slot(&random)), .callback(before: 0, .allCases.randomElement(using: &random) ?? .once),
         ]
-        for _ in 0..<Int.random(in: 6...12, using: &random) {
-            steps.append(Self.step(&random, locks: locks, restarts: restarts))
+        for _ in 0..<Int.random(in: 5...10, using: &random) {
+            let step = Self.step(&random, locks: locks, restarts: restarts)
+            steps.append(step)
+            // A failure matters to somebody who asks: now, and with a token that is old but still good.
+            guard Bool.random(using: &random) else { continue }
+            if case .wait = step { steps.append(.fail(Self.failure(&random))) }
+            if step.isTrouble { steps.append(.refresh(Self.slot(&random), [Self.call(&random)])) }
         }
         self.steps = steps
     }
@@ -88,6 +102,10 @@ struct LifecycleSchedule {
 
     private static func call(_ random: inout SplitMix64) -> LifecycleModel.Call {
         .allCases.randomElement(using: &random) ?? .ordinary
+    }
+
+    private static func failure(_ random: inout SplitMix64) -> LifecycleModel.Failure {
+        .allCases.randomElement(using: &random) ?? .unavailable
     }
 
     private static func step(_ random: inout SplitMix64, locks: Bool, restarts: Bool) -> LifecycleStep {
@@ -106,7 +124,7 @@ struct LifecycleSchedule {
             }
             return .refresh(slot, calls)
         case 56..<64: return .wait(seconds: Bool.random(using: &random) ? 960 : 2 * 960)
-        case 64..<80: return .fail(.allCases.randomElement(using: &random) ?? .unavailable)
+        case 64..<80: return .fail(failure(&random))
         case 80..<83: return .signOut(slot)
         case 83..<85: return .switchTo(slot)
         case 85..<87: return .revoke(slot.person)
@@ -119,7 +137,7 @@ struct LifecycleSchedule {
         }
         let rest = number - 100
         if locks, rest < 30 {
-            return rest < 12 ? .lockStore : rest < 20 ? .unlockStore : .lockStoreDuringRefresh(slot)
+            return rest < 9 ? .lockStore : rest < 16 ? .unlockStore : .lockStoreDuringRefresh(slot)
         }
         return Bool.random(using: &random) ? .restart : .restartDuringRefresh(slot)
     }

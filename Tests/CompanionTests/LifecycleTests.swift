@@ -15,10 +15,14 @@ import Testing
         let end = first + (environment["LIFECYCLE_SCHEDULES"].flatMap(UInt64.init) ?? 300)
         for start in stride(from: first, to: end, by: Int(Self.schedulesPerSite)) {
             try await Site.run { site in
-                let ids = try await LifecycleDriver.people(of: site)
+                var browser = Visitor(site)
+                let ids = try await LifecycleDriver.people(in: browser)
                 let lock = try StoreLock(site.database)
                 for seed in start..<min(start + Self.schedulesPerSite, end) {
-                    try await LifecycleDriver(LifecycleSchedule(seed: seed), site, lock: lock, ids: ids).run()
+                    let driver = LifecycleDriver(
+                        LifecycleSchedule(seed: seed), site, browser: browser, lock: lock, ids: ids)
+                    try await driver.run()
+                    browser = driver.visitor
                 }
                 try lock.close()
             }
