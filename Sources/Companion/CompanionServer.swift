@@ -76,7 +76,7 @@ public final class CompanionServer: Sendable {
                 credentials: credentials, timeline: timeline, history: history, trips: trips, logger: logger,
                 randomBytes: randomBytes),
             channelLogout: ChannelLogout(
-                applications: configuration.applications, store: store, directory: directory, now: now),
+                applications: configuration.applications, store: store, directory: directory),
             acquisition: tokens,
             api: APIProxy(
                 client: client, tokens: tokens, directory: directory, throttle: throttle, timeline: timeline,
@@ -151,6 +151,7 @@ extension SessionStore {
             path: configuration.database, idle: configuration.effectiveSessionIdle, maxAge: configuration.sessionMaximum
         )
         own.onOperation = onOperation
+        own.newcomers = configuration.newcomers
         try self.init(configuration: own, keyRing: keyRing, now: now, randomBytes: randomBytes)
     }
 }

@@ -122,23 +122,49 @@ extension SessionStore {
     /// or both (OpenID Connect Back-Channel Logout section 2.6), and sessions left without account. Answers how many
     /// accounts went.
     public func removeSessions(issuer: String, sid: String?, subject: String? = nil) async throws(StoreError) -> Int {
-        guard sid != nil || subject != nil else { return 0 }
-        return try await database.write { db, changes in
-            let rows = try db.rows(
-                """
-                SELECT key, session FROM account
-                WHERE issuer = ?1 AND (?2 IS NULL OR sid = ?2) AND (?3 IS NULL OR subject = ?3)
-                """, [issuer, sid, subject])
-            for row in rows {
-                let session = try row.decode(Int64.self, atIndex: 1)
-                try db.run("DELETE FROM account WHERE key = ?", [try row.decode(Int64.self, atIndex: 0)])
-                try db.run(
-                    "DELETE FROM session WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM account WHERE session = ?1)",
-                    [session])
-                changes.sessions.insert(session)
-            }
-            return rows.count
+        try await database.write { db, changes in
+            try Self.removeSessions(db, &changes, issuer: issuer, sid: sid, subject: subject)
         }
+    }
+
+    /// The same for a logout token, which is good once: that it was used is kept together with what it does, so that a
+    /// token whose work could not be stored is still good.
+    ///
+    /// - Parameters:
+    ///   - tokenID: its `jti`, which is unique for its issuer.
+    ///   - end: until when it has to be known again.
+    /// - Returns: how many accounts went; nil when it was used before.
+    public func removeSessions(issuer: String, sid: String?, subject: String?, tokenID: String, until end: Date)
+        async throws(StoreError) -> Int?
+    {
+        // The length sets the two apart.
+        let hash = SHA256Hash(of: "logout token \(issuer.utf8.count) \(issuer)\(tokenID)")
+        return try await database.write { db, changes in
+            try db.run(
+                "INSERT OR IGNORE INTO logout_token (hash, ends_at) VALUES (?, ?)", [hash.blob, end.milliseconds])
+            guard db.changesCount > 0 else { return nil }
+            return try Self.removeSessions(db, &changes, issuer: issuer, sid: sid, subject: subject)
+        }
+    }
+
+    private static func removeSessions(
+        _ db: Database, _ changes: inout StoreDatabase.Changes, issuer: String, sid: String?, subject: String?
+    ) throws -> Int {
+        guard sid != nil || subject != nil else { return 0 }
+        let rows = try db.rows(
+            """
+            SELECT key, session FROM account
+            WHERE issuer = ?1 AND (?2 IS NULL OR sid = ?2) AND (?3 IS NULL OR subject = ?3)
+            """, [issuer, sid, subject])
+        for row in rows {
+            let session = try row.decode(Int64.self, atIndex: 1)
+            try db.run("DELETE FROM account WHERE key = ?", [try row.decode(Int64.self, atIndex: 0)])
+            try db.run(
+                "DELETE FROM session WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM account WHERE session = ?1)",
+                [session])
+            changes.sessions.insert(session)
+        }
+        return rows.count
     }
 
     private func changeAccount(

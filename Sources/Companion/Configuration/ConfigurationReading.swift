@@ -10,6 +10,7 @@ enum ConfigurationKeys {
         "encryption_key", "session.idle_minutes", "session.max_hours", "kiosk.countdown_after_seconds",
         "kiosk.idle_seconds", "trusted_proxies", "log_level", "log_format", "log_requests", "metrics.listen",
         "demo.client_secret",
+        "limits.pending_sign_ins", "limits.pending_megabytes", "limits.free_megabytes",
     ]
     static let application = [
         "page", "title", "kind", "client_id", "client_secret", "client_secret_file", "client_authentication",
@@ -144,6 +145,7 @@ struct ConfigurationReading {
             }
         }
         result.demoClientSecret = text("demo.client_secret")
+        result.newcomers = newcomerLimits()
         if applications.isEmpty, needsApplications {
             mistakes.add("apps", "names no application; see “Connect a real tenant” in the README")
         }

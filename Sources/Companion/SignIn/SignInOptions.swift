@@ -10,6 +10,10 @@ struct SignInOptions: Sendable {
         "prompt", "login_hint", "domain_hint", "scope", "policy", "tenant", "claims", "return_to",
     ]
 
+    /// What an attempt keeps of an address that anybody may have written, in bytes.
+    private static func maxBytes(of name: String) -> Int { name.hasSuffix("_hint") ? 256 : 512 }
+    private static let maxClaimsBytes = 2048
+
     var prompt: Prompt?
     var loginHint: String?
     var domainHint: String?
@@ -56,7 +60,7 @@ struct SignInOptions: Sendable {
         }
         for name in known.subtracting(["claims"]) {
             guard let value = fields[name] else { continue }
-            guard value.utf8.count <= 512,
+            guard value.utf8.count <= SignInOptions.maxBytes(of: name),
                 !value.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
             else {
                 throw Problem(.badRequest, "“\(name)” is too long or has control characters.")
@@ -85,8 +89,8 @@ struct SignInOptions: Sendable {
         // Nobody at a kiosk gets in with what the person before them left at the provider.
         if application.page == .kiosk { prompt = .login }
         if let text = fields["claims"], !text.isEmpty {
-            guard let request = ClaimsRequest(json: text) else {
-                throw Problem(.badRequest, "“claims” must be a JSON object of at most 8192 bytes.")
+            guard text.utf8.count <= SignInOptions.maxClaimsBytes, let request = ClaimsRequest(json: text) else {
+                throw Problem(.badRequest, "“claims” must be a JSON object of at most 2048 bytes.")
             }
             claims = request
         }

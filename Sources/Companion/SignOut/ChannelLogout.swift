@@ -1,7 +1,6 @@
 import Foundation
 import OpenIDConnect
 import SessionStore
-import Synchronization
 
 /// Sign-out that the provider begins: by the front channel (through the browser, which proves nothing but can only end
 /// the sessions that it names) and by the back channel (a signed token).
@@ -9,19 +8,11 @@ final class ChannelLogout: Sendable {
     private let applications: [Application]
     private let store: SessionStore
     private let directory: ProviderDirectory
-    private let now: @Sendable () -> Date
-    /// Logout tokens that were used, until they end by themselves.
-    private let used = Mutex<[String: Date]>([:])
-    private static let maxUsed = 10_000
 
-    init(
-        applications: [Application], store: SessionStore, directory: ProviderDirectory,
-        now: @escaping @Sendable () -> Date
-    ) {
+    init(applications: [Application], store: SessionStore, directory: ProviderDirectory) {
         self.applications = applications
         self.store = store
         self.directory = directory
-        self.now = now
     }
 
     /// Front-Channel Logout 1.0 section 2: ends what has this issuer and session id.
@@ -41,15 +32,16 @@ final class ChannelLogout: Sendable {
             throw Problem(.badRequest, "There is no logout_token that can be read.")
         }
         let claims = try await claims(of: token, issuer: issuer)
-        guard isFirst(claims) else { throw Problem(.badRequest, "This logout token was used before.") }
+        let ended: Int?
         do {
-            let ended = try await store.removeSessions(
-                issuer: claims.issuer, sid: claims.sessionID, subject: claims.subject)
-            RequestContext.current?.note(endedAccounts: ended)
+            ended = try await store.removeSessions(
+                issuer: claims.issuer, sid: claims.sessionID, subject: claims.subject, tokenID: claims.tokenID,
+                until: claims.expiresOn)
         } catch {
-            _ = used.withLock { $0.removeValue(forKey: ChannelLogout.key(claims)) }
             throw Problem(error)
         }
+        guard let ended else { throw Problem(.badRequest, "This logout token was used before.") }
+        RequestContext.current?.note(endedAccounts: ended)
     }
 
     /// The claims, as one of the applications of this issuer sees them: several may share a provider, and the token is
@@ -74,14 +66,4 @@ final class ChannelLogout: Sendable {
         }
         throw refusal
     }
-
-    private func isFirst(_ claims: LogoutTokenClaims) -> Bool {
-        let now = now()
-        return used.withLock { used in
-            if used.count >= ChannelLogout.maxUsed { used = used.filter { $0.value > now } }
-            return used.updateValue(claims.expiresOn, forKey: ChannelLogout.key(claims)) == nil
-        }
-    }
-
-    private static func key(_ claims: LogoutTokenClaims) -> String { "\(claims.issuer) \(claims.tokenID)" }
 }
