@@ -88,7 +88,7 @@ public final class CompanionServer: Sendable {
                 credentials: credentials, timeline: timeline, memory: memory, trips: trips, audit: audit,
                 logger: logger, randomBytes: randomBytes),
             channelLogout: ChannelLogout(
-                applications: configuration.applications, store: store, directory: directory, audit: audit, now: now),
+                applications: configuration.applications, store: store, directory: directory, audit: audit),
             acquisition: tokens,
             api: APIProxy(
                 client: client, tokens: tokens, directory: directory, throttle: Throttle(now: now), timeline: timeline,
@@ -166,6 +166,7 @@ extension SessionStore {
         )
         own.onOperation = onOperation
         own.onRotation = onRotation
+        own.newcomers = configuration.newcomers
         try self.init(configuration: own, keyRing: keyRing, now: now, randomBytes: randomBytes)
     }
 }

@@ -9,7 +9,8 @@ struct Migrate: AsyncParsableCommand {
         abstract: "Bring the database to this version, or try that on a copy.",
         discussion: """
             The server does the same when it starts. Stop it first, and make a backup (`companion backup`): an older \
-            version cannot use a migrated database.
+            version cannot use a migrated database. A database that an early version made is rewritten too, so that it \
+            gives free space back to the disk.
             """)
 
     @Flag(help: "Run the migrations on a copy beside the database, and remove the copy.") var dryRun = false
@@ -20,8 +21,10 @@ struct Migrate: AsyncParsableCommand {
         let steps =
             dryRun
             ? try SessionStore.rehearseMigration(databaseAt: path) : try SessionStore.migrate(databaseAt: path)
+        let isRewritten = try !dryRun && SessionStore.rewrite(databaseAt: path)
+        if isRewritten { print("\(path) was rewritten: it gives free space back to the disk from now on.") }
         guard !steps.isEmpty else {
-            print("\(path) is of this version: nothing to do.")
+            if !isRewritten { print("\(path) is of this version: nothing to do.") }
             return
         }
         for step in steps { print(step) }

@@ -18,8 +18,9 @@ public struct LogoutTokenClaims: Sendable, Hashable {
 /// Reads logout tokens.
 public enum LogoutToken {
     static let event = "http://schemas.openid.net/event/backchannel-logout"
-    /// How old a token without `exp` may be, in seconds: two minutes are what section 2.4 recommends, plus clocks apart.
-    static let lifetime: TimeInterval = 120
+    /// How long ago a token may have been issued, in seconds, clocks apart included: section 2.4 recommends that it ends
+    /// within two minutes, and what ends later need not be good for longer here.
+    static let maxAge: TimeInterval = 600
 
     /// The `iss` that the token claims, by which the caller finds the application; not checked yet. Nil when it is no
     /// token.
@@ -34,7 +35,8 @@ public enum LogoutToken {
         let token = try SignedToken(parsing: text, type: .logout)
         let payload = token.payload
         guard let issuer = payload["iss"]?.string, let issuedAt = payload["iat"]?.double,
-            let tokenID = payload["jti"]?.string, (1...255).contains(tokenID.utf8.count),
+            let expiry = payload["exp"]?.double, let tokenID = payload["jti"]?.string,
+            (1...255).contains(tokenID.utf8.count),
             let events = payload["events"]?.object, events[event]?.object != nil
         else { throw OpenIDError(.malformed) }
         // A nonce would make it usable as an ID token.
@@ -47,16 +49,15 @@ public enum LogoutToken {
         let audience = payload["aud"]?.string.map { [$0] } ?? payload["aud"]?.array?.compactMap(\.string) ?? []
         guard audience.contains(registration.clientID) else { throw OpenIDError(.audience) }
         let now = directory.now()
-        let expiresOn = Date(
-            timeIntervalSince1970: min(payload["exp"]?.double ?? issuedAt + lifetime, 253_402_300_799))
-        guard now < expiresOn.addingTimeInterval(IDTokenChecks.leeway) else { throw OpenIDError(.expired) }
+        // From then on it is refused by itself, and need not be known as used.
+        let expiresOn = Date(timeIntervalSince1970: min(expiry + IDTokenChecks.leeway, issuedAt + maxAge))
+        guard now < expiresOn else { throw OpenIDError(.expired) }
         guard issuedAt <= now.timeIntervalSince1970 + IDTokenChecks.leeway else { throw OpenIDError(.issuedInFuture) }
         let key = try await directory.key(id: token.keyID, algorithm: token.algorithm, of: metadata)
         guard key.isValidSignature(token.signature, of: token.signingInput, algorithm: token.algorithm) else {
             throw OpenIDError(.signature)
         }
         return LogoutTokenClaims(
-            issuer: issuer, subject: subject, sessionID: sessionID, tokenID: tokenID,
-            expiresOn: expiresOn.addingTimeInterval(IDTokenChecks.leeway))
+            issuer: issuer, subject: subject, sessionID: sessionID, tokenID: tokenID, expiresOn: expiresOn)
     }
 }

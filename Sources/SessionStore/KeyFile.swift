@@ -2,6 +2,9 @@ import Foundation
 import Glibc
 
 extension KeyRing {
+    /// `fsync`, or a test's in its place: whether a file was synced cannot be seen from outside.
+    typealias Sync = (Int32) -> Int32
+
     /// The key file's keys; makes the file (mode 0600) with one new key when it is not there.
     ///
     /// A new file appears complete or not at all, also when two processes start at once or the power fails: it is
@@ -9,14 +12,20 @@ extension KeyRing {
     public static func load(
         orCreateAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes
     ) throws(StoreError) -> KeyRing {
+        try load(orCreateAt: path, randomBytes: randomBytes, sync: fsync)
+    }
+
+    static func load(
+        orCreateAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes, sync: Sync
+    ) throws(StoreError) -> KeyRing {
         if let existing = try load(existingAt: path) { return existing }
         let key = try newKey(randomBytes)
-        let temporary = try writeTemporary([key], beside: path, randomBytes)
+        let temporary = try writeTemporary([key], beside: path, randomBytes, sync)
         defer { unlink(temporary) }
         if link(temporary, path) != 0, errno != EEXIST {
             throw .keyFile("The key file \(path) cannot be made: \(systemMessage()).")
         }
-        try syncFolder(of: path)
+        try syncFolder(of: path, sync)
         guard let created = try load(existingAt: path) else {
             throw .keyFile("The key file \(path) vanished while it was made. Start again.")
         }
@@ -29,21 +38,28 @@ extension KeyRing {
     public static func rotate(
         fileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes
     ) throws(StoreError) -> KeyRing {
+        try rotate(fileAt: path, randomBytes: randomBytes, sync: fsync)
+    }
+
+    static func rotate(
+        fileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes, sync: Sync
+    ) throws(StoreError) -> KeyRing {
         let lock = try lockFile(path)
         defer { Glibc.close(lock) }
         let ring = try mustLoad(path)
-        return try replace(path, with: [newKey(randomBytes), ring.current] + ring.older, randomBytes)
+        return try replace(path, with: [newKey(randomBytes), ring.current] + ring.older, randomBytes, sync)
     }
 
     /// Takes older keys out of the file, in one atomic step; never the first. What they sealed cannot be opened any
     /// more.
     static func drop(
-        _ ids: Set<KeyID>, fromFileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes
+        _ ids: Set<KeyID>, fromFileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes,
+        sync: Sync = fsync
     ) throws(StoreError) -> KeyRing {
         let lock = try lockFile(path)
         defer { Glibc.close(lock) }
         let ring = try mustLoad(path)
-        return try replace(path, with: [ring.current] + ring.older.filter { !ids.contains($0.id) }, randomBytes)
+        return try replace(path, with: [ring.current] + ring.older.filter { !ids.contains($0.id) }, randomBytes, sync)
     }
 
     /// When the file got its present content; nil when there is none.
@@ -132,10 +148,10 @@ extension KeyRing {
         return key
     }
 
-    private static func replace(_ path: String, with keys: [Key], _ randomBytes: (Int) -> [UInt8])
+    private static func replace(_ path: String, with keys: [Key], _ randomBytes: (Int) -> [UInt8], _ sync: Sync)
         throws(StoreError) -> KeyRing
     {
-        let temporary = try writeTemporary(keys, beside: path, randomBytes)
+        let temporary = try writeTemporary(keys, beside: path, randomBytes, sync)
         var status = stat()
         // Rotated by root, the file must stay readable for the server's user.
         let keepsOwner = stat(path, &status) == 0 && chown(temporary, status.st_uid, status.st_gid) == 0
@@ -144,12 +160,14 @@ extension KeyRing {
             unlink(temporary)
             throw .keyFile("The key file \(path) cannot be replaced: \(message).")
         }
-        try syncFolder(of: path)
+        try syncFolder(of: path, sync)
         return try KeyRing(keys: keys, file: path)
     }
 
     /// A synced file of mode 0600 in the same folder.
-    private static func writeTemporary(_ keys: [Key], beside path: String, _ randomBytes: (Int) -> [UInt8])
+    private static func writeTemporary(
+        _ keys: [Key], beside path: String, _ randomBytes: (Int) -> [UInt8], _ sync: Sync
+    )
         throws(StoreError) -> String
     {
         let temporary = "\(path).\(KeyID(bytes: randomBytes(KeyID.byteCount))).new"
@@ -166,7 +184,7 @@ extension KeyRing {
         let bytes = Array(text.utf8)
         // The umask can only take bits away from 0600; fchmod makes it exact.
         guard write(descriptor, bytes, bytes.count) == bytes.count, fchmod(descriptor, 0o600) == 0,
-            fsync(descriptor) == 0
+            sync(descriptor) == 0
         else {
             let message = systemMessage()
             unlink(temporary)
@@ -175,10 +193,10 @@ extension KeyRing {
         return temporary
     }
 
-    private static func syncFolder(of path: String) throws(StoreError) {
+    private static func syncFolder(of path: String, _ sync: Sync) throws(StoreError) {
         let folder = path.contains("/") ? String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)) : "."
         let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0, fsync(descriptor) == 0 else {
+        guard descriptor >= 0, sync(descriptor) == 0 else {
             let message = systemMessage()
             if descriptor >= 0 { Glibc.close(descriptor) }
             throw .keyFile("The folder of the key file \(path) cannot be synced: \(message).")

@@ -9,6 +9,8 @@ import Glibc
 enum Schema {
     /// "CMPN": tells our files from other people's SQLite databases.
     static let applicationID: Int32 = 0x434D_504E
+    /// `PRAGMA auto_vacuum` of a file that gives space back in steps.
+    static let incrementalVacuum = 2
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -122,6 +124,35 @@ enum Schema {
                     DROP TABLE access_token_1;
                     """)
         }
+        migrator.registerMigration("3: limits for newcomers, used logout tokens") { db in
+            // What counts against the limits is counted by triggers: right whatever deletes the rows (a purge, the
+            // cascade from a session, the command line), and after a restart. Attempts from before weigh nothing; they
+            // are gone within half an hour.
+            try db.execute(
+                sql: """
+                    ALTER TABLE sign_in_attempt ADD COLUMN weight INTEGER NOT NULL DEFAULT 0;
+
+                    CREATE TABLE newcomers (
+                        only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+                        count INTEGER NOT NULL,
+                        bytes INTEGER NOT NULL
+                    ) STRICT;
+                    INSERT INTO newcomers VALUES (1, 0, 0);
+                    CREATE TRIGGER newcomer_begins AFTER INSERT ON sign_in_attempt WHEN NEW.weight > 0 BEGIN
+                        UPDATE newcomers SET count = count + 1, bytes = bytes + NEW.weight;
+                    END;
+                    CREATE TRIGGER newcomer_goes AFTER DELETE ON sign_in_attempt WHEN OLD.weight > 0 BEGIN
+                        UPDATE newcomers SET count = count - 1, bytes = bytes - OLD.weight;
+                    END;
+                    CREATE TRIGGER newcomer_signs_in AFTER UPDATE OF weight ON sign_in_attempt
+                    WHEN OLD.weight > 0 AND NEW.weight = 0 BEGIN
+                        UPDATE newcomers SET count = count - 1, bytes = bytes - OLD.weight;
+                    END;
+
+                    -- By the hash of issuer and jti, until the token ends.
+                    CREATE TABLE logout_token (hash BLOB PRIMARY KEY NOT NULL, ends_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 
@@ -149,6 +180,10 @@ enum Schema {
             configuration.allowsUnsafeTransactions = true
             configuration.prepareDatabase { db in
                 try db.execute(sql: "PRAGMA busy_timeout = 300; PRAGMA temp_store = MEMORY")
+                // It counts for a new file, and when one from before is rewritten. Where it is set already, setting it
+                // would write.
+                guard !db.configuration.readonly, try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 0 else { return }
+                try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
             }
             let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.writeWithoutTransaction { db in

@@ -28,6 +28,8 @@ public struct Session: Sendable {
     /// Every account of every application, in the order of their first sign-in.
     public let accounts: [Account]
     let previousUsernames: [String: String]
+    /// When its latest sign-in began, in milliseconds since 1970; nil when none is kept any more.
+    var lastAttemptAt: Int64?
 
     /// The accounts that are signed in to one application.
     public func accounts(for app: String) -> [Account] {

@@ -251,16 +251,21 @@ struct Lifetimes: Sendable {
     let maxAge: Int64
     let attempt: Int64
 
-    /// A session without account holds nothing but attempts: it lives long enough for a slow sign-in, in a kiosk too.
-    func isOver(hasAccounts: Bool, createdAt: Int64, lastSeenAt: Int64, now: Int64) -> Bool {
-        hasAccounts
-            ? now &- lastSeenAt > idle || now &- createdAt > maxAge
-            : now &- lastSeenAt > max(idle, attempt)
+    /// A session without account holds nothing but attempts: it ends with the last of them, however much it is used,
+    /// unless it remembers who was signed in.
+    func isOver(
+        hasAccounts: Bool, remembersSomebody: Bool, createdAt: Int64, lastSeenAt: Int64, lastAttemptAt: Int64?,
+        now: Int64
+    ) -> Bool {
+        if hasAccounts { return now &- lastSeenAt > idle || now &- createdAt > maxAge }
+        if let lastAttemptAt, now &- lastAttemptAt <= attempt { return false }
+        return !remembersSomebody || now &- lastSeenAt > idle
     }
 
     func isOver(_ session: Session, lastSeenAt: Int64, now: Int64) -> Bool {
         isOver(
-            hasAccounts: !session.accounts.isEmpty, createdAt: session.createdAt.milliseconds, lastSeenAt: lastSeenAt,
+            hasAccounts: !session.accounts.isEmpty, remembersSomebody: !session.previousUsernames.isEmpty,
+            createdAt: session.createdAt.milliseconds, lastSeenAt: lastSeenAt, lastAttemptAt: session.lastAttemptAt,
             now: now)
     }
 }

@@ -12,9 +12,14 @@ struct SessionRecords: Sendable {
         let idHash: Data
         let createdAt, lastSeenAt: Int64
         let hasAccounts: Bool
+        let lastAttemptAt: Int64?
+        let remembersSomebody: Bool
 
-        static let columns =
-            "key, id_hash, created_at, last_seen_at, EXISTS (SELECT 1 FROM account WHERE account.session = session.key)"
+        static let columns = """
+            key, id_hash, created_at, last_seen_at, EXISTS (SELECT 1 FROM account WHERE account.session = session.key),
+            (SELECT MAX(begun_at) FROM sign_in_attempt WHERE sign_in_attempt.session = session.key),
+            EXISTS (SELECT 1 FROM previous_account WHERE previous_account.session = session.key)
+            """
 
         init(_ row: Row) throws {
             key = try row.decode(atIndex: 0)
@@ -22,6 +27,8 @@ struct SessionRecords: Sendable {
             createdAt = try row.decode(atIndex: 2)
             lastSeenAt = try row.decode(atIndex: 3)
             hasAccounts = try row.decode(atIndex: 4)
+            lastAttemptAt = try row.decode(atIndex: 5)
+            remembersSomebody = try row.decode(atIndex: 6)
         }
     }
 
@@ -35,8 +42,8 @@ struct SessionRecords: Sendable {
 
     func isOver(_ head: Head, lastUse: Int64, now: Int64) -> Bool {
         lifetimes.isOver(
-            hasAccounts: head.hasAccounts, createdAt: head.createdAt, lastSeenAt: max(head.lastSeenAt, lastUse),
-            now: now)
+            hasAccounts: head.hasAccounts, remembersSomebody: head.remembersSomebody, createdAt: head.createdAt,
+            lastSeenAt: max(head.lastSeenAt, lastUse), lastAttemptAt: head.lastAttemptAt, now: now)
     }
 
     func snapshot(_ db: Database, hash: SHA256Hash) throws -> Snapshot? {
@@ -60,7 +67,7 @@ struct SessionRecords: Sendable {
         let session = Session(
             key: SessionKey(head.key), createdAt: Date(milliseconds: head.createdAt),
             lastSeenAt: Date(milliseconds: head.lastSeenAt), accounts: accounts,
-            previousUsernames: Dictionary(previous) { first, _ in first })
+            previousUsernames: Dictionary(previous) { first, _ in first }, lastAttemptAt: head.lastAttemptAt)
         return Snapshot(session: session, idHash: idHash, tokens: tokens)
     }
 

@@ -134,27 +134,50 @@ extension SessionStore {
     public func removeSessions(issuer: String, sid: String?, subject: String? = nil) async throws(StoreError)
         -> [EndedAccount]
     {
-        guard sid != nil || subject != nil else { return [] }
+        try await database.write { [self] db, changes in
+            try removeSessions(db, &changes, issuer: issuer, sid: sid, subject: subject)
+        }
+    }
+
+    /// The same for a logout token, which is good once: that it was used is kept together with what it does, so that a
+    /// token whose work could not be stored is still good.
+    ///
+    /// - Parameters:
+    ///   - tokenID: its `jti`, which is unique for its issuer.
+    ///   - end: until when it has to be known again.
+    /// - Returns: the accounts that went; nil when it was used before.
+    public func removeSessions(issuer: String, sid: String?, subject: String?, tokenID: String, until end: Date)
+        async throws(StoreError) -> [EndedAccount]?
+    {
+        // The length sets the two apart.
+        let hash = SHA256Hash(of: "logout token \(issuer.utf8.count) \(issuer)\(tokenID)")
         return try await database.write { [self] db, changes in
-            let rows = try db.rows(
-                """
-                SELECT key, session, app, id, environment FROM account
-                WHERE issuer = ?1 AND (?2 IS NULL OR sid = ?2) AND (?3 IS NULL OR subject = ?3)
-                """, [issuer, sid, subject])
-            for row in rows {
-                let session = try row.decode(Int64.self, atIndex: 1)
-                try db.run("DELETE FROM account WHERE key = ?", [try row.decode(Int64.self, atIndex: 0)])
-                try db.run(
-                    "DELETE FROM session WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM account WHERE session = ?1)",
-                    [session])
-                changes.sessions.insert(session)
-            }
-            return try rows.map { row in
-                EndedAccount(
-                    app: try row.decode(atIndex: 2), session: SessionKey(try row.decode(atIndex: 1)),
-                    pseudonym: pseudonym(
-                        ofAccount: try row.decode(atIndex: 3), environment: try row.decode(atIndex: 4)))
-            }
+            try db.run(
+                "INSERT OR IGNORE INTO logout_token (hash, ends_at) VALUES (?, ?)", [hash.blob, end.milliseconds])
+            guard db.changesCount > 0 else { return nil }
+            return try removeSessions(db, &changes, issuer: issuer, sid: sid, subject: subject)
+        }
+    }
+
+    private func removeSessions(
+        _ db: Database, _ changes: inout StoreDatabase.Changes, issuer: String, sid: String?, subject: String?
+    ) throws -> [EndedAccount] {
+        guard sid != nil || subject != nil else { return [] }
+        let rows = try db.rows(
+            """
+            SELECT key, session, app, id, environment FROM account
+            WHERE issuer = ?1 AND (?2 IS NULL OR sid = ?2) AND (?3 IS NULL OR subject = ?3)
+            """, [issuer, sid, subject])
+        return try rows.map { row in
+            let session = try row.decode(Int64.self, atIndex: 1)
+            try db.run("DELETE FROM account WHERE key = ?", [try row.decode(Int64.self, atIndex: 0)])
+            try db.run(
+                "DELETE FROM session WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM account WHERE session = ?1)",
+                [session])
+            changes.sessions.insert(session)
+            return EndedAccount(
+                app: try row.decode(atIndex: 2), session: SessionKey(session),
+                pseudonym: pseudonym(ofAccount: try row.decode(atIndex: 3), environment: try row.decode(atIndex: 4)))
         }
     }
 

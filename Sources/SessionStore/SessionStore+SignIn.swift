@@ -16,10 +16,13 @@ extension SessionStore {
     /// A redemption takes seconds: an attempt that was consumed longer ago was cut off.
     private static let redemptionTime: Int64 = 2 * 60_000
 
-    /// Stores an attempt before the browser leaves. Answers the cookie's id, or a new one to set when there was no
-    /// (live) session.
-    public func beginSignIn(_ new: NewSignInAttempt, cookie: SessionID?) async throws(StoreError) -> SessionID {
+    /// Stores an attempt before the browser leaves.
+    ///
+    /// - Throws: `noRoom` when people who are not signed in take up as much as they may, or the disk is nearly full; not
+    ///   in a session with an account.
+    public func beginSignIn(_ new: NewSignInAttempt, cookie: SessionID?) async throws(StoreError) -> BegunSignIn {
         let now = now
+        let diskIsLow = reserve.isLow(now: now)
         let fresh = SessionID(randomBytes: randomBytes)
         let stateHash = SHA256Hash(of: new.state)
         let secrets = AttemptSecrets(nonce: new.nonce, codeVerifier: new.codeVerifier, attributes: new.attributes)
@@ -28,33 +31,39 @@ extension SessionStore {
         }
         let sealed = try sealer.seal(String(decoding: json, as: UTF8.self), for: .attempt(stateHash))
         let scopes = new.requestedScopes.joined(separator: " ")
+        let weight = Self.weight(new, sealed: sealed, scopes: scopes)
         return try await database.write { [self] db, changes in
             var id = fresh
             var session: Int64?
+            var isNewcomer = true
             if let cookie, let head = try records.head(db, hash: cookie.hash),
                 !records.isOver(head, lastUse: cache.lastUse(head.key), now: now)
             {
                 id = cookie
                 session = head.key
+                isNewcomer = !head.hasAccounts
                 try db.run("UPDATE session SET last_seen_at = MAX(last_seen_at, ?) WHERE key = ?", [now, head.key])
+                // A session without an account lives longer by this.
+                if isNewcomer { changes.sessions.insert(head.key) }
             }
+            if isNewcomer { try requireRoom(for: weight, in: session, diskIsLow: diskIsLow, db, now: now) }
             let key = try session ?? records.insertSession(db, fresh.hash, now: now)
             try db.run(
                 """
                 INSERT INTO sign_in_attempt (state_hash, session, begun_id_hash, app, return_to, prompt, requested_scopes,
-                    expected_account, begun_at, sealed)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    expected_account, begun_at, sealed, weight)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
                     stateHash.blob, key, id.hash.blob, new.app, new.returnTo, new.prompt, scopes,
-                    new.expectedAccountID, now, sealed,
+                    new.expectedAccountID, now, sealed, isNewcomer ? weight : 0,
                 ])
             try db.run(
                 """
                 DELETE FROM sign_in_attempt WHERE session = ? AND state_hash IN
                     (SELECT state_hash FROM sign_in_attempt WHERE session = ? ORDER BY begun_at DESC, rowid DESC LIMIT -1 OFFSET ?)
                 """, [key, key, Self.maxAttemptsPerSession])
-            return id
+            return BegunSignIn(sessionID: id, session: SessionKey(key))
         }
     }
 
@@ -145,6 +154,8 @@ extension SessionStore {
                 UPDATE session SET created_at = ?
                 WHERE key = ? AND NOT EXISTS (SELECT 1 FROM account WHERE session = ? AND (app <> ? OR id <> ?))
                 """, [now, session, session, app, account.id])
+            // Whoever has an account is no newcomer.
+            try db.run("UPDATE sign_in_attempt SET weight = 0 WHERE session = ? AND weight > 0", [session])
             try finish(attempt, in: session, fresh, db, now: now)
             changes.sessions.insert(session)
             return fresh

@@ -10,6 +10,8 @@ struct UpkeepProgress: Sendable {
     var notedKey: KeyRing.KeyID?
     /// nil when nothing is to be sealed anew.
     var resealing: Resealing?
+    /// Whether the file may have more free pages than it needs.
+    var isShrinking = false
 
     /// As at the opening of the database, which has noted the key.
     init(version: Int64? = nil, ring: KeyRing) {
@@ -39,7 +41,9 @@ extension SessionStore {
             progress.written = .now
             // Writes the uses first. When the disk refuses, the next minute tries again.
             _ = try? await purgeExpired()
+            progress.isShrinking = true
         }
+        if progress.isShrinking { progress.isShrinking = (try? await giveSpaceBack()) ?? false }
         return progress
     }
 
@@ -120,19 +124,39 @@ extension SessionStore {
             let candidates = heads.filter { isPurgeable($0, now) }.map(\.key)
             if !candidates.isEmpty { count += try await purge(candidates, now) }
         }
-        let expired = now &- lifetimes.attempt &- Self.purgeGrace
         var deleted = Self.batch
         while deleted == Self.batch {
-            deleted = try await database.write { db, _ in
-                try db.run(
-                    """
-                    DELETE FROM sign_in_attempt WHERE state_hash IN
-                        (SELECT state_hash FROM sign_in_attempt WHERE begun_at < ? LIMIT ?)
-                    """, [expired, Self.batch])
-                return db.changesCount
-            }
+            let (attempts, sessions) = try await purgeAttempts(now)
+            deleted = attempts
+            count += sessions
         }
         return count
+    }
+
+    /// Deletes attempts that are over, the sessions that end with them, and the logout tokens that are; answers how many
+    /// attempts and sessions.
+    private func purgeAttempts(_ now: Int64) async throws(StoreError) -> (attempts: Int, sessions: Int) {
+        try await database.write { [self] db, changes in
+            try db.run("DELETE FROM logout_token WHERE ends_at <= ?", [now])
+            let rows = try db.rows(
+                "SELECT rowid, session FROM sign_in_attempt WHERE begun_at < ? LIMIT ?",
+                [now &- lifetimes.attempt &- Self.purgeGrace, Self.batch])
+            var sessions: Set<Int64> = []
+            for row in rows {
+                try db.run("DELETE FROM sign_in_attempt WHERE rowid = ?", [try row.decode(Int64.self, atIndex: 0)])
+                sessions.insert(try row.decode(atIndex: 1))
+            }
+            var ended = 0
+            for key in sessions {
+                guard let head = try records.head(db, key: key), !head.hasAccounts, isPurgeable(head, now) else {
+                    continue
+                }
+                try db.run("DELETE FROM session WHERE key = ?", [key])
+                changes.sessions.insert(key)
+                ended += 1
+            }
+            return (rows.count, ended)
+        }
     }
 
     private func isPurgeable(_ head: SessionRecords.Head, _ now: Int64) -> Bool {

@@ -22,6 +22,8 @@ public final class SessionStore: Sendable {
         public var maxAge: Duration
         /// The time between leaving for the provider and coming back.
         public var attemptLifetime: Duration = .seconds(30 * 60)
+        /// How much people who are not signed in may take up.
+        public var newcomers = NewcomerLimits()
         /// How much memory the cache may take, in bytes.
         public var cacheBytes: Int
         /// Called after each operation on the database, on whatever thread it ended: for measuring. Must not block.
@@ -44,6 +46,8 @@ public final class SessionStore: Sendable {
     let records: SessionRecords
     let sealer: Sealer
     let lifetimes: Lifetimes
+    let newcomers: NewcomerLimits
+    let reserve: DiskReserve
     let clock: @Sendable () -> Date
     let randomBytes: @Sendable (Int) -> [UInt8]
     let onRotation: (@Sendable (KeyRing.KeyID) -> Void)?
@@ -74,6 +78,8 @@ public final class SessionStore: Sendable {
         self.cache = cache
         sealer = Sealer(keyRing, databasePath: configuration.path)
         records = SessionRecords(sealer: sealer, lifetimes: lifetimes)
+        newcomers = configuration.newcomers
+        reserve = DiskReserve(besides: configuration.path, bytes: configuration.newcomers.freeBytes)
         clock = now
         onRotation = configuration.onRotation
         self.randomBytes = randomBytes

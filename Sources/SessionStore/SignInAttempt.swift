@@ -38,6 +38,14 @@ public struct NewSignInAttempt: Sendable, Redacted {
     }
 }
 
+/// A sign-in that is stored: the browser may leave for the provider.
+public struct BegunSignIn: Sendable, Redacted {
+    /// The cookie's id, or a new one to set when there was no (live) session.
+    public let sessionID: SessionID
+    /// The session that it belongs to.
+    public let session: SessionKey
+}
+
 /// A consumed attempt: the proof that this callback, and no other, may redeem its code.
 public struct SignInAttempt: Sendable, Redacted {
     /// The application's name.

@@ -43,6 +43,22 @@ extension SessionStore {
         return waiting
     }
 
+    /// Rewrites a file from before version 3 once, so that from then on it gives free space back to the disk; false when
+    /// it does so already. Needs as much free space as the database takes, and keeps a server that works on it waiting.
+    public static func rewrite(databaseAt path: String) throws(StoreError) -> Bool {
+        let pool = try Schema.connect(path)
+        do {
+            defer { try? pool.close() }
+            return try pool.writeWithoutTransaction { db in
+                guard try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") != Schema.incrementalVacuum else { return false }
+                try db.execute(sql: "VACUUM")
+                return true
+            }
+        } catch {
+            throw StoreError(error, path)
+        }
+    }
+
     /// Runs the migrations on a copy beside the database, which is removed again; answers them. Needs as much free
     /// space as the database takes.
     public static func rehearseMigration(databaseAt path: String) throws(StoreError) -> [String] {

@@ -109,11 +109,28 @@ final class StoreDatabase: Sendable {
     /// How many transactions the writes so far took.
     var commitCount: Int { state.withLock { $0.commits } }
 
-    /// Refuses new work, waits for what is under way, and closes the file (which merges the log into it).
+    /// Merges the log into the file, which then has the size that it should, as far as nobody reads the log.
+    func mergeLog() async {
+        guard (try? enter()) != nil else { return }
+        defer { leave() }
+        await withCheckedContinuation { continuation in
+            pool.asyncWriteWithoutTransaction { db in
+                // Where it fails (the disk is full), the log does the same service.
+                _ = try? db.checkpoint(.passive)
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Refuses new work, waits for what is under way, merges the log into the file and closes it.
     func close() async {
+        let wasOpen = state.withLock { state in
+            defer { state.isOpen = false }
+            return state.isOpen
+        }
+        guard wasOpen else { return }
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
-                state.isOpen = false
                 if state.running > 0 { state.whenIdle = continuation }
                 return state.running == 0
             }
@@ -121,6 +138,8 @@ final class StoreDatabase: Sendable {
         }
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
+                // GRDB closes the writer before its readers, which could not merge the log.
+                _ = try? self.pool.writeWithoutTransaction { db in try db.checkpoint(.passive) }
                 // It fails only while statements run, and none do.
                 try? self.pool.close()
                 continuation.resume()
@@ -134,7 +153,7 @@ final class StoreDatabase: Sendable {
         guard let onOperation else { return }
         let failed =
             switch result {
-            case .success, .failure(.noSuchSession), .failure(.attemptNotPending): false
+            case .success, .failure(.noSuchSession), .failure(.attemptNotPending), .failure(.noRoom): false
             case .failure: true
             }
         onOperation(StoreOperation(kind: kind, duration: start.duration(to: .now), failed: failed))
@@ -183,6 +202,7 @@ final class StoreDatabase: Sendable {
         var changes = Changes()
         do {
             if db.isInsideTransaction { try db.rollback() }
+            let changesBefore = db.totalChangesCount
             try db.inTransaction(.immediate) {
                 for write in batch {
                     var own = Changes()
@@ -195,14 +215,16 @@ final class StoreDatabase: Sendable {
                     } catch {
                         let error = StoreError(error, path)
                         // A full disk or an I/O error concerns them all, and SQLite may have rolled back everything.
-                        if error.isUnavailable || !db.isInsideTransaction { throw error }
+                        if case .unavailable = error { throw error }
+                        guard db.isInsideTransaction else { throw error }
                         write.fail(error)
                     }
                 }
                 return .commit
             }
             state.withLock { state in
-                state.lastCommit = .now
+                // What changed nothing has touched no disk, and proves nothing about it.
+                if db.totalChangesCount != changesBefore { state.lastCommit = .now }
                 state.commits += 1
             }
             onCommit(changes)

@@ -11,6 +11,8 @@ public enum StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     case keyFile(String)
     /// Something was sealed with a key that the key ring does not hold, or was tampered with. The text says what to do.
     case cannotUnseal(String)
+    /// There is no room for one more person who is not signed in; everybody else goes on. The text says which limit.
+    case noRoom(String)
     /// The session, or its account, was revoked, expired or signed out meanwhile.
     case noSuchSession
     /// The sign-in attempt is not consumed, or already completed or failed, or gone with its session.
@@ -18,13 +20,17 @@ public enum StoreError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// True when trying again later can succeed: the answer is 503, and nobody is signed out.
     public var isUnavailable: Bool {
-        if case .unavailable = self { true } else { false }
+        switch self {
+        case .unavailable, .noRoom: true
+        default: false
+        }
     }
 
     /// What happened, for the log and the operator.
     public var description: String {
         switch self {
         case .unavailable(let reason): "storage unavailable: \(reason)"
+        case .noRoom(let reason): "no room for newcomers: \(reason)"
         case .corrupt(let reason): "storage damaged: \(reason)"
         case .newerSchema(let reason), .keyFile(let reason), .cannotUnseal(let reason): reason
         case .noSuchSession: "the session or account is gone"

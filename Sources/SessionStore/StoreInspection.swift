@@ -111,7 +111,7 @@ public struct StoreInspection: Sendable, Redacted {
         }
     }
 
-    private static func space(besides path: String) -> (free: Int64?, disk: Int64?) {
+    static func space(besides path: String) -> (free: Int64?, disk: Int64?) {
         var status = statvfs()
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         guard statvfs(folder, &status) == 0 else { return (nil, nil) }

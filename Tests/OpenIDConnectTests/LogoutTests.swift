@@ -20,13 +20,21 @@ struct LogoutTests {
         Row(testDescription: "without typ", change: { $0.header["typ"] = nil }),
         Row(testDescription: "with the typ JWT", change: { $0.header["typ"] = "JWT" }),
         Row(testDescription: "for us among others", change: { $0.claims["aud"] = ["other", clientID] }),
-        Row(testDescription: "without expiry, fresh", change: { $0.claims["exp"] = nil }),
+        Row(testDescription: "without expiry", fault: .malformed, change: { $0.claims["exp"] = nil }),
         Row(
-            testDescription: "without expiry, old", fault: .expired,
+            testDescription: "issued almost ten minutes ago",
             change: { token in
-                token.claims["exp"] = nil
-                token.claims["iat"] = time - 421
+                token.claims["iat"] = time - 599
+                token.claims["exp"] = time + 86_400
             }),
+        Row(
+            testDescription: "issued ten minutes ago, whenever it ends", fault: .expired,
+            change: { token in
+                token.claims["iat"] = time - 600
+                token.claims["exp"] = time + 86_400
+            }),
+        Row(testDescription: "that ended within the leeway", change: { $0.claims["exp"] = time - 299 }),
+        Row(testDescription: "from within the leeway of the future", change: { $0.claims["iat"] = time + 299 }),
         Row(
             testDescription: "with the typ of an access token", fault: .malformed,
             change: { $0.header["typ"] = "at+jwt" }),
@@ -79,6 +87,9 @@ struct LogoutTests {
                 of: text, metadata: metadata, registration: registration(), directory: directory)
             #expect(claims.tokenID == "id-1")
             #expect(claims.issuer == KindTests.provider)
+            // As long as it is remembered, and no shorter, it would be taken again.
+            let (issued, ends) = (token.claims["iat"] as? Int ?? 0, token.claims["exp"] as? Int ?? 0)
+            #expect(claims.expiresOn == Date(timeIntervalSince1970: Double(min(issued + 600, ends + 300))))
         }
         #expect(error?.idTokenFault == row.fault)
     }

@@ -15,8 +15,8 @@ import Testing
     ) async throws {
         let cached = try await store.signIn("adele", at: clock)
         let uncached = try await store.signIn("megan", at: clock)
-        let waiting = try await store.beginSignIn(.sample(state: "waiting"), cookie: nil)
-        let consumed = try await store.beginSignIn(.sample(state: "consumed"), cookie: nil)
+        let waiting = try await store.beginSignIn(.sample(state: "waiting"), cookie: nil).sessionID
+        let consumed = try await store.beginSignIn(.sample(state: "consumed"), cookie: nil).sessionID
         let attempt = try await store.consume("consumed", cookie: consumed)
         let key = try #require(try await store.session(cached)?.key)
 

@@ -103,7 +103,7 @@ import Testing
     @Test func theIDTokenIsSealedRenewedAndResealed() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
-        let begun = try await store.beginSignIn(.sample(state: "s"), cookie: nil)
+        let begun = try await store.beginSignIn(.sample(state: "s"), cookie: nil).sessionID
         let attempt = try await store.consume("s", cookie: begun)
         var account = NewAccount.sample("b2cuser")
         account.policy = "b2c_1_susi"

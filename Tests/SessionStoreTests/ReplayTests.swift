@@ -76,7 +76,7 @@ import Testing
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let stranger = try await store.signIn("mallory", at: fixture.clock)
-        let begun = try await store.beginSignIn(.sample(state: "s1"), cookie: nil)
+        let begun = try await store.beginSignIn(.sample(state: "s1"), cookie: nil).sessionID
         let issued = try await reach(row.stage, begun, store, fixture.clock)
         fixture.clock.advance(by: .seconds(row.afterSeconds))
         let cookie: SessionID? =

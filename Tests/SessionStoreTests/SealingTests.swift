@@ -73,7 +73,7 @@ import Testing
     @Test func noSecretIsInTheFilesInTheClear() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
-        let pending = try await store.beginSignIn(.sample(state: "pendingstate"), cookie: nil)
+        let pending = try await store.beginSignIn(.sample(state: "pendingstate"), cookie: nil).sessionID
         let id = try await store.signIn("adele", state: "donestate", at: fixture.clock)
         let key = try #require(try await store.session(id)?.key)
         try await store.storeRefreshed(
@@ -119,7 +119,7 @@ import Testing
         let fixture = try StoreFixture()
         let server = try fixture.open(cacheBytes: 0)
         let old = try await server.signIn("adele", at: fixture.clock)
-        let pending = try await server.beginSignIn(.sample(state: "pending"), cookie: nil)
+        let pending = try await server.beginSignIn(.sample(state: "pending"), cookie: nil).sessionID
         let oldRing = try KeyRing.load(orCreateAt: fixture.keyPath)
 
         let newRing = try KeyRing.rotate(fileAt: fixture.keyPath)

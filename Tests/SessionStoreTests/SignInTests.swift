@@ -8,7 +8,7 @@ import Testing
     @Test func aSignInIsThereAfterReopeningTheFile() async throws {
         let fixture = try StoreFixture()
         var store = try fixture.open()
-        let begun = try await store.beginSignIn(.sample(state: "s1"), cookie: nil)
+        let begun = try await store.beginSignIn(.sample(state: "s1"), cookie: nil).sessionID
         let attempt = try await store.consume("s1", cookie: begun)
         #expect(attempt.nonce == "nonce-of-s1")
         #expect(attempt.codeVerifier == "verifier-of-s1")
@@ -49,7 +49,7 @@ import Testing
         let begun = try await store.beginSignIn(.sample(state: "s1"), cookie: nil)
         #expect(try await store.hasLiveAttempt(state: "s1"))
         #expect(try await !store.hasLiveAttempt(state: "s2"))
-        let attempt = try await store.consume("s1", cookie: begun)
+        let attempt = try await store.consume("s1", cookie: begun.sessionID)
         _ = try await store.completeSignIn(
             attempt, account: .sample("adele"), tokens: .sample("a", at: fixture.clock))
         #expect(try await store.hasLiveAttempt(state: "s1"), "its callback may come again")
@@ -63,7 +63,7 @@ import Testing
     @Test func theSessionIDChangesAtSignInAndTheOldOneIsDead() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
-        let begun = try await store.beginSignIn(.sample(state: "s1"), cookie: nil)
+        let begun = try await store.beginSignIn(.sample(state: "s1"), cookie: nil).sessionID
         #expect(try await store.session(begun) != nil)
         let attempt = try await store.consume("s1", cookie: begun)
         let id = try await store.completeSignIn(
@@ -82,7 +82,7 @@ import Testing
     @Test func anAttemptIsConsumedOnceBy100ConcurrentConsumers() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
-        let id = try await store.beginSignIn(.sample(state: "s1"), cookie: nil)
+        let id = try await store.beginSignIn(.sample(state: "s1"), cookie: nil).sessionID
         let outcomes = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<100 {
                 group.addTask { try await store.consumeAttempt(state: "s1", code: "c", cookie: id).name }
@@ -96,7 +96,7 @@ import Testing
     @Test func anAttemptCompletesOnce() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
-        let id = try await store.beginSignIn(.sample(state: "s1"), cookie: nil)
+        let id = try await store.beginSignIn(.sample(state: "s1"), cookie: nil).sessionID
         let attempt = try await store.consume("s1", cookie: id)
         _ = try await store.completeSignIn(attempt, account: .sample("adele"), tokens: .sample("a", at: fixture.clock))
         await #expect(throws: StoreError.attemptNotPending) {
@@ -108,7 +108,7 @@ import Testing
     @Test func aFailedAttemptDoesNotComplete() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
-        let id = try await store.beginSignIn(.sample(state: "s1"), cookie: nil)
+        let id = try await store.beginSignIn(.sample(state: "s1"), cookie: nil).sessionID
         let attempt = try await store.consume("s1", cookie: id)
         try await store.failSignIn(attempt)
         await #expect(throws: StoreError.attemptNotPending) {
@@ -121,7 +121,7 @@ import Testing
     @Test func anAttemptOfARevokedSessionDoesNotComplete() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
-        let id = try await store.beginSignIn(.sample(state: "s1"), cookie: nil)
+        let id = try await store.beginSignIn(.sample(state: "s1"), cookie: nil).sessionID
         let attempt = try await store.consume("s1", cookie: id)
         #expect(try await store.revoke(attempt.session))
         await #expect(throws: StoreError.attemptNotPending) {
@@ -133,8 +133,8 @@ import Testing
     @Test func parallelTabsCompleteOneAfterTheOther() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
-        let first = try await store.beginSignIn(.sample(state: "tab1"), cookie: nil)
-        let second = try await store.beginSignIn(.sample(state: "tab2", app: "macos"), cookie: first)
+        let first = try await store.beginSignIn(.sample(state: "tab1"), cookie: nil).sessionID
+        let second = try await store.beginSignIn(.sample(state: "tab2", app: "macos"), cookie: first).sessionID
         #expect(first == second)
         let attempt1 = try await store.consume("tab1", cookie: first)
         let afterFirst = try await store.completeSignIn(
@@ -152,7 +152,7 @@ import Testing
     @Test func aPendingAttemptWithTheIDFromBeforeTheSignInGoesIntoASessionOfItsOwn() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
-        let shared = try await store.beginSignIn(.sample(state: "attacker"), cookie: nil)
+        let shared = try await store.beginSignIn(.sample(state: "attacker"), cookie: nil).sessionID
         let victim = try await store.signIn("adele", cookie: shared, at: fixture.clock)
         let attempt = try await store.consume("attacker", cookie: shared)
         let attacker = try await store.completeSignIn(
@@ -170,7 +170,7 @@ import Testing
         let store = try fixture.open(idle: .seconds(120))
         let old = try await store.signIn("adele", at: fixture.clock)
         fixture.clock.advance(by: .seconds(121))
-        let begun = try await store.beginSignIn(.sample(state: "s1"), cookie: old)
+        let begun = try await store.beginSignIn(.sample(state: "s1"), cookie: old).sessionID
         #expect(begun != old)
         #expect(try await store.session(begun)?.accounts.isEmpty == true)
         await store.close()
@@ -209,7 +209,9 @@ import Testing
         let fixture = try StoreFixture()
         let store = try fixture.open()
         var cookie: SessionID?
-        for number in 0..<60 { cookie = try await store.beginSignIn(.sample(state: "s\(number)"), cookie: cookie) }
+        for number in 0..<60 {
+            cookie = try await store.beginSignIn(.sample(state: "s\(number)"), cookie: cookie).sessionID
+        }
         let kept = try await fixture.outsider().read { db in
             try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sign_in_attempt")
         }
@@ -224,7 +226,7 @@ import Testing
     @Test func anErrorCallbackConsumesToo() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
-        let id = try await store.beginSignIn(.sample(state: "s1"), cookie: nil)
+        let id = try await store.beginSignIn(.sample(state: "s1"), cookie: nil).sessionID
         guard case .attempt(let attempt) = try await store.consumeAttempt(state: "s1", code: nil, cookie: id) else {
             Issue.record("not consumed")
             return

@@ -31,11 +31,16 @@ final class StoreFixture: Sendable {
     /// A store without background work: tests call its steps themselves.
     func open(
         idle: Duration = .seconds(3600), maxAge: Duration = .seconds(12 * 3600), cacheBytes: Int = 16 << 20,
-        keyRing: KeyRing? = nil
+        keyRing: KeyRing? = nil, newcomers: SessionStore.NewcomerLimits = .init(),
+        onOperation: (@Sendable (StoreOperation) -> Void)? = nil
     ) throws -> SessionStore {
         let clock = clock
+        var configuration = SessionStore.Configuration(
+            path: path, idle: idle, maxAge: maxAge, cacheBytes: cacheBytes)
+        configuration.newcomers = newcomers
+        configuration.onOperation = onOperation
         return try SessionStore(
-            configuration: .init(path: path, idle: idle, maxAge: maxAge, cacheBytes: cacheBytes),
+            configuration: configuration,
             keyRing: keyRing ?? .load(orCreateAt: keyPath), now: { clock.now },
             randomBytes: SessionStore.secureRandomBytes, backgroundWork: false)
     }
@@ -121,6 +126,7 @@ extension SessionStore {
         at clock: TestClock, sid: String? = nil
     ) async throws -> SessionID {
         let begun = try await beginSignIn(.sample(state: state, app: app, returnTo: "/\(app)"), cookie: cookie)
+            .sessionID
         let attempt = try await consume(state, cookie: begun)
         return try await completeSignIn(attempt, account: .sample(user, sid: sid), tokens: .sample(user, at: clock))
     }

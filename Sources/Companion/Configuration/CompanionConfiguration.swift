@@ -47,6 +47,8 @@ public struct CompanionConfiguration: Sendable {
 
     /// Where `/metrics` is served, apart from everything else; nil serves it to this machine itself on `host` and `port`.
     public var metricsListener: ListenAddress?
+    /// How much of the database people who are not signed in may take up.
+    public var newcomers = SessionStore.NewcomerLimits()
     /// Whether each request is a line of level info; else only of level debug, and a warning where it failed here.
     public var logRequests = false
 

@@ -11,7 +11,8 @@ enum ConfigurationKeys {
         "kiosk.idle_seconds", "kiosk.hosts", "trusted_proxies", "log_level", "log_format", "log_requests",
         "audit_log_file", "metrics.listen", "demo.client_secret", "limits.sign_ins_per_minute",
         "limits.sign_in_burst", "limits.callbacks_per_minute", "limits.forced_refreshes_per_minute",
-        "limits.operator_requests_per_minute", "limits.connections", "limits.exempt",
+        "limits.operator_requests_per_minute", "limits.connections", "limits.exempt", "limits.pending_sign_ins",
+        "limits.pending_megabytes", "limits.free_megabytes",
     ]
     static let application = [
         "page", "title", "kind", "client_id", "client_secret", "client_secret_file", "client_authentication",
@@ -153,6 +154,7 @@ struct ConfigurationReading {
             }
         }
         result.demoClientSecret = text("demo.client_secret")
+        result.newcomers = newcomerLimits()
         if applications.isEmpty, needsApplications {
             mistakes.add("apps", "names no application; see “Connect a real tenant” in the README")
         }

@@ -23,6 +23,11 @@ extension Problem {
         switch error {
         case .noSuchSession, .attemptNotPending:
             self.init(.sessionExpired, "You were signed out meanwhile. Sign in again.")
+        case .noRoom:
+            self.init(
+                .storageUnavailable,
+                "Too many sign-ins are under way, or the disk is nearly full. Try again in a few minutes.",
+                retryAfter: 60, reason: error.description)
         case .unavailable, .corrupt, .newerSchema, .keyFile, .cannotUnseal:
             self.init(
                 .storageUnavailable,

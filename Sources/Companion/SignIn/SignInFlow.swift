@@ -104,7 +104,7 @@ final class SignInFlow: Sendable {
             metrics.signInEnded(application.id, AttemptPurpose.Kind(options.userFlow), problem.code)
             // What a limit refused is no attempt, and leaves nothing behind.
             if problem.code != .signInLoop, let cookie, let session = try? await store.session(cookie) {
-                note(number, options, scopes: scopes, application, session)
+                note(number, options, scopes: scopes, application, session.key)
                 history.fail(number, session: session.key, problem)
             }
             throw error
@@ -123,10 +123,10 @@ final class SignInFlow: Sendable {
     }
 
     private func note(
-        _ number: Int, _ options: SignInOptions, scopes: [String], _ application: Application, _ session: Session
+        _ number: Int, _ options: SignInOptions, scopes: [String], _ application: Application, _ session: SessionKey
     ) {
         history.begin(
-            number, session: session.key, app: application.id, authority: options.authority.description,
+            number, session: session, app: application.id, authority: options.authority.description,
             settings: AttemptSettings(options, scopes: scopes))
     }
 
@@ -140,24 +140,23 @@ final class SignInFlow: Sendable {
         if application.page == .kiosk { try await provider.requireAnswer(of: options.authority) }
         let metadata = try await directory.metadata(for: options.authority)
         let subject = try await subject(of: options.userFlow, application, cookie: cookie)
-        let (secrets, sessionID) = try await beginAttempt(
+        let (secrets, begun) = try await beginAttempt(
             AttemptPurpose(
                 options, redirectURI: application.registration.redirectURI, mark: history.mark(number)), application,
             returnPath: options.returnPath,
             prompt: options.prompt, scopes: scopes, subject: subject, cookie: cookie)
-        guard let session = try await store.session(sessionID) else { throw StoreError.noSuchSession }
         var request = AuthorizationRequest(
             prompt: options.prompt, loginHint: options.loginHint, domainHint: options.domainHint, scopes: scopes,
             claims: options.claims)
         request.maxAge = options.maxAge
         request.extraParameters = options.extraParameters
         let location = request.url(metadata: metadata, registration: application.registration, attempt: secrets)
-        note(number, options, scopes: scopes, application, session)
+        note(number, options, scopes: scopes, application, begun.session)
         metrics.signInStarted(application.id, AttemptPurpose.Kind(options.userFlow))
         timeline.record(
-            session: session.key.value, app: application.id, step: "authorize", at: location, attempt: number,
+            session: begun.session.value, app: application.id, step: "authorize", at: location, attempt: number,
             since: start, correlationID: correlationID)
-        return (location, sessionID)
+        return (location, begun.sessionID)
     }
 
     /// Stores an attempt and answers where an administrator agrees for a whole tenant.
@@ -174,24 +173,23 @@ final class SignInFlow: Sendable {
             throw Problem(.badRequest, "“tenant” cannot be used: \(error.reason)")
         }
         let number = history.nextID()
-        let (secrets, sessionID) = try await beginAttempt(
+        let (secrets, begun) = try await beginAttempt(
             AttemptPurpose(
                 .adminConsent, at: application.authority, redirectURI: application.registration.redirectURI,
                 mark: history.mark(number)), application, returnPath: returnPath, prompt: nil,
             scopes: application.registration.scopes, subject: nil, cookie: cookie)
-        guard let session = try await store.session(sessionID) else { throw StoreError.noSuchSession }
         metrics.signInStarted(application.id, .adminConsent)
         history.begin(
-            number, session: session.key, app: application.id, authority: application.authority.description,
+            number, session: begun.session, app: application.id, authority: application.authority.description,
             settings: AttemptSettings(
                 prompt: "admin_consent", scopes: application.registration.scopes, tenant: tenant))
-        return (request.url(registration: application.registration, attempt: secrets), sessionID)
+        return (request.url(registration: application.registration, attempt: secrets), begun.sessionID)
     }
 
     private func beginAttempt(
         _ purpose: AttemptPurpose, _ application: Application, returnPath: ReturnPath, prompt: Prompt?,
         scopes: [String], subject: Account?, cookie: SessionID?
-    ) async throws -> (AuthorizationAttempt, SessionID) {
+    ) async throws -> (AuthorizationAttempt, BegunSignIn) {
         let secrets = AuthorizationAttempt(randomBytes: randomBytes)
         let attempt = NewSignInAttempt(
             app: application.id, state: secrets.state, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier,

@@ -17,6 +17,9 @@ struct SignInOptions: Sendable {
     /// What a kiosk asks for, in seconds. Not 0: some providers look at it again after the password was given, and would
     /// ask for ever. `prompt=login` asks for the password whatever the time.
     static let kioskMaxAge = 10
+    /// What an attempt keeps of an address that anybody may have written, in bytes.
+    private static func maxBytes(of name: String) -> Int { name.hasSuffix("_hint") ? 256 : 512 }
+    private static let maxClaimsBytes = 2048
 
     var prompt: Prompt?
     /// How long ago the person may have proved who they are, in seconds; nil does not ask.
@@ -73,7 +76,7 @@ struct SignInOptions: Sendable {
         }
         for name in known.subtracting(["claims"]) {
             guard let value = fields[name] else { continue }
-            guard value.utf8.count <= 512,
+            guard value.utf8.count <= SignInOptions.maxBytes(of: name),
                 !value.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
             else {
                 throw Problem(.badRequest, "“\(name)” is too long or has control characters.")
@@ -107,8 +110,8 @@ struct SignInOptions: Sendable {
             maxAge = seconds
         }
         if let text = fields["claims"], !text.isEmpty {
-            guard let request = ClaimsRequest(json: text) else {
-                throw Problem(.badRequest, "“claims” must be a JSON object of at most 8192 bytes.")
+            guard text.utf8.count <= SignInOptions.maxClaimsBytes, let request = ClaimsRequest(json: text) else {
+                throw Problem(.badRequest, "“claims” must be a JSON object of at most 2048 bytes.")
             }
             claims = request
         }

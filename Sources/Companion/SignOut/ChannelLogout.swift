@@ -1,7 +1,6 @@
 import Foundation
 import OpenIDConnect
 import SessionStore
-import Synchronization
 
 /// Sign-out that the provider begins: by the front channel (through the browser, which proves nothing but can only end
 /// the sessions that it names) and by the back channel (a signed token).
@@ -10,20 +9,12 @@ final class ChannelLogout: Sendable {
     private let store: SessionStore
     private let directory: ProviderDirectory
     private let audit: AuditLog
-    private let now: @Sendable () -> Date
-    /// Logout tokens that were used, until they end by themselves.
-    private let used = Mutex<[String: Date]>([:])
-    private static let maxUsed = 10_000
 
-    init(
-        applications: [Application], store: SessionStore, directory: ProviderDirectory, audit: AuditLog,
-        now: @escaping @Sendable () -> Date
-    ) {
+    init(applications: [Application], store: SessionStore, directory: ProviderDirectory, audit: AuditLog) {
         self.applications = applications
         self.store = store
         self.directory = directory
         self.audit = audit
-        self.now = now
     }
 
     /// Front-Channel Logout 1.0 section 2: ends what has this issuer and session id.
@@ -50,15 +41,16 @@ final class ChannelLogout: Sendable {
             throw Problem(.badRequest, "There is no logout_token that can be read.")
         }
         let claims = try await claims(of: token, issuer: issuer)
-        guard isFirst(claims) else { throw Problem(.badRequest, "This logout token was used before.") }
+        let ended: [EndedAccount]?
         do {
-            note(
-                try await store.removeSessions(
-                    issuer: claims.issuer, sid: claims.sessionID, subject: claims.subject))
+            ended = try await store.removeSessions(
+                issuer: claims.issuer, sid: claims.sessionID, subject: claims.subject, tokenID: claims.tokenID,
+                until: claims.expiresOn)
         } catch {
-            _ = used.withLock { $0.removeValue(forKey: ChannelLogout.key(claims)) }
             throw Problem(error)
         }
+        guard let ended else { throw Problem(.badRequest, "This logout token was used before.") }
+        note(ended)
     }
 
     /// The claims, as one of the applications of this issuer sees them: several may share a provider, and the token is
@@ -83,14 +75,4 @@ final class ChannelLogout: Sendable {
         }
         throw refusal
     }
-
-    private func isFirst(_ claims: LogoutTokenClaims) -> Bool {
-        let now = now()
-        return used.withLock { used in
-            if used.count >= ChannelLogout.maxUsed { used = used.filter { $0.value > now } }
-            return used.updateValue(claims.expiresOn, forKey: ChannelLogout.key(claims)) == nil
-        }
-    }
-
-    private static func key(_ claims: LogoutTokenClaims) -> String { "\(claims.issuer) \(claims.tokenID)" }
 }
