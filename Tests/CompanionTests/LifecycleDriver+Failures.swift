@@ -1,0 +1,76 @@
+import Foundation
+
+@testable import Companion
+
+/// Failures of the provider and of the store, and restarts.
+extension LifecycleDriver {
+    func fail(_ failure: LifecycleModel.Failure?) async throws {
+        func answer(_ status: Int, _ rest: String) -> String { #"{"status":\#(status),\#(rest)}"# }
+        let answer: String =
+            switch failure {
+            case .unavailable: answer(503, #""body":"down""#)
+            case .garbage: answer(200, #""body":"<p>A proxy was here.</p>""#)
+            case .throttled: answer(429, #""body":"{}","headers":{"Retry-After":"17"}"#)
+            case .invalidClient: answer(401, #""body":{"error":"invalid_client","error_codes":[7000222]}"#)
+            case .invalidGrant: answer(400, #""body":{"error":"invalid_grant","error_codes":[50173]}"#)
+            case .closed, .lostAnswer, nil: "null"
+            }
+        try await site.control(
+            #"{"token_error":\#(answer),"close_connection":\#(failure == .closed ? #""token""# : "null"),"#
+                + #""lost_token_answer":\#(failure == .lostAnswer)}"#)
+        model.failure = failure
+    }
+
+    func setDown(_ isDown: Bool) async throws {
+        guard model.isDown != isDown else { return }
+        try await site.control(#"{"provider_down":\#(isDown ? #""all""# : "null")}"#)
+        model.isDown = isDown
+    }
+
+    func setLocked(_ isLocked: Bool) async throws {
+        guard model.isLocked != isLocked else { return }
+        try isLocked ? lock.take() : lock.release()
+        model.isLocked = isLocked
+    }
+
+    /// The store fails when the provider has been asked: what it gives cannot be stored.
+    func lockStoreDuringRefresh(_ slot: Slot) async throws {
+        guard !model.isLocked, !model.isDown, let held = model.accounts[slot], !held.isRevoked, !held.isSpent,
+            held.unsaved == nil
+        else { return try await refresh(slot, .forced) }
+        try await fail(nil)
+        try await site.control(#"{"token_delay_ms":60}"#)
+        let before = requests
+        let (visitor, ids) = (visitor, ids)
+        async let refresh = visitor.outcome(of: .forced, slot, ids)
+        try await site.untilRequested(after: before)
+        try await setLocked(true)
+        let outcome = try await refresh
+        try await site.control(#"{"token_delay_ms":0}"#)
+        switch outcome {
+        case .refreshed: model.absorb(slot, [(.forced, outcome)], wasReplayed: false)
+        case .refused("storage_unavailable"): model.keepUnsaved(slot)
+        default: throw LawBroken("with a store that fails a refresh came to \(outcome)")
+        }
+    }
+
+    func restart() async throws {
+        try await site.restart()
+        model.restart()
+    }
+
+    func restartDuringRefresh(_ slot: Slot) async throws {
+        guard !model.isLocked, !model.isDown, model.accounts[slot]?.unsaved == nil else { return try await restart() }
+        try await fail(nil)
+        let allowed = model.outcomes(slot, [.forced]).union([.none])
+        let (visitor, ids) = (visitor, ids)
+        async let refresh = visitor.outcome(of: .forced, slot, ids)
+        try await restart()
+        let outcome = try await refresh
+        try demand(allowed.contains(outcome), "during a restart a refresh came to \(outcome), none of \(allowed)")
+        let wasReplayed = try await wasReplayed(slot)
+        model.absorb(slot, [(.forced, outcome)], wasReplayed: wasReplayed)
+        // What the browser did not learn, it asks again.
+        try await self.refresh(slot, .forced)
+    }
+}
