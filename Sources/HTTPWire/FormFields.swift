@@ -16,6 +16,9 @@ public struct FormFields: Sendable, Hashable {
         public let name: String
         /// The value; empty when there was no `=`.
         public let value: String
+
+        /// Byte by byte: Unicode's equivalence costs the square of a run of combining marks.
+        fileprivate func isNamed(_ wanted: String) -> Bool { name.utf8.elementsEqual(wanted.utf8) }
     }
 
     /// All fields in the order sent.
@@ -44,16 +47,16 @@ public struct FormFields: Sendable, Hashable {
     }
 
     /// The value of the first field of that name.
-    public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+    public subscript(name: String) -> String? { fields.first { $0.isNamed(name) }?.value }
 
     /// The values of all fields of that name.
-    public func values(for name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
+    public func values(for name: String) -> [String] { fields.filter { $0.isNamed(name) }.map(\.value) }
 
     /// Whether a name comes more than once; OAuth parameters must not (RFC 6749 §3.1).
-    public var hasRepeatedNames: Bool { Set(fields.map(\.name)).count < fields.count }
+    public var hasRepeatedNames: Bool { Set(fields.map { Array($0.name.utf8) }).count < fields.count }
 
     /// Whether this name comes more than once.
-    public func isRepeated(_ name: String) -> Bool { fields.count { $0.name == name } > 1 }
+    public func isRepeated(_ name: String) -> Bool { fields.count { $0.isNamed(name) } > 1 }
 
     private static func decode(_ bytes: ArraySlice<UInt8>) throws(FormError) -> String {
         do throws(PercentDecoding.Problem) {

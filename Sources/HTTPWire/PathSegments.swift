@@ -49,7 +49,9 @@ private func decodeOnce(_ bytes: some Collection<UInt8>) throws(PathError) -> St
 }
 
 private func check(_ segment: String) throws(PathError) {
-    guard segment != ".", segment != ".." else { throw .dotSegment }
+    // By bytes: to compare as Unicode does costs the square of a run of combining marks.
+    let isDots = (1...2).contains(segment.utf8.count) && segment.utf8.allSatisfy { $0 == UInt8(ascii: ".") }
+    guard !isDots else { throw .dotSegment }
     for byte in segment.utf8 where byte < 0x20 || byte == 0x7F || byte == ASCII.slash || byte == UInt8(ascii: "\\") {
         throw .forbiddenCharacter
     }

@@ -46,15 +46,13 @@ struct ErrorAnswer {
 
     /// "AADSTS65001: … Trace ID: … Correlation ID: … Timestamp: …" fills in what has no member of its own.
     private mutating func readDescription(_ description: String) {
-        let text = description.prefix(4096)
+        // By bytes: in some texts the boundary of a character depends on all that is before it.
+        let text = Array(description.utf8.prefix(4096))
         if aadsts.isEmpty { aadsts = Self.numbers(after: "AADSTS", in: text) }
         aadb2c = Self.numbers(after: "AADB2C", in: text)
-        traceID = traceID ?? Self.word(after: "Trace ID:", in: text).flatMap(Self.requestID)
-        correlationID = correlationID ?? Self.word(after: "Correlation ID:", in: text).flatMap(Self.requestID)
-        if timestamp == nil, let label = text.firstRange(of: "Timestamp:") {
-            timestamp = Self.time(
-                String(text[label.upperBound...].drop { $0 == " " }.prefix { !$0.isNewline && $0 != "\"" }))
-        }
+        traceID = traceID ?? Self.words(after: "Trace ID:", in: text, to: " ").flatMap(Self.requestID)
+        correlationID = correlationID ?? Self.words(after: "Correlation ID:", in: text, to: " ").flatMap(Self.requestID)
+        timestamp = timestamp ?? Self.words(after: "Timestamp:", in: text, to: "\"").flatMap(Self.time)
     }
 
     /// The error with its stable code. `error` and `suberror` decide; numbers only refine.
@@ -129,16 +127,39 @@ struct ErrorAnswer {
         return isTime ? text : nil
     }
 
-    private static func word(after label: String, in text: Substring) -> String? {
-        text.firstRange(of: label).map { String(text[$0.upperBound...].drop { $0 == " " }.prefix { !$0.isWhitespace }) }
+    /// What follows a label, without spaces before it, up to a byte or a line's end.
+    private static func words(after label: StaticString, in text: [UInt8], to end: Unicode.Scalar) -> String? {
+        places(behind: label, in: text, atMost: 1).first.map { place in
+            let rest = text[place...].drop { $0 == 0x20 }
+            return String(decoding: rest.prefix { $0 != UInt8(ascii: end) && $0 >= 0x20 }, as: UTF8.self)
+        }
     }
 
-    private static func numbers(after label: String, in text: Substring) -> [Int] {
+    private static func numbers(after label: StaticString, in text: [UInt8]) -> [Int] {
         var numbers: [Int] = []
-        for range in text.ranges(of: label).prefix(8) {
-            let digits = text[range.upperBound...].prefix { $0.isASCII && $0.isNumber }.prefix(9)
-            if let number = Int(digits), !numbers.contains(number) { numbers.append(number) }
+        for place in places(behind: label, in: text, atMost: 8) {
+            let digits = text[place...].prefix(9).prefix { (0x30...0x39).contains($0) }
+            if let number = Int(String(decoding: digits, as: UTF8.self)), !numbers.contains(number) {
+                numbers.append(number)
+            }
         }
         return numbers
+    }
+
+    /// Where the first occurrences of a label end.
+    private static func places(behind label: StaticString, in text: [UInt8], atMost count: Int) -> [Int] {
+        let label = Array(label.description.utf8)
+        var places: [Int] = []
+        var start = 0
+        while places.count < count, start + label.count <= text.count {
+            let end = start + label.count
+            if text[start..<end].elementsEqual(label) {
+                places.append(end)
+                start = end
+            } else {
+                start += 1
+            }
+        }
+        return places
     }
 }

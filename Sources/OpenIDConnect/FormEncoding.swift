@@ -6,7 +6,7 @@ enum FormEncoding {
         fields.map { escaped($0.name) + "=" + escaped($0.value) }.joined(separator: "&")
     }
 
-    /// The fields in their order; nil when an escape is broken or the text is not UTF-8.
+    /// The fields in their order; nil when an escape is broken, or the text is not UTF-8 or not stream-safe.
     static func decode(_ text: some Sequence<UInt8>) -> [(name: String, value: String)]? {
         var fields: [(name: String, value: String)] = []
         for pair in Array(text).split(separator: UInt8(ascii: "&")) {
@@ -49,7 +49,7 @@ enum FormEncoding {
             default: bytes.append(byte)
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        return String(validating: bytes, as: UTF8.self).flatMap { $0.isStreamSafe ? $0 : nil }
     }
 }
 

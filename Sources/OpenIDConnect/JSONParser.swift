@@ -85,7 +85,8 @@ struct JSONParser {
         while let byte = next {
             position += 1
             switch byte {
-            case UInt8(ascii: "\""): return String(validating: text, as: UTF8.self)
+            case UInt8(ascii: "\""):
+                return String(validating: text, as: UTF8.self).flatMap { $0.isStreamSafe ? $0 : nil }
             case UInt8(ascii: "\\"):
                 guard let scalar = escape() else { return nil }
                 text += Array(String(scalar).utf8)

@@ -1,6 +1,6 @@
 /// JSON (RFC 8259), read strictly: a repeated member name refuses the whole text, because two readers of one signed
 /// object must not see two different claims (RFC 7515 section 4, RFC 7519 section 4). Foundation's decoder takes one
-/// of them silently.
+/// of them silently. A string with more than 30 combining marks in a row refuses the text too.
 enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)

@@ -136,7 +136,7 @@ struct Endpoints: Sendable {
             throw Problem(.interactionRequired, "Nobody is signed in. Sign in first.", action: action)
         }
         if let id = id ?? exchange.field("account") {
-            guard let account = session.account(for: application.id, id: id) else {
+            guard id.utf8.count <= 512, let account = session.account(for: application.id, id: id) else {
                 throw Problem(.notFound, "This account is not signed in here.")
             }
             return (application, session, account)

@@ -88,7 +88,7 @@ final class Pipeline: Responder {
             }
             let exchange = Exchange(
                 route: route, id: routePath.id, application: application, cookie: cookie.id(in: head),
-                wantsPage: wantsPage(head),
+                wantsPage: Pipeline.wantsPage(head),
                 isRead: head.method == .get || head.method == .head, mayMonitor: mayMonitor, query: head.query,
                 context: context)
             if let response = endpoints.immediate(exchange) { return .response(response) }
@@ -156,7 +156,7 @@ final class Pipeline: Responder {
             to: publicURL.address + publicURL.ownPath(head.path) + (head.query.map { "?" + $0 } ?? ""), status: status)
     }
 
-    private func wantsPage(_ head: RequestHead) -> Bool { head[.accept]?.contains("text/html") ?? false }
+    static func wantsPage(_ head: RequestHead) -> Bool { head[.accept]?.contains("text/html") ?? false }
 
     // MARK: Failure
 
@@ -165,7 +165,7 @@ final class Pipeline: Responder {
         let problem = Problem(any: problem, correlationID: context.correlationID)
         context.note(problem)
         let language = languages.language(of: head)
-        return wantsPage(head) ? pages.errorPage(problem, in: language) : problem.response(in: language)
+        return Pipeline.wantsPage(head) ? pages.errorPage(problem, in: language) : problem.response(in: language)
     }
 }
 

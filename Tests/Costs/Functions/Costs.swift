@@ -25,13 +25,10 @@
         /// Delimiters of every grammar, alone and with something between, numbers, and what is dear in Unicode: marks
         /// that combine (in and out of canonical order), flags and joined emoji, whose boundaries depend on what is before.
         static let patterns = [
-            "a", "1", "0", ",", ";", "=", "&", "%", "%25", "%41", "%2525", "\"", "\\", "\\\"", "\\u0041", "[", "[]",
-            "[],", "{",
-            "{\"a\":", "1,", "/", "/..", "/a", ".", "a.", "-", "a-", " ", "\t", " ,", "a,", "a ", "a;", "a;q=1,", "a=",
-            "a=b;", "a=b&",
-            "a=b, ", "a=\"b\",", "W/\"a\",", "0-1,", ":", "a:b\r\n", " a\r\n", "\r\n", "1\r\na\r\n", "\u{E9}",
-            "\u{301}",
-            "\u{301}\u{323}", "\u{1F1E6}", "\u{1F469}\u{200D}", "\u{1100}\u{1161}", "AADSTS1", "Trace ID:", "T",
+            "a", "0", ",", ";", "=", "&", "%", "%25", "%2525", "\"", "\\", "\\u0041", "[", "[],", "{\"a\":", "1,", "/",
+            "/a", "a.",
+            "-", "a-", " ", " ,", "a ", "a;q=1,", "a=b;", "a=b&", "a=\"b\",", "W/\"a\",", ":", "a:b\r\n", " a\r\n",
+            "1\r\na\r\n", "\u{E9}", "\u{301}\u{323}", "\u{1F1E6}", "\u{1F469}\u{200D}", "\u{1100}\u{1161}", "AADSTS1",
             "11111111-2222-4333-8444-555555555555/",
         ]
     }

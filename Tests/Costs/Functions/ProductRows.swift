@@ -70,6 +70,9 @@
                 name: "session cookie", frames: [("", ""), ("__Host-companion=", "")],
                 made: [("cookies", { repeated("__Host-companion=" + String(repeating: "a", count: 43) + "b;", $0) })]
             ) { _ = cookie.id(in: try head(["Cookie"], $0)) },
+            Row(name: "whether a page is wanted", frames: [("", ""), ("text/", "html")]) {
+                _ = Pipeline.wantsPage(try head(["Accept"], $0))
+            },
             Row(name: "routes", frames: [("", ""), ("/", ""), ("/api/", "/account"), ("/api/ios/accounts/", "")]) {
                 _ = RoutePath($0)
             },
@@ -101,7 +104,10 @@
             },
             Row(
                 name: "JSON bodies",
-                frames: [("", ""), ("{\"account\":\"", "\"}"), ("{\"scopes\":[", "]}"), ("{\"scopes\":[\"", "\"]}")],
+                frames: [
+                    ("{\"", "\":1}"), ("", ""), ("{\"account\":\"", "\"}"), ("{\"scopes\":[", "]}"),
+                    ("{\"scopes\":[\"", "\"]}"),
+                ],
                 made: [
                     ("members", { "{" + (0..<max(1, $0 / 10)).map { "\"k\($0)\":1" }.joined(separator: ",") + "}" })
                 ]

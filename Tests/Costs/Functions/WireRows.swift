@@ -29,7 +29,7 @@
     /// A head with fields of this value.
     func head(_ names: [String], _ value: String) throws -> RequestHead {
         let text =
-            "GET / HTTP/1.1\r\nHost: a\r\n" + names.map { "\($0): \(value.prefix(16_384))\r\n" }.joined() + "\r\n"
+            "GET / HTTP/1.1\r\nHost: a\r\n" + names.map { "\($0): \(value)\r\n" }.joined() + "\r\n"
         var limits = WireLimits()
         limits.maxHeadBytes = 65_535
         var parser = RequestParser(limits: limits)
@@ -59,7 +59,7 @@
             Row(name: "request body", frames: bodies) { parse($0) },
             Row(name: "request body, byte by byte", frames: bodies) { parse($0, byByte: true) },
             Row(name: "fields by name") { text in
-                let head = try head(["Accept", "Accept", "Cookie", "Cookie"], text)
+                let head = try head(["Accept", "Cookie", "Accept"], text)
                 _ = (head[.accept], head[.cookie], head.values(for: .accept), head.headerFields)
             },
             Row(name: "cookies", frames: [("", ""), ("companion=", "")]) { text in
