@@ -173,7 +173,7 @@ extension SessionStore {
 
 /// What browsers offer to pages and ours do not use (W3C Permissions Policy); the clipboard's writing is used.
 private let unusedFeatures = [
-    "accelerometer", "autoplay", "camera", "clipboard-read", "display-capture", "encrypted-media", "fullscreen",
+    "accelerometer", "autoplay", "camera", "display-capture", "encrypted-media", "fullscreen",
     "geolocation", "gyroscope", "hid", "identity-credentials-get", "idle-detection", "local-fonts", "magnetometer",
     "microphone", "midi", "payment", "picture-in-picture", "publickey-credentials-create",
     "publickey-credentials-get", "screen-wake-lock", "serial", "storage-access", "usb", "window-management",

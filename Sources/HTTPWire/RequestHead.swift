@@ -55,15 +55,14 @@ public struct RequestHead: Sendable {
     public var fieldCount: Int { fields.count }
 
     /// The value of the field: of a field that comes on several lines all of them, joined by `, ` (`; ` for Cookie);
-    /// nil when there is none. Bytes beyond ASCII become U+FFFD: no field that is read here has them, and Unicode text
-    /// can cost the square of its length to compare or to search.
+    /// nil when there is none. Bytes that are not UTF-8 become U+FFFD.
     public subscript(name: HTTPField.Name) -> String? {
         guard let first = firstIndex(of: name) else { return nil }
-        var value = fieldText(fields[first].value)
+        var value = text(fields[first].value)
         var last = first
         while let next = firstIndex(of: name, from: last + 1) {
             value += name == .cookie ? "; " : ", "
-            value += fieldText(fields[next].value)
+            value += text(fields[next].value)
             last = next
         }
         return value
@@ -74,7 +73,7 @@ public struct RequestHead: Sendable {
         var values: [String] = []
         var start = 0
         while let index = firstIndex(of: name, from: start) {
-            values.append(fieldText(fields[index].value))
+            values.append(text(fields[index].value))
             start = index + 1
         }
         return values
@@ -129,14 +128,6 @@ public struct RequestHead: Sendable {
     }
 
     private func text(_ slice: Slice16) -> String { String(decoding: bytes[slice.range], as: UTF8.self) }
-
-    private func fieldText(_ slice: Slice16) -> String {
-        let value = bytes[slice.range]
-        guard !value.allSatisfy({ $0 < 0x80 }) else { return String(decoding: value, as: UTF8.self) }
-        var text = String.UnicodeScalarView()
-        for byte in value { text.append(byte < 0x80 ? Unicode.Scalar(byte) : "\u{FFFD}") }
-        return String(text)
-    }
 
     private func firstIndex(of name: HTTPField.Name, from start: Int = 0) -> Int? {
         let wanted = name.canonicalName.utf8.span

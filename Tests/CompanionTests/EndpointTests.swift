@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [("login_hint", 512, true), ("login_hint", 513, false), ("domain_hint", 513, false)])
+    @Test(arguments: [("login_hint", 256, true), ("login_hint", 257, false), ("domain_hint", 257, false)])
     func `what goes on to the provider has a length`(field: String, length: Int, isTaken: Bool) async throws {
         try await Site.run { site in
             let value = String(repeating: "a", count: length)

@@ -58,7 +58,7 @@ import Testing
             Snapshot(
                 session: Session(
                     key: SessionKey(key), createdAt: Date(milliseconds: 0), lastSeenAt: Date(milliseconds: 0),
-                    accounts: [], previousUsernames: previous),
+                    accounts: [], previousUsernames: previous, lastAttemptAt: 0),
                 idHash: SHA256Hash(of: "id\(key)"), tokens: [])
         }
         for key in 2..<10_000 {
