@@ -236,7 +236,10 @@ import Testing
         }
         try await Self.run(configured: { $0.limits.connections = 2 }) { site in
             #expect(try await six(site, delay: 1000) == [200, 200])
-            let metrics = try await Visitor(site).metrics()
+            // This may take a connection of its own, which is one too many while both are open.
+            var answer = try? await Visitor(site).metrics()
+            for _ in 0..<100 where answer == nil { answer = try? await Visitor(site).metrics() }
+            let metrics = try #require(answer)
             #expect(metrics[#"companion_limited_total{limit="connections"}"#] >= 4)
             #expect(site.log.all.count { $0.contains("limit_reached") && $0.contains("connections") } == 1)
         }
