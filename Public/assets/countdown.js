@@ -3,7 +3,7 @@
 import { element } from "./element.js";
 import { t } from "./strings.js";
 
-/** Counts down for the eye; a screen reader is told once, when the wait is over. */
+/** Counts down for the eye; a screen reader announces it once, when the wait is over. */
 export function countdown(seconds, whenOver = () => {}) {
   const left = element("span");
   const over = element("span");

@@ -2,7 +2,7 @@ import Expiring
 import Foundation
 import Synchronization
 
-/// How often a token that is still good may be replaced, whoever asks: so many times a minute for an account of an
+/// How often a token that is still good may be replaced, no matter who asks: so many times a minute for an account of an
 /// application, all of its sessions together.
 final class ForcedRefreshLimit: Sendable {
     /// Of one application.

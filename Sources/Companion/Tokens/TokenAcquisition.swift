@@ -283,7 +283,7 @@ final class TokenAcquisition: Sendable {
         return Problem(error, action: signIn(application, account, target, claims: error.claims ?? demanded))
     }
 
-    /// Remembers what an API asks for beyond what a silent renewal can give: the next sign-in carries it, whoever begins it.
+    /// Remembers what an API asks for beyond what a silent renewal can give: the next sign-in carries it, no matter who begins it.
     func learn(_ claims: ClaimsRequest, reason: Problem.Code, for target: TokenTarget) async throws(StoreError) {
         guard target.tenant == nil else { return }
         try await store.markNeedsInteraction(

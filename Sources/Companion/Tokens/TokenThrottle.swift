@@ -33,7 +33,7 @@ final class TokenThrottle: Sendable {
     static let maxAccounts = 3
     /// In seconds.
     static let window: TimeInterval = 60
-    /// What others are told to wait while a probe is under way, in seconds.
+    /// How long others are asked to wait while a probe is under way, in seconds.
     static let probeWait: TimeInterval = 5
     /// A probe that never ended is none any more, in seconds: longer than an exchange can take.
     private static let probeLimit: TimeInterval = 120
