@@ -35,11 +35,12 @@ extension ConfigurationReading {
         return limits
     }
 
-    private mutating func number(_ key: String, from least: Int = 0) -> Int? {
+    /// A whole number; where 0 is allowed it turns a limit off.
+    mutating func number(_ key: String, from least: Int = 0, to most: Int = 1_000_000) -> Int? {
         guard let value = text(key) else { return nil }
-        guard let number = Int(value), (least...1_000_000).contains(number) else {
+        guard let number = Int(value), (least...most).contains(number) else {
             let off = least == 0 ? "; 0 turns the limit off" : ""
-            mistakes.add(key, "must be a whole number from \(least) to 1000000, not “\(value)”\(off)")
+            mistakes.add(key, "must be a whole number from \(least) to \(most), not “\(value)”\(off)")
             return nil
         }
         return number
