@@ -107,7 +107,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "FuzzTests", dependencies: ["HTTPWire", "OpenIDConnect", "Companion", "DemoTenant", httpTypes],
-            path: "Tests/Fuzz", exclude: ["Corpus", "Dictionaries", "Driver", "README.md", "run"],
+            path: "Tests/Fuzz", exclude: ["Corpus", "Driver", "README.md", "run"],
             swiftSettings: settings),
         // What Tests/Costs/run counts the instructions of. Empty in a release build.
         .executableTarget(

@@ -39,6 +39,14 @@ enum ASCII {
         return letter < 6 ? letter &+ 10 : nil
     }
 
+    /// The bytes as text; each byte beyond ASCII becomes U+FFFD.
+    static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+        var text = String.UnicodeScalarView()
+        for byte in bytes { text.append(byte < 0x80 ? Unicode.Scalar(byte) : "\u{FFFD}") }
+        return String(text)
+    }
+
     /// Whether `bytes[range]` is `lowercase` in any case.
     @inline(__always)
     static func matches(_ bytes: Span<UInt8>, _ range: Range<Int>, _ lowercase: StaticString) -> Bool {

@@ -1,12 +1,9 @@
 import HTTPTypes
 
 /// The cookies of a request, read leniently (RFC 6265 §5.4 and §4.2.1 from the reading side): what is not `name=value`
-/// is skipped, never an error, since other applications on the host set cookies too.
+/// is skipped, never an error, since other applications on the host set cookies too. Bytes beyond ASCII become U+FFFD.
 public struct RequestCookies: Sendable {
     private let bytes: [UInt8]
-
-    /// The cookies in a Cookie field's value.
-    public init(_ header: String) { bytes = Array(header.utf8) }
 
     /// The cookies of a head; several Cookie lines count as one.
     public init(_ head: RequestHead) {
@@ -71,5 +68,5 @@ public struct RequestCookies: Sendable {
         return true
     }
 
-    private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+    private func text(_ range: Range<Int>) -> String { ASCII.text(bytes[range]) }
 }

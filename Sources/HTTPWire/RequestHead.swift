@@ -55,25 +55,26 @@ public struct RequestHead: Sendable {
     public var fieldCount: Int { fields.count }
 
     /// The value of the field: of a field that comes on several lines all of them, joined by `, ` (`; ` for Cookie);
-    /// nil when there is none. Bytes that are not UTF-8 become U+FFFD.
+    /// nil when there is none. Bytes beyond ASCII become U+FFFD each: no field that is read here has any, and text in Unicode
+    /// can cost the square of its length to compare or to search.
     public subscript(name: HTTPField.Name) -> String? {
         guard let first = firstIndex(of: name) else { return nil }
-        var value = text(fields[first].value)
+        var value = ASCII.text(bytes[fields[first].value.range])
         var last = first
         while let next = firstIndex(of: name, from: last + 1) {
             value += name == .cookie ? "; " : ", "
-            value += text(fields[next].value)
+            value += ASCII.text(bytes[fields[next].value.range])
             last = next
         }
         return value
     }
 
-    /// The value of each of the field's lines, in order.
+    /// The value of each of the field's lines, in order; bytes beyond ASCII become U+FFFD.
     public func values(for name: HTTPField.Name) -> [String] {
         var values: [String] = []
         var start = 0
         while let index = firstIndex(of: name, from: start) {
-            values.append(text(fields[index].value))
+            values.append(ASCII.text(bytes[fields[index].value.range]))
             start = index + 1
         }
         return values

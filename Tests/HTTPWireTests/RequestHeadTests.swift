@@ -39,13 +39,14 @@ struct RequestHeadTests {
         #expect(head[tilde] == nil)
     }
 
-    @Test("A value that is not UTF-8 is repaired in a string and kept in the fields")
-    func notUTF8() throws {
-        let field = HTTPField(name: .userAgent, value: [0x61, 0xFF])
+    @Test("A value's bytes beyond ASCII are replaced in a string and kept in the fields")
+    func beyondASCII() throws {
+        let field = HTTPField(name: .userAgent, value: [0x61, 0xC3, 0xA9, 0xFF])
         let head = try RequestHead(target: "/", headerFields: HTTPFields([field]))
-        #expect(head[.userAgent] == "a\u{FFFD}")
+        #expect(head[.userAgent] == "a\u{FFFD}\u{FFFD}\u{FFFD}")
+        #expect(head.values(for: .userAgent) == ["a\u{FFFD}\u{FFFD}\u{FFFD}"])
         let kept = try #require(head.headerFields.first { $0.name == .userAgent })
-        #expect(kept.withUnsafeBytesOfValue { Array($0) } == [0x61, 0xFF])
+        #expect(kept.withUnsafeBytesOfValue { Array($0) } == [0x61, 0xC3, 0xA9, 0xFF])
     }
 
     @Test(

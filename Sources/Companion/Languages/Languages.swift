@@ -44,11 +44,7 @@ struct Languages: Sendable {
 
     /// The language of a request: the person's choice, else what the browser asks for, else English.
     func language(of head: RequestHead) -> Language {
-        if let cookies = head[.cookie],
-            let chosen = RequestCookies(cookies).all(cookieName).lazy.compactMap({ self[$0] }).first
-        {
-            return chosen
-        }
+        if let chosen = RequestCookies(head).all(cookieName).lazy.compactMap({ self[$0] }).first { return chosen }
         return head[.acceptLanguage].flatMap(lookup) ?? source
     }
 

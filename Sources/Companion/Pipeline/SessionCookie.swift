@@ -18,8 +18,7 @@ struct SessionCookie: Sendable {
 
     /// The session's id that a request carries; nil without one or when it has not the form of one.
     func id(in head: RequestHead) -> SessionID? {
-        guard let header = head[.cookie] else { return nil }
-        return RequestCookies(header).all(name).lazy.compactMap { SessionID(cookieValue: $0) }.first
+        RequestCookies(head).all(name).lazy.compactMap { SessionID(cookieValue: $0) }.first
     }
 
     /// A response that sets the cookie to an id.

@@ -63,8 +63,8 @@
                 _ = (head[.accept], head[.cookie], head.values(for: .accept), head.headerFields)
             },
             Row(name: "cookies", frames: [("", ""), ("companion=", "")]) { text in
-                _ = RequestCookies(text).all("companion")
-                _ = RequestCookies(text)["companion"]
+                let cookies = RequestCookies(try head(["Cookie"], text))
+                _ = (cookies.all("companion"), cookies["companion"])
             },
             Row(name: "forms and queries", frames: [("", ""), ("a=", ""), ("", "=a")]) { text in
                 let fields = try FormFields(query: text)

@@ -114,8 +114,8 @@ class Stranger:
     # The kinds of request, each as large as it may be.
 
     def large_claims(self):
-        claims = json.dumps({"id_token": {secrets.token_hex(3900): None}}, separators=(",", ":"))
-        return self.sign_in(claims=claims, scope=" ".join(secrets.token_hex(4) for _ in range(50)), domain_hint=secrets.token_hex(250))
+        claims = json.dumps({"id_token": {secrets.token_hex(1000): None}}, separators=(",", ":"))
+        return self.sign_in(claims=claims, scope=" ".join(secrets.token_hex(4) for _ in range(50)), domain_hint=secrets.token_hex(128))
 
     def strange_answer(self):
         return self.send("POST", "/auth/callback", f"state={secrets.token_hex(20)}&code={secrets.token_hex(7000)}")

@@ -18,6 +18,11 @@ private func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || b
 
 private func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
+/// What a field's value is as text: each byte beyond ASCII is U+FFFD.
+func asciiText(_ bytes: some Sequence<UInt8>) -> String {
+    bytes.map { $0 < 0x80 ? String(Unicode.Scalar($0)) : "\u{FFFD}" }.joined()
+}
+
 /// The head's own bytes, split at CR LF: nothing about the request is decided in two ways.
 private func checkLines(_ head: RequestHead) throws(Disagreement) {
     var lines: [[UInt8]] = [[]]
@@ -49,7 +54,7 @@ private func checkLines(_ head: RequestHead) throws(Disagreement) {
         let value = line[(colon + 1)...].drop(while: blank).reversed().drop(while: blank).reversed()
         try agree(text(head.bytes[field.name.range]), name, "The field's name")
         try agree(Array(head.bytes[field.value.range]), Array(value), "The field's value")
-        values[name.lowercased(), default: []].append(text(value))
+        values[name.lowercased(), default: []].append(asciiText(value))
     }
     try checkFraming(head, values)
     for name in values.keys {
