@@ -81,8 +81,6 @@ final class LifecycleDriver {
     }
 
     func take(_ step: LifecycleStep) async throws {
-        // libcurl repeats what was sent on a connection that it had used before: the failure is one on a new connection.
-        if model.failure == .closed { try await fail(.closed) }
         switch step {
         case .begin(let slot): try await begin(slot)
         case .callback(let before, let arrival): try await callback(before: before, arrival)
@@ -182,10 +180,14 @@ final class LifecycleDriver {
         let index = model.attempts.count - 1 - before
         guard model.attempts.indices.contains(index) else { return }
         let attempt = model.attempts[index]
+        // One answer can be taken for a repeated request's, several cannot.
+        if arrival != .once, model.failure == .closed { try await fail(nil) }
         switch arrival {
         case .once:
+            let unharmed = model.unharmed
             let expected = model.callback(index)
-            try expect(try await visitor.landing(of: attempt), expected)
+            let landing = try await visitor.landing(of: attempt)
+            try expect(landing, expected, or: unharmed) { $0.callback(index) }
         case .twiceAtOnce:
             let renewsCookie = model.isGood(index) || attempt.isCompleted
             let expected = model.callback(index)
@@ -220,6 +222,17 @@ final class LifecycleDriver {
 
     func expect(_ landing: LifecycleModel.Landing, _ expected: LifecycleModel.Landing) throws {
         try demand(landing == expected, "the callback came to \(landing), not \(expected)")
+    }
+
+    /// Takes what was found as the model has it, or as the model has it where nothing failed, if that can be.
+    func expect<Result: Equatable>(
+        _ found: Result, _ expected: Result, or unharmed: LifecycleModel?, _ step: (inout LifecycleModel) -> Result
+    ) throws {
+        if found != expected, var other = unharmed, step(&other) == found {
+            model = other
+        } else {
+            try demand(found == expected, "it came to \(found), not \(expected)")
+        }
     }
 
     /// After answers that may have come in any order, the browser has the cookie of one of them.

@@ -110,6 +110,15 @@ struct LifecycleModel {
 
     init(isSingleUse: Bool) { self.isSingleUse = isSingleUse }
 
+    /// The same without the failure, where the failure is a closed connection: libcurl repeats what it sent on a connection
+    /// that it had used before.
+    var unharmed: LifecycleModel? {
+        guard failure == .closed else { return nil }
+        var model = self
+        model.failure = nil
+        return model
+    }
+
     // MARK: Tokens
 
     func needsRefresh(_ slot: Slot, _ call: Call) -> Bool {
