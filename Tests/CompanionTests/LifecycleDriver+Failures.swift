@@ -31,6 +31,7 @@ extension LifecycleDriver {
         guard model.isLocked != isLocked else { return }
         try isLocked ? lock.take() : lock.release()
         model.isLocked = isLocked
+        model.lockedAt = model.now
     }
 
     /// The store fails when the provider has been asked: what it gives cannot be stored.
@@ -55,6 +56,7 @@ extension LifecycleDriver {
     }
 
     func restart() async throws {
+        if model.isUseUnwritten { try await setLocked(false) }
         try await site.restart()
         model.restart()
     }

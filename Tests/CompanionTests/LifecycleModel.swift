@@ -93,6 +93,8 @@ struct LifecycleModel {
     private static let valid = 1195
     private static let codeLifetime = 600
     private static let attemptLifetime = 1800
+    /// A session that is known to have been used within this time is not over, by far.
+    private static let idle = 1800
     private static let replayWindow = 600
 
     let isSingleUse: Bool
@@ -103,6 +105,8 @@ struct LifecycleModel {
     var failure: Failure?
     var isDown = false
     var isLocked = false
+    /// When the store was locked.
+    var lockedAt = 0
     /// How many refresh tokens were used twice, each for the reason that law 3 allows.
     var replays = 0
     /// How many token requests the calls one by one made.
@@ -222,6 +226,9 @@ struct LifecycleModel {
     /// A forced refresh brought tokens that could not be stored.
     mutating func keepUnsaved(_ slot: Slot) { accounts[slot]?.unsaved = (.main, now) }
 
+    /// Whether a restart would end the session, rightly: that it was used is known in memory alone.
+    var isUseUnwritten: Bool { isLocked && now - lockedAt > Self.idle }
+
     /// A restart forgets what is in memory alone.
     mutating func restart() {
         for (slot, held) in accounts where held.unsaved != nil {
@@ -239,6 +246,9 @@ struct LifecycleModel {
             && !isLocked && !isDown && failure == nil
     }
 
+    /// Whether its callback comes too late.
+    func isOver(_ attempt: Attempt) -> Bool { now - attempt.begunAt >= Self.attemptLifetime }
+
     /// A callback, from the browser that began it.
     mutating func callback(_ index: Int) -> Landing {
         let attempt = attempts[index]
@@ -249,7 +259,7 @@ struct LifecycleModel {
         case .failed: return over
         case .completed(let at): return now - at < Self.replayWindow ? .page : over
         case .waiting:
-            guard now - attempt.begunAt < Self.attemptLifetime else { return over }
+            guard !isOver(attempt) else { return over }
             guard isGood(index) else {
                 if !isDown { failure = nil }
                 attempts[index].state = .failed
