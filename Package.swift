@@ -112,7 +112,9 @@ let package = Package(
         // What Tests/Costs/run counts the instructions of. Empty in a release build.
         .executableTarget(
             name: "Costs",
-            dependencies: ["Companion", "HTTPClient", "HTTPWire", "OpenIDConnect", "SessionStore", httpTypes],
+            dependencies: [
+                "Companion", "HTTPClient", "HTTPServer", "HTTPWire", "OpenIDConnect", "SessionStore", httpTypes,
+            ],
             path: "Tests/Costs/Functions", swiftSettings: settings),
     ]
 )

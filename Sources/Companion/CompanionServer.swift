@@ -35,18 +35,27 @@ public final class CompanionServer: Sendable {
         now: @escaping @Sendable () -> Date = { Date() },
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes
     ) throws {
+        let applications = configuration.applications
         let cookie = SessionCookie(configuration: configuration)
         let languages = try Languages(
             folder: configuration.publicFolder + "/languages", cookieName: cookie.name + "-language")
         let pages = try Pages(
-            folder: configuration.publicFolder, applications: configuration.applications, languages: languages,
+            folder: configuration.publicFolder, applications: applications, languages: languages,
             publicURL: configuration.publicURL)
         isShared = configuration.deviceMode == .shared
-        let metrics = Metrics(
-            applications: configuration.applications, workers: workers.workers.count, now: now)
+
+        // What is reported.
+        let metrics = Metrics(applications: applications, workers: workers.workers.count, now: now)
         self.workers = workers
         lag = EventLoopLag(metrics: metrics)
         let audit = try AuditLog(logger: logger, file: configuration.auditLogFile, now: now)
+        let memory = SessionMemory(now: now)
+        self.memory = memory
+        let timeline = Timeline(memory: memory)
+        let recent = RecentSignIns(now: now)
+        let journal = SignInJournal(memory: memory, metrics: metrics, audit: audit, recent: recent)
+
+        // Where sessions live, and who may have one.
         store = try SessionStore(
             configuration: configuration, now: now, randomBytes: randomBytes, onOperation: metrics.database
         ) { audit.write(.keysRotated, more: ["key": $0.description]) }
@@ -54,51 +63,53 @@ public final class CompanionServer: Sendable {
             workers: workers,
             configuration: HTTPClient.Configuration(userAgent: "companion/\(companionVersion)"))
         self.client = client
-        let provider = ProviderClient(client: client, metrics: metrics)
-        let directory = ProviderDirectory(
-            configured: Set(configuration.applications.flatMap { [$0.authority] + $0.userFlows.values }),
-            transport: { try await provider.send($0) }, now: now)
-        let admission = Admission(applications: configuration.applications, directory: directory)
-        let memory = SessionMemory(now: now)
-        self.memory = memory
-        let timeline = Timeline(memory: memory)
-        let trips = TripLimit(now: now)
-        let credentials = ClientCredentials(now: now, randomBytes: randomBytes)
-        let exchange = TokenExchange(provider: provider, throttle: TokenThrottle(now: now))
-        let history = AttemptHistory(memory: memory)
-        let recent = RecentSignIns(now: now)
+        let providers = Providers(
+            applications: applications, client: client, metrics: metrics, now: now, randomBytes: randomBytes)
+        let admission = Admission(applications: applications, directory: providers.directory)
+        let sessions = SessionLookup(store: store, admission: admission, audit: audit, logger: logger)
+
+        // What is done for them.
         let tokens = TokenAcquisition(
-            store: store, directory: directory, admission: admission, timeline: timeline, credentials: credentials,
-            exchange: exchange, metrics: metrics, publicURL: configuration.publicURL, now: now)
-        let monitoring = MonitoringReport(
-            configuration: configuration, metrics: metrics, store: store, credentials: credentials, now: now)
+            publicURL: configuration.publicURL, store: store, providers: providers, admission: admission,
+            reportingTo: (timeline, metrics))
+        let signOut = SignOutFlow(
+            configuration: configuration, store: store, providers: providers, timeline: timeline, memory: memory,
+            trips: journal.trips, audit: audit, logger: logger)
         let limits = RequestLimits(configuration: configuration, metrics: metrics, now: now) { limit, application in
             audit.limitReached(limit.rawValue, application: application)
         }
+        let monitoring = MonitoringReport(
+            configuration: configuration, metrics: metrics, store: store, credentials: providers.credentials, now: now)
         let endpoints = Endpoints(
-            configuration: configuration, store: store, admission: admission, cookie: cookie,
-            signInFlow: SignInFlow(
-                configuration: configuration, store: store, directory: directory, admission: admission,
-                timeline: timeline, trips: trips,
-                provider: provider, credentials: credentials, exchange: exchange, history: history,
-                metrics: metrics, audit: audit, recent: recent, now: now, randomBytes: randomBytes),
-            history: history, memory: memory, languages: languages,
-            signOutFlow: SignOutFlow(
-                configuration: configuration, store: store, directory: directory, provider: provider,
-                credentials: credentials, timeline: timeline, memory: memory, trips: trips, audit: audit,
-                logger: logger, randomBytes: randomBytes),
-            channelLogout: ChannelLogout(
-                applications: configuration.applications, store: store, directory: directory, audit: audit),
-            acquisition: tokens,
-            api: APIProxy(
-                client: client, tokens: tokens, directory: directory, throttle: Throttle(now: now), timeline: timeline,
-                trips: trips, metrics: metrics, now: now),
-            timeline: timeline, formPosts: FormPostCallbacks(now: now, randomBytes: randomBytes),
-            authorities: AuthorityCheck(client: client, now: now), monitoring: monitoring, limits: limits,
-            audit: audit, recent: recent, logger: logger)
+            signIn: SignInEndpoints(
+                flow: SignInFlow(
+                    configuration: configuration, store: store, providers: providers, admission: admission,
+                    journal: journal),
+                store: store, formPosts: FormPostCallbacks(now: now, randomBytes: randomBytes), cookie: cookie,
+                publicURL: configuration.publicURL),
+            signOut: SignOutEndpoints(
+                flow: signOut,
+                channels: ChannelLogout(
+                    applications: applications, store: store, directory: providers.directory, audit: audit),
+                cookie: cookie, isShared: isShared),
+            accounts: AccountEndpoints(store: store, sessions: sessions, signOut: signOut, cookie: cookie),
+            tokens: TokenEndpoints(
+                configuration: configuration, store: store, acquisition: tokens,
+                api: APIProxy(
+                    client: client, tokens: tokens, directory: providers.directory, throttle: Throttle(now: now),
+                    timeline: timeline, trips: journal.trips, metrics: metrics, now: now),
+                limits: limits, timeline: timeline),
+            story: StoryEndpoints(history: journal.history, timeline: timeline, languages: languages),
+            portal: PortalEndpoints(
+                configuration: configuration, store: store, memory: memory,
+                authorities: AuthorityCheck(client: client, now: now), recent: recent, languages: languages,
+                audit: audit),
+            server: ServerEndpoints(configuration: configuration, languages: languages, cookie: cookie),
+            monitoring: monitoring)
+
+        // What is served.
         let pipeline = Pipeline(
-            configuration: configuration, languages: languages, pages: pages, endpoints: endpoints, store: store,
-            cookie: cookie)
+            configuration: configuration, pages: pages, endpoints: endpoints, sessions: sessions, limits: limits)
         let log = RequestLog(logger, isWanted: configuration.logRequests)
         server = HTTPServer(
             configuration: ServerConfiguration(configuration, limits) { summary in

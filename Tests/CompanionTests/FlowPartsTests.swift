@@ -1,11 +1,14 @@
 import Foundation
 import HTTPTypes
+import SessionStore
 import Synchronization
 import Testing
 
 @testable import Companion
 
 @Suite struct FlowPartsTests {
+    private func key(_ number: Int) throws -> SessionKey { try #require(SessionKey(String(number))) }
+
     /// A clock that the test moves.
     private final class Clock: Sendable {
         private let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
@@ -13,23 +16,23 @@ import Testing
         func advance(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
     }
 
-    @Test func `the fourth trip to the provider within a minute has to wait`() {
+    @Test func `the fourth trip to the provider within a minute has to wait`() throws {
         let clock = Clock()
         let trips = TripLimit(now: clock.now)
-        for _ in 0..<3 { #expect(trips.begin(session: 1, app: "ios") == nil) }
+        for _ in 0..<3 { #expect(try trips.begin(session: key(1), app: "ios") == nil) }
         clock.advance(20)
-        #expect(trips.begin(session: 1, app: "ios") == 40)
-        #expect(trips.begin(session: 1, app: "macos") == nil, "another application")
-        #expect(trips.begin(session: 2, app: "ios") == nil, "another session")
+        #expect(try trips.begin(session: key(1), app: "ios") == 40)
+        #expect(try trips.begin(session: key(1), app: "macos") == nil, "another application")
+        #expect(try trips.begin(session: key(2), app: "ios") == nil, "another session")
         clock.advance(40)
-        #expect(trips.begin(session: 1, app: "ios") == nil, "a minute later")
+        #expect(try trips.begin(session: key(1), app: "ios") == nil, "a minute later")
     }
 
-    @Test func `progress ends the count of trips`() {
+    @Test func `progress ends the count of trips`() throws {
         let trips = TripLimit(now: Clock().now)
-        for _ in 0..<3 { #expect(trips.begin(session: 1, app: "ios") == nil) }
-        trips.reset(session: 1, app: "ios")
-        #expect(trips.begin(session: 1, app: "ios") == nil)
+        for _ in 0..<3 { #expect(try trips.begin(session: key(1), app: "ios") == nil) }
+        trips.reset(session: try key(1), app: "ios")
+        #expect(try trips.begin(session: key(1), app: "ios") == nil)
     }
 
     @Test func `a failed run fails for all who wait, and the next runs anew`() async throws {
@@ -38,29 +41,37 @@ import Testing
         #expect(try await flight.run("key") { 7 } == 7)
     }
 
-    @Test func `a session's timeline keeps its last fifty steps`() {
+    @Test func `a session's timeline keeps its last fifty steps`() throws {
         let timeline = Timeline(memory: SessionMemory(now: Clock().now))
-        for number in 0..<60 { timeline.record(session: 1, app: "ios", step: "step \(number)") }
-        let events = timeline.events(session: 1, app: "ios")
+        for number in 0..<60 { timeline.record(TimelineStep("step \(number)"), of: try key(1), app: "ios") }
+        let events = try timeline.events(of: key(1), app: "ios")
         #expect(events.count == 50)
         #expect(events.first?.step == "step 10")
         #expect(events.first?.time == "2027-01-15T08:00:00.000Z")
-        #expect(timeline.events(session: 2, app: "ios").isEmpty)
+        #expect(try timeline.events(of: key(2), app: "ios").isEmpty)
     }
 
-    @Test(arguments: [
-        ("/auth/ios/sign-in", RoutePath(.signIn, app: "ios")), ("/auth/callback", RoutePath(.callback)),
-        ("/auth/ios/sign-out", RoutePath(.signOut, app: "ios")), ("/api/ios/account", RoutePath(.account, app: "ios")),
-        ("/api/ios/accounts/1", RoutePath(.removeAccount, app: "ios", id: "1")),
-        ("/api/ios/accounts/*", RoutePath(.removeAccount, app: "ios", id: "*")),
-        ("/api/ios/claims", RoutePath(.claims, app: "ios")), ("/api/ios/token", RoutePath(.token, app: "ios")),
-        ("/api/ios/me", RoutePath(.me, app: "ios")), ("/api/ios/me/photo", RoutePath(.photo, app: "ios")),
-        ("/api/ios/sessions/k", RoutePath(.revokeSession, app: "ios", id: "k")),
-        ("/api/ios/events", RoutePath(.events, app: "ios")), ("/api/apps", RoutePath(.applications)),
-        ("/api/device", RoutePath(.device)), ("/healthz", RoutePath(.health)), ("/readyz", RoutePath(.readiness)),
-    ])
-    func `a path is a route`(path: String, route: RoutePath) {
-        #expect(RoutePath(path) == route)
+    @Test(
+        arguments: [
+            ("/auth/ios/sign-in", "/auth/{app}/sign-in", "ios", nil), ("/auth/callback", "/auth/callback", nil, nil),
+            ("/auth/ios/callback", "/auth/{app}/callback", "ios", nil),
+            ("/auth/ios/sign-out", "/auth/{app}/sign-out", "ios", nil),
+            ("/api/ios/account", "/api/{app}/account", "ios", nil),
+            ("/api/ios/accounts/1", "/api/{app}/accounts/{id}", "ios", "1"),
+            ("/api/ios/accounts/*", "/api/{app}/accounts/{id}", "ios", "*"),
+            ("/api/ios/claims", "/api/{app}/claims", "ios", nil), ("/api/ios/token", "/api/{app}/token", "ios", nil),
+            ("/api/ios/me", "/api/{app}/me", "ios", nil), ("/api/ios/me/photo", "/api/{app}/me/photo", "ios", nil),
+            ("/api/ios/sessions/k", "/api/{app}/sessions/{key}", "ios", "k"),
+            ("/api/ios/events", "/api/{app}/events", "ios", nil), ("/api/apps", "/api/apps", nil, nil),
+            ("/api/device", "/api/device", nil, nil), ("/healthz", "/healthz", nil, nil),
+            ("/readyz", "/readyz", nil, nil),
+        ] as [(String, String, String?, String?)])
+    func `a path is a route`(path: String, pattern: String, app: String?, id: String?) {
+        let found = RoutePath(path)
+        #expect(found?.route.pattern == pattern)
+        #expect(found.map { RouteNumber.names[$0.number] } == pattern)
+        #expect(found?.app == app)
+        #expect(found?.id == id)
     }
 
     @Test(arguments: [
@@ -68,7 +79,7 @@ import Testing
         "/api/*", "/api/ios/accounts/", "/api/ios/accounts/1/2", "/api/ios/me/photo/x/y", "/api/{app}", "none",
     ])
     func `another path is none`(path: String) {
-        #expect(RoutePath(path) == nil)
+        #expect(RoutePath(path)?.route.pattern == nil)
     }
 
     @Test func `text becomes HTML text`() {

@@ -187,8 +187,8 @@ final class LifecycleDriver {
             let unharmed = model.unharmed
             let expected = model.callback(index)
             let landing = try await visitor.landing(of: attempt)
-            // A session in which nobody signed in ends with its last attempt; then this is an unknown one.
-            if landing == .otherBrowser, expected == .error, model.isOver(attempt), model.accounts.isEmpty { return }
+            // A session in which nobody signed in ends with its last attempt; then this is another session's.
+            if landing == .otherBrowser, model.isOver(attempt), attempt.cookie != visitor.sessionCookie { return }
             try expect(landing, expected, or: unharmed) { $0.callback(index) }
         case .twiceAtOnce:
             guard !model.isOver(attempt) else { return try await callback(before: before, .once) }

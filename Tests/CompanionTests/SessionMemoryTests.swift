@@ -29,20 +29,22 @@ import Testing
             history.all(session: try Self.key(1)).first?.id, session: try Self.key(1), granted: [], declined: [])
         for session in 2..<20_000 {
             try begin(history, session)
-            timeline.record(session: Int64(session), app: "ios", step: "authorize", at: "https://a.example/authorize")
+            timeline.record(
+                TimelineStep("authorize", at: "https://a.example/authorize"), of: try Self.key(session), app: "ios")
         }
         #expect(memory.bytes.strangers <= 2 << 20)
         #expect(memory.bytes.strangers > 1 << 20)
         #expect(try history.all(session: Self.key(1)).count == 1)
         #expect(try history.all(session: Self.key(2)).isEmpty)
         #expect(try history.all(session: Self.key(19_999)).count == 1)
-        #expect(timeline.events(session: 19_999, app: "ios").count == 1)
+        #expect(try timeline.events(of: Self.key(19_999), app: "ios").count == 1)
     }
 
-    @Test func `a stranger's session that is nothing but small is bounded in number`() {
+    @Test func `a stranger's session that is nothing but small is bounded in number`() throws {
         let memory = SessionMemory(now: TestClock().now)
-        for session in 0..<6_000 { memory.change(Int64(session), isSignedIn: false) { _ in } }
-        #expect((0..<6_000).count { memory.notes(of: $0) != nil } == 5_000)
+        let keys = try (1...6_000).map { try Self.key($0) }
+        for key in keys { memory.change(key, isSignedIn: false) { _ in } }
+        #expect(keys.count { memory.notes(of: $0) != nil } == 5_000)
     }
 
     @Test func `those who signed in take ten megabytes at most, and the ones used last stay`() throws {
@@ -50,15 +52,16 @@ import Testing
         let timeline = Timeline(memory: memory)
         for session in 1...4_000 {
             for _ in 0..<20 {
-                timeline.record(session: Int64(session), app: "ios", step: "api", at: "https://graph.example/v1.0/me")
+                timeline.record(
+                    TimelineStep("api", at: "https://graph.example/v1.0/me"), of: try Self.key(session), app: "ios")
             }
-            timeline.record(session: 1, app: "ios", step: "api")
+            timeline.record(TimelineStep("api"), of: try Self.key(1), app: "ios")
         }
         #expect(memory.bytes.signedIn <= 10 << 20)
         #expect(memory.bytes.signedIn > 9 << 20)
-        #expect(timeline.events(session: 1, app: "ios").count == 50)
-        #expect(timeline.events(session: 2, app: "ios").isEmpty)
-        #expect(timeline.events(session: 4_000, app: "ios").count == 20)
+        #expect(try timeline.events(of: Self.key(1), app: "ios").count == 50)
+        #expect(try timeline.events(of: Self.key(2), app: "ios").isEmpty)
+        #expect(try timeline.events(of: Self.key(4_000), app: "ios").count == 20)
     }
 
     @Test func `a session has its last twenty attempts, and fewer where they are large`() throws {
@@ -69,11 +72,11 @@ import Testing
         #expect(try history.all(session: Self.key(2)).map(\.id) == [60, 59, 58, 57])
     }
 
-    @Test func `a provider's identifier is kept only as long as one should be`() {
+    @Test func `a provider's identifier is kept only as long as one should be`() throws {
         let timeline = Timeline(memory: SessionMemory(now: TestClock().now))
         timeline.record(
-            session: 1, app: "ios", step: "api", correlationID: String(repeating: "x", count: 10_000))
-        #expect(timeline.events(session: 1, app: "ios").first?.correlationID?.count == 64)
+            TimelineStep("api", correlationID: String(repeating: "x", count: 10_000)), of: try Self.key(1), app: "ios")
+        #expect(try timeline.events(of: Self.key(1), app: "ios").first?.correlationID?.count == 64)
     }
 
     @Test func `everything ends an hour after the session's last step`() throws {
@@ -82,21 +85,21 @@ import Testing
         let (history, timeline) = (AttemptHistory(memory: memory), Timeline(memory: memory))
         try begin(history, 1)
         clock.advance(3_000)
-        timeline.record(session: 1, app: "ios", step: "api")
+        timeline.record(TimelineStep("api"), of: try Self.key(1), app: "ios")
         clock.advance(3_000)
         #expect(try history.all(session: Self.key(1)).count == 1)
         clock.advance(601)
         #expect(try history.all(session: Self.key(1)).isEmpty)
-        #expect(timeline.events(session: 1, app: "ios").isEmpty)
+        #expect(try timeline.events(of: Self.key(1), app: "ios").isEmpty)
     }
 
-    @Test func `the count of trips forgets whoever came first when there are too many`() {
+    @Test func `the count of trips forgets whoever came first when there are too many`() throws {
         let trips = TripLimit(now: TestClock().now)
-        for _ in 0..<3 { #expect(trips.begin(session: 0, app: "ios") == nil) }
-        for session in 1..<4_000 { #expect(trips.begin(session: Int64(session), app: "ios") == nil) }
-        #expect(trips.begin(session: 0, app: "ios") != nil)
-        #expect(trips.begin(session: 4_000, app: "ios") == nil)
-        #expect(trips.begin(session: 0, app: "ios") == nil)
+        for _ in 0..<3 { #expect(try trips.begin(session: Self.key(1), app: "ios") == nil) }
+        for session in 2...4_000 { #expect(try trips.begin(session: Self.key(session), app: "ios") == nil) }
+        #expect(try trips.begin(session: Self.key(1), app: "ios") != nil)
+        #expect(try trips.begin(session: Self.key(4_001), app: "ios") == nil)
+        #expect(try trips.begin(session: Self.key(1), app: "ios") == nil)
     }
 
     // MARK: Through the server

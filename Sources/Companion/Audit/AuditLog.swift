@@ -43,21 +43,20 @@ public final class AuditLog: Sendable {
     ///
     /// - Parameter limit: its stable name, as `sign_ins`.
     func limitReached(_ limit: String, application: String?) {
-        write(.limitReached, application: application, outcome: limit)
+        write(.limitReached, application: application, more: ["outcome": limit])
     }
 
     /// Writes a line. A file that cannot be written is reported, and the line goes to the log: nothing fails by it.
     ///
     /// - Parameters:
     ///   - session: the session in which it happened.
-    ///   - more: what else the event has; no secret, nothing personal.
+    ///   - more: what else the event has, as another outcome than `ok`; no secret, nothing personal.
     func write(
-        _ event: AuditEvent, application: String? = nil, outcome: String = "ok", account: Pseudonym? = nil,
-        session: SessionKey? = nil, more: [String: String] = [:]
+        _ event: AuditEvent, application: String? = nil, account: Pseudonym? = nil, session: SessionKey? = nil,
+        more: [String: String] = [:]
     ) {
-        var fields = more
+        var fields = ["outcome": "ok"].merging(more) { $1 }
         fields["event"] = event.rawValue
-        fields["outcome"] = outcome
         fields["application"] = application
         fields["account"] = account?.description
         fields["session"] = session?.description

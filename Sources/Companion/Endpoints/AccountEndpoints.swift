@@ -5,7 +5,12 @@ import HTTPWire
 import SessionStore
 
 /// Who is signed in: the current account, the others beside it, and what is known of them.
-extension Endpoints {
+struct AccountEndpoints: Sendable {
+    let store: SessionStore
+    let sessions: SessionLookup
+    let signOut: SignOutFlow
+    let cookie: SessionCookie
+
     private struct AccountBody: Encodable {
         var id: String
         var username: String
@@ -31,7 +36,7 @@ extension Endpoints {
     }
 
     /// The account of a session's application: the one named, else the current one.
-    func account(_ application: Application, session: Session?, named id: String? = nil) -> Response {
+    private func account(_ application: Application, session: Session?, named id: String? = nil) -> Response {
         let account = session.flatMap { session in
             id.map { session.account(for: application.id, id: $0) } ?? session.currentAccount(for: application.id)
         }
@@ -42,8 +47,15 @@ extension Endpoints {
                 needs_sign_in: account?.needsInteraction))
     }
 
-    func account(_ exchange: Exchange) async throws -> Response {
-        account(try application(exchange), session: try await session(exchange), named: exchange.field("account"))
+    /// The current account, when memory knows it.
+    func cached(_ call: Call) -> Response? {
+        guard let application = call.application, call.request.head.query == nil else { return nil }
+        guard let id = call.cookie else { return account(application, session: nil) }
+        return sessions.cached(id).map { account(application, session: $0) }
+    }
+
+    func current(_ visit: Visit) -> Response {
+        account(visit.application, session: visit.session, named: visit.call.field("account"))
     }
 
     private struct Accounts: Encodable {
@@ -65,9 +77,8 @@ extension Endpoints {
         var accounts: [Entry]
     }
 
-    func accounts(_ exchange: Exchange) async throws -> Response {
-        let application = try application(exchange)
-        let accounts = try await session(exchange)?.accounts(for: application.id) ?? []
+    func all(_ visit: Visit) -> Response {
+        let accounts = visit.session?.accounts(for: visit.application.id) ?? []
         return .json(
             Accounts(
                 accounts: accounts.map {
@@ -80,26 +91,24 @@ extension Endpoints {
         var id: String
     }
 
-    func switchAccount(_ exchange: Exchange, request: Request) async throws -> Response {
-        let body: SwitchBody = try decode(request.body)
-        let (application, session, account) = try await signedIn(exchange, named: body.id)
-        try await store.setCurrentAccount(session.key, app: application.id, accountID: account.id)
-        return self.account(application, session: try await self.session(exchange))
+    /// Makes another account of this browser the current one.
+    func change(_ visit: Visit) async throws -> Response {
+        let body: SwitchBody = try visit.call.body()
+        let asking = try visit.signedIn(as: body.id)
+        try await store.setCurrentAccount(asking.session.key, app: asking.application.id, accountID: asking.account.id)
+        return account(asking.application, session: try await sessions.session(of: visit.call))
     }
 
     /// Takes an account off this browser's list: its tokens are gone; the provider's session is left alone.
-    func removeAccount(_ exchange: Exchange) async throws -> Response {
-        let (application, session, account) = try await signedIn(exchange, named: exchange.id)
-        let result = try await signOutFlow.signOut(
-            application, session: session, account: account, ofBrowser: false, isForgotten: true)
+    func remove(_ visit: Visit) async throws -> Response {
+        let result = try await signOut.signOut(visit.signedIn(as: visit.call.id), ofBrowser: false, isForgotten: true)
         return cookie.setting(
             result.sessionID, on: Response(status: .noContent, headerFields: [.cacheControl: "no-store"], body: []))
     }
 
-    func claims(_ exchange: Exchange) async throws -> Response {
-        let (_, _, account) = try await signedIn(exchange)
+    func claims(_ asking: SignedIn) throws -> Response {
         // The nonce is a secret of the sign-in (security law 1); all else is the person's own.
-        var claims = account.claims
+        var claims = asking.account.claims
         claims["nonce"] = nil
         return try .json(object: claims)
     }

@@ -6,7 +6,12 @@ import OpenIDConnect
 import SessionStore
 
 /// The end of a session: by the person here, or by the provider.
-extension Endpoints {
+struct SignOutEndpoints: Sendable {
+    let flow: SignOutFlow
+    let channels: ChannelLogout
+    let cookie: SessionCookie
+    let isShared: Bool
+
     private struct SignOutBody: Decodable {
         var browser: Bool?
         var account: String?
@@ -16,25 +21,19 @@ extension Endpoints {
         @OrNull var redirect: String?
     }
 
-    func signOut(_ exchange: Exchange, request: Request) async throws -> Response {
-        let application = try application(exchange)
-        let body: SignOutBody = try decode(request.body)
-        let session = try await session(exchange)
-        let account =
-            body.account.map { session?.account(for: application.id, id: $0) }
-            ?? session?.currentAccount(for: application.id)
-        guard let session, let account else {
-            return signedOut(redirect: await signOutFlow.signOutOfProvider(application))
+    func signOut(_ visit: Visit) async throws -> Response {
+        let body: SignOutBody = try visit.call.body()
+        guard let asking = try? visit.signedIn(as: body.account) else {
+            return signedOut(redirect: await flow.signOutOfProvider(visit.application))
         }
-        let result = try await signOutFlow.signOut(
-            application, session: session, account: account, ofBrowser: body.browser ?? false)
+        let result = try await flow.signOut(asking, ofBrowser: body.browser ?? false)
         let response = signedOut(redirect: result.redirect)
-        return configuration.deviceMode == .shared ? response : cookie.setting(result.sessionID, on: response)
+        return isShared ? response : cookie.setting(result.sessionID, on: response)
     }
 
     private func signedOut(redirect: String?) -> Response {
         var response = Response.json(SignOutAnswer(redirect: redirect))
-        guard configuration.deviceMode == .shared else { return response }
+        guard isShared else { return response }
         // The browser keeps nothing of a person at a shared device, the cookie included.
         response.headerFields[.clearSiteData] = "\"cache\", \"cookies\", \"storage\""
         return cookie.ending(on: response)
@@ -42,8 +41,8 @@ extension Endpoints {
 
     /// OpenID Connect Front-Channel Logout 1.0: the provider's page fetches this in a hidden frame. No cookie comes with
     /// it, and none is needed.
-    func frontChannelLogout(_ exchange: Exchange) async throws -> Response {
-        try await channelLogout.front(issuer: exchange.field("iss"), sid: exchange.field("sid"))
+    func frontChannelLogout(_ call: Call) async throws -> Response {
+        try await channels.front(issuer: call.field("iss"), sid: call.field("sid"))
         return Response(
             status: .ok,
             headerFields: [
@@ -60,10 +59,10 @@ extension Endpoints {
     }
 
     /// OpenID Connect Back-Channel Logout 1.0 section 2.8: 200, or 400 with an OAuth error.
-    func backChannelLogout(_ request: Request) async throws -> Response {
-        let token = try? FormFields(body: request.body)["logout_token"]
+    func backChannelLogout(_ call: Call) async throws -> Response {
+        let token = try? FormFields(body: call.request.body)["logout_token"]
         do throws(Problem) {
-            try await channelLogout.back(token: token)
+            try await channels.back(token: token)
             return Response(status: .ok, headerFields: [.cacheControl: "no-store"], body: [])
         } catch {
             guard error.status == .badRequest else { throw error }

@@ -1,10 +1,18 @@
+import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
 import SessionStore
 
 /// Tokens, as far as pages may see them, and the API that is called with them.
-extension Endpoints {
+struct TokenEndpoints: Sendable {
+    let configuration: CompanionConfiguration
+    let store: SessionStore
+    let acquisition: TokenAcquisition
+    let api: APIProxy
+    let limits: RequestLimits
+    let timeline: Timeline
+
     private static let tokenPreviewCharacters = 8
 
     private struct TokenBody: Decodable {
@@ -22,24 +30,19 @@ extension Endpoints {
         @OrNull var token: String?
     }
 
-    func token(_ exchange: Exchange, request: Request) async throws -> Response {
-        let body: TokenBody = try decode(request.body)
-        let (application, session, account) = try await signedIn(exchange, named: body.account)
+    func token(_ visit: Visit) async throws -> Response {
+        let body: TokenBody = try visit.call.body()
+        var asking = try visit.signedIn(as: body.account ?? visit.call.field("account"))
+        asking.tenant = body.tenant
+        let application = asking.application
         let isForced = body.force_refresh == true
-        if isForced {
-            try limits.take(
-                .forcedRefreshes, session: session.key, at: request.head, from: request.peer,
-                application: application.id)
-        }
+        if isForced { try limits.take(.forcedRefreshes, of: asking.session.key, for: visit.call) }
         let start = ContinuousClock.now
         let acquired = try await acquisition.acquire(
-            application, session: session.key, account: account, tenant: body.tenant,
-            scopes: body.scopes ?? application.registration.scopes,
-            demand: isForced ? .refreshed : .fresh, correlationID: exchange.correlationID)
+            for: asking, scopes: body.scopes ?? application.registration.scopes, demand: isForced ? .refreshed : .fresh)
         if acquired.source == .cache {
             timeline.record(
-                session: session.key.value, app: application.id, step: "token", outcome: "cache", since: start,
-                correlationID: exchange.correlationID)
+                TimelineStep("token", outcome: "cache", since: start), of: asking.session.key, app: application.id)
         }
         return .json(
             TokenAnswer(
@@ -52,22 +55,19 @@ extension Endpoints {
     private func shown(_ token: String, on page: Application.Page) -> String? {
         switch page == .kiosk ? .hidden : configuration.tokenDisplay {
         case .hidden: nil
-        case .masked: "\(token.prefix(Endpoints.tokenPreviewCharacters))… (\(token.utf8.count) characters)"
+        case .masked: "\(token.prefix(Self.tokenPreviewCharacters))… (\(token.utf8.count) characters)"
         case .full: token
         }
     }
 
-    func me(_ exchange: Exchange) async throws -> Response {
-        let (application, session, account) = try await signedIn(exchange)
+    func me(_ asking: SignedIn) async throws -> Response {
         let start = ContinuousClock.now
-        let (answer, tokenTime) = try await api.get(
-            application, session: session, account: account, tenant: exchange.field("tenant"),
-            correlationID: exchange.correlationID)
+        let (answer, tokenTime) = try await api.get(for: asking)
         var response = try passedOn(
             answer.head, body: answer.body, types: ["application/json", "application/problem+json"])
         let apiTime = start.duration(to: .now) - tokenTime
         response.headerFields[.serverTiming] =
-            "token;dur=\(Endpoints.milliseconds(tokenTime)), api;dur=\(Endpoints.milliseconds(apiTime))"
+            "token;dur=\(Self.milliseconds(tokenTime)), api;dur=\(Self.milliseconds(apiTime))"
         return response
     }
 
@@ -76,13 +76,10 @@ extension Endpoints {
         (duration / .milliseconds(1) * 10).rounded() / 10
     }
 
-    func photo(_ exchange: Exchange) async throws -> Response {
-        let (application, session, account) = try await signedIn(exchange)
+    func photo(_ asking: SignedIn) async throws -> Response {
         // Graph alone has a photo below its answer about the person.
-        guard application.kind == .workforce else { throw Problem(.notFound, "This account has no photo.") }
-        let (answer, _) = try await api.get(
-            application, session: session, account: account, tenant: exchange.field("tenant"), path: "/photo/$value",
-            correlationID: exchange.correlationID)
+        guard asking.application.kind == .workforce else { throw Problem(.notFound, "This account has no photo.") }
+        let (answer, _) = try await api.get("/photo/$value", for: asking)
         guard answer.head.status.kind == .successful else {
             if answer.head.status == .notFound { throw Problem(.notFound, "This account has no photo.") }
             return try passedOn(answer.head, body: answer.body, types: ["application/json"])
@@ -111,6 +108,47 @@ extension Endpoints {
         fields[.clientRequestID] = head.headerFields[.clientRequestID]
         fields[.retryAfter] = head.headerFields[.retryAfter]
         return Response(status: head.status, headerFields: fields, body: body)
+    }
+
+    // MARK: Taken apart
+
+    /// What the stored tokens say; nothing is renewed for it.
+    func decoded(_ asking: SignedIn) async throws -> Response {
+        guard configuration.deviceMode == .private, configuration.tokenDisplay != .hidden else {
+            throw Problem(.accessDenied, "On this server tokens are not shown. The operator decides that.")
+        }
+        let key = asking.key
+        let access = try await store.accessToken(
+            key.session, app: key.app, accountID: key.id, scopes: ScopeSet(asking.application.registration.scopes))
+        let idToken = try await store.idToken(key.session, app: key.app, accountID: key.id)
+        let hasRefreshToken = try await store.refreshToken(key.session, app: key.app, accountID: key.id) != nil
+        let isFull = configuration.tokenDisplay == .full
+        let answer: [String: Any] = [
+            "display": configuration.tokenDisplay.rawValue,
+            "access_token": access.map { description(of: $0, isFull: isFull) } ?? NSNull(),
+            "id_token": idToken.flatMap(DecodedToken.init).map { description(of: $0, isFull: isFull) } ?? NSNull(),
+            "has_refresh_token": hasRefreshToken,
+        ]
+        return try .json(object: answer)
+    }
+
+    private func description(of token: StoredAccessToken, isFull: Bool) -> [String: Any] {
+        let decoded = DecodedToken(token.secret)
+        return [
+            "is_jwt": decoded != nil, "header": decoded?.header ?? NSNull(),
+            "payload": decoded?.payload(isFull: isFull) ?? NSNull(), "issued_at": decoded?.time("iat") ?? NSNull(),
+            "expires_on": Int(token.expiresOn.timeIntervalSince1970),
+            "refresh_on": token.refreshOn.map { Int($0.timeIntervalSince1970) } ?? NSNull(),
+            "scopes": token.grantedScopes.scopes, "declined_scopes": token.declinedScopes,
+            "characters": token.secret.utf8.count, "token": isFull ? token.secret : NSNull(),
+        ]
+    }
+
+    private func description(of token: DecodedToken, isFull: Bool) -> [String: Any] {
+        [
+            "header": token.header, "payload": token.payload(isFull: isFull),
+            "issued_at": token.time("iat") ?? NSNull(), "expires_on": token.time("exp") ?? NSNull(),
+        ]
     }
 }
 

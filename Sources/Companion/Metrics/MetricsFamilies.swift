@@ -24,7 +24,7 @@ struct MetricsFamilies: Sendable {
     init(apps: [String], providers: [String], workers: Int) {
         let app = MetricLabel("app", apps)
         let provider = MetricLabel("provider", providers)
-        let route = MetricLabel("route", Route.allCases.map(\.pattern))
+        let route = MetricLabel("route", RouteNumber.names)
         let operation = MetricLabel("operation", StoreOperation.Kind.allCases.map(\.rawValue))
         let flows = SignInLabels.flows.values.count
         let results = SignInLabels.results.values.count

@@ -18,12 +18,14 @@ struct Pages: Sendable {
     private let pages: [String: Page]
     private let errorPages: [String]
     private let publicURL: PublicURL
+    let languages: Languages
 
     /// Loads the folder once.
     ///
     /// - Throws: when the folder or one of its pages cannot be read, or a language lacks a text.
     init(folder: String, applications: [Application], languages: Languages, publicURL: PublicURL) throws {
         self.publicURL = publicURL
+        self.languages = languages
         let files = try StaticFiles(folder: folder)
         var assets: [String: Asset] = [:]
         for path in files.paths where path.hasPrefix("/assets/") || path == "/favicon.ico" {

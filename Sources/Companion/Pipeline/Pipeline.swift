@@ -4,36 +4,36 @@ import HTTPTypes
 import HTTPWire
 import SessionStore
 
-/// A request's way through the companion: pages from memory, else route, origin check, session cookie, handler, and
-/// whatever went wrong as a problem.
+/// A request's way through the companion: a page from memory, else its route, who may ask, its session, the handler, and
+/// what went wrong as a problem.
 final class Pipeline: Responder {
     private static let maxBodyBytes = 16 * 1024
 
-    private let configuration: CompanionConfiguration
+    private let publicURL: PublicURL
     /// The networks of fronts that are believed how the browser came to them; none where that is of no importance.
     private let fronts: [AddressRange]
     private let applications: [String: Application]
-    private let languages: Languages
     private let pages: Pages
     private let endpoints: Endpoints
-    private let store: SessionStore
+    private let sessions: SessionLookup
     private let cookie: SessionCookie
+    private let limits: RequestLimits
     private let monitoring: MonitoringAccess
     /// The same site by a name with which its cookies do not work: `127.0.0.1` where the public URL says `localhost`.
     private let loopbackAliases: Set<String>
 
     init(
-        configuration: CompanionConfiguration, languages: Languages, pages: Pages, endpoints: Endpoints,
-        store: SessionStore, cookie: SessionCookie
+        configuration: CompanionConfiguration, pages: Pages, endpoints: Endpoints, sessions: SessionLookup,
+        limits: RequestLimits
     ) {
-        self.configuration = configuration
+        publicURL = configuration.publicURL
         fronts = configuration.publicURL.isSecure ? configuration.trustedProxies : []
         applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
-        self.languages = languages
         self.pages = pages
         self.endpoints = endpoints
-        self.store = store
-        self.cookie = cookie
+        self.sessions = sessions
+        cookie = SessionCookie(configuration: configuration)
+        self.limits = limits
         monitoring = MonitoringAccess(configuration: configuration)
         let port = configuration.publicURL.port.map { ":\($0)" } ?? ""
         loopbackAliases =
@@ -44,103 +44,160 @@ final class Pipeline: Responder {
             : []
     }
 
+    // MARK: At once
+
     func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
         var mark = RequestMark()
         return reply(to: head, from: peer, mark: &mark)
     }
 
     func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
-        let path = configuration.publicURL.ownPath(head.path)
+        let path = publicURL.ownPath(head.path)
         if !fronts.isEmpty, cameByPlainHTTP(head, from: peer) {
             return .response(canonical(head, status: .permanentRedirect))
         }
         if let asset = pages.asset(path) {
-            mark.number = Route.asset.rawValue
+            mark.number = RouteNumber.asset
             return .asset(asset)
         }
         if let page = pages.page(path) {
-            mark.number = Route.page(path).rawValue
-            if isNavigation(head), loopbackAliases.contains(head.host) { return .response(canonical(head)) }
-            return .asset(page[languages.language(of: head)])
+            mark.number = RouteNumber.page(path)
+            if head[.secFetchMode] == "navigate", loopbackAliases.contains(head.host) {
+                return .response(canonical(head))
+            }
+            return .asset(page[pages.languages.language(of: head)])
         }
         let context = RequestContext(head)
         mark.note = context
-        let routePath = RoutePath(path)
-        let route = routePath?.route
-        let mayMonitor = (route == .metrics || route == .readiness) && monitoring.allows(head, from: peer)
-        guard let routePath, let route, mayMonitor || route != .metrics else {
-            return .response(failure(Problem(.notFound, "There is nothing at this address."), head: head, context))
-        }
-        mark.number = route.rawValue
-        guard route.methods.contains(head.method) else {
-            let problem = Problem(.methodNotAllowed, "This address takes \(route.allow).")
-            var response = failure(problem, head: head, context)
-            response.headerFields[.allow] = route.allow
-            return .response(response)
-        }
         do {
-            if route.isBegin, loopbackAliases.contains(head.host) { return .response(canonical(head)) }
-            try checkOrigin(head, of: route)
-            var application: Application?
-            if let id = routePath.app {
-                application = applications[id]
-                if application == nil { throw Problem(.notFound, "No application is called “\(id.prefix(64))”.") }
-            }
-            let exchange = Exchange(
-                route: route, id: routePath.id, application: application, cookie: cookie.id(in: head),
-                wantsPage: Pipeline.wantsPage(head),
-                isRead: head.method == .get || head.method == .head, mayMonitor: mayMonitor, query: head.query,
-                context: context)
-            if let response = endpoints.immediate(exchange) { return .response(response) }
-            return .handler(maxBodyBytes: Pipeline.maxBodyBytes) { request in
-                await self.answer(exchange, request: request)
-            }
+            return try reply(to: Request(head: head, peer: peer), RoutePath(path), context, &mark)
         } catch {
-            return .response(failure(Problem(any: error), head: head, context))
+            var response = failure(error, head: head, context)
+            if error.code == .methodNotAllowed { response.headerFields[.allow] = RoutePath(path)?.route.allow }
+            return .response(response)
         }
     }
 
-    private func answer(_ exchange: Exchange, request: Request) async -> Response {
+    /// Finds the route's handler, which answers from memory or waits for the body.
+    private func reply(
+        to request: Request, _ path: RoutePath?, _ context: RequestContext, _ mark: inout RequestMark
+    ) throws(Problem) -> Reply {
+        let head = request.head
+        guard let path else { throw Problem(.notFound, "There is nothing at this address.") }
+        var mayMonitor = false
+        if case .monitoring(let isRequired) = path.route.caller {
+            mayMonitor = monitoring.allows(head, from: request.peer)
+            guard mayMonitor || !isRequired else { throw Problem(.notFound, "There is nothing at this address.") }
+        }
+        mark.number = path.number
+        guard let handler = path.route.handler(for: head.method) else {
+            throw Problem(.methodNotAllowed, "This address takes \(path.route.allow).")
+        }
+        if case .navigation = path.route.caller, loopbackAliases.contains(head.host) {
+            return .response(canonical(head))
+        }
+        try check(path.route.caller, head)
+        let application = path.app.flatMap { applications[$0] }
+        if let id = path.app, application == nil {
+            throw Problem(.notFound, "No application is called “\(id.prefix(64))”.")
+        }
+        let call = Call(
+            request: request, application: application, id: path.id, cookie: cookie.id(in: head),
+            mayMonitor: mayMonitor, context: context)
+        if let response = immediate(handler, call) { return .response(response) }
+        return .handler(maxBodyBytes: Pipeline.maxBodyBytes) { request in
+            var call = call
+            call.request = request
+            return await self.answer(call, handler, limit: path.route.limit)
+        }
+    }
+
+    /// What memory alone can answer.
+    private func immediate(_ handler: Route.Handler, _ call: Call) -> Response? {
+        switch handler {
+        case .immediate(let answer): answer(endpoints, call)
+        case .cached(let answer, _): answer(endpoints, call)
+        default: nil
+        }
+    }
+
+    // MARK: Later
+
+    private func answer(_ call: Call, _ handler: Route.Handler, limit: Limit?) async -> Response {
         do {
-            return try await RequestContext.$current.withValue(exchange.context) {
-                try await endpoints.answer(exchange, request: request)
+            return try await RequestContext.$current.withValue(call.context) {
+                guard let limit else { return try await answer(call, handler) }
+                // A session that cannot be read now is not known to be anybody's.
+                let session = try? await sessions.session(of: call)
+                let key = session?.accounts.isEmpty == false ? session?.key : nil
+                try limits.take(limit, of: key, for: call)
+                return try await answer(call, handler)
             }
         } catch {
-            return failure(Problem(any: error), head: request.head, exchange.context)
+            return failure(Problem(any: error), head: call.request.head, call.context)
         }
+    }
+
+    private func answer(_ call: Call, _ handler: Route.Handler) async throws -> Response {
+        switch handler {
+        case .immediate(let answer): return answer(endpoints, call)
+        case .cached(_, let handler): return try await answer(call, handler)
+        case .call(let answer): return try await answer(endpoints, call)
+        case .session(let answer): return try await answer(endpoints, call, sessions.session(of: call))
+        case .application(let answer): return try await answer(endpoints, call, application(of: call))
+        case .visit(let answer): return try await answer(endpoints, visit(call))
+        case .signedIn(let answer):
+            var asking = try await visit(call).signedIn(as: call.field("account"))
+            asking.tenant = call.field("tenant")
+            return try await answer(endpoints, call, asking)
+        }
+    }
+
+    private func visit(_ call: Call) async throws -> Visit {
+        Visit(
+            call: call, application: try application(of: call), session: try await sessions.session(of: call),
+            publicURL: publicURL)
+    }
+
+    private func application(of call: Call) throws(Problem) -> Application {
+        guard let application = call.application else { throw Problem(.notFound, "There is nothing at this address.") }
+        return application
     }
 
     // MARK: Checks
 
     /// Security law 4: what changes something proves that our page sent it.
-    private func checkOrigin(_ head: RequestHead, of route: Route) throws(Problem) {
-        guard !route.provesItself else { return }
+    private func check(_ caller: Route.Caller, _ head: RequestHead) throws(Problem) {
+        switch caller {
+        case .anyone, .provider, .monitoring: break
+        case .navigation:
+            if let destination = head[.secFetchDest], destination != "document" {
+                throw Problem(.crossSiteRequest, "A sign-in begins in a window of its own, never inside another page.")
+            }
+        case .ourPages: try checkOurPages(head)
+        }
+    }
+
+    private func checkOurPages(_ head: RequestHead) throws(Problem) {
         let site = head[.secFetchSite]
-        let origin = head[.origin]
-        if route.isAPI, let site, site != "same-origin", site != "none" {
+        if let site, site != "same-origin", site != "none" {
             throw Problem(.crossSiteRequest, "Another site may not read or change anything here.")
         }
-        if route.isBegin, let destination = head[.secFetchDest], destination != "document" {
-            throw Problem(.crossSiteRequest, "A sign-in begins in a window of its own, never inside another page.")
-        }
         guard head.method != .get, head.method != .head else { return }
+        let origin = head[.origin]
         guard head[.xCompanion] == "1" else {
             throw Problem(.crossSiteRequest, "The request lacks the header X-Companion: 1, which our own pages send.")
         }
         guard site != nil || origin != nil else {
             throw Problem(.crossSiteRequest, "The request has neither Origin nor Sec-Fetch-Site.")
         }
-        guard origin.map({ $0 == configuration.publicURL.origin }) ?? true, site.map({ $0 == "same-origin" }) ?? true
-        else {
-            throw Problem(
-                .crossSiteRequest, "The request came from another origin than \(configuration.publicURL.origin).")
+        guard origin.map({ $0 == publicURL.origin }) ?? true, site.map({ $0 == "same-origin" }) ?? true else {
+            throw Problem(.crossSiteRequest, "The request came from another origin than \(publicURL.origin).")
         }
     }
 
-    private func isNavigation(_ head: RequestHead) -> Bool { head[.secFetchMode] == "navigate" }
-
-    /// Whether a front that is trusted says that the browser came to it without TLS. It names the last hop last, whoever
-    /// else has written into the field; without a list nobody is believed.
+    /// Whether a front that is trusted says that the browser came to it without TLS. It names the last hop last, no
+    /// matter what others have written into the field; without a list nobody is believed.
     private func cameByPlainHTTP(_ head: RequestHead, from peer: PeerAddress) -> Bool {
         guard let last = head[.xForwardedProto]?.split(separator: ",").last,
             last.trimmingCharacters(in: .whitespaces).lowercased() == "http", head.path.hasPrefix("/")
@@ -151,49 +208,19 @@ final class Pipeline: Responder {
 
     /// The same address under the public URL's name.
     private func canonical(_ head: RequestHead, status: HTTPResponse.Status = .temporaryRedirect) -> Response {
-        let publicURL = configuration.publicURL
-        return .redirect(
+        .redirect(
             to: publicURL.address + publicURL.ownPath(head.path) + (head.query.map { "?" + $0 } ?? ""), status: status)
     }
-
-    static func wantsPage(_ head: RequestHead) -> Bool { head[.accept]?.contains("text/html") ?? false }
 
     // MARK: Failure
 
     /// The answer in the form that the client asked for; the log line comes with the request's end.
     private func failure(_ problem: Problem, head: RequestHead, _ context: RequestContext) -> Response {
-        let problem = Problem(any: problem, correlationID: context.correlationID)
+        var problem = problem
+        problem.correlationID = problem.correlationID ?? context.correlationID
         context.note(problem)
-        let language = languages.language(of: head)
-        return Pipeline.wantsPage(head) ? pages.errorPage(problem, in: language) : problem.response(in: language)
-    }
-}
-
-/// One request on its way, after its checks.
-struct Exchange: Sendable {
-    let route: Route
-    /// What the path names of the application: an account, a session.
-    let id: String?
-    let application: Application?
-    /// The session's id that the cookie carried.
-    let cookie: SessionID?
-    /// Whether a browser navigates, so that an error becomes a page.
-    let wantsPage: Bool
-    /// Whether it changes nothing.
-    let isRead: Bool
-    /// Whether it comes from this machine itself, and may know how the server does.
-    let mayMonitor: Bool
-    /// The raw query.
-    let query: String?
-    /// What its log line will need.
-    let context: RequestContext
-    /// Our identifier of this request, for logs, errors and Graph.
-    var correlationID: String { context.correlationID }
-
-    /// A field of the query; nil when it is missing or empty, or when the query cannot be read.
-    func field(_ name: String) -> String? {
-        guard let query, let value = (try? FormFields(query: query))?[name], !value.isEmpty else { return nil }
-        return value
+        let language = pages.languages.language(of: head)
+        return head.wantsPage ? pages.errorPage(problem, in: language) : problem.response(in: language)
     }
 }
 

@@ -45,16 +45,13 @@ extension Problem {
         self.init(.apiUnavailable, detail, reason: "\(error.kind): \(error.reason)")
     }
 
-    /// Whatever a step threw.
-    ///
-    /// - Parameter correlationID: our identifier of the request, for a problem that has none of the provider's.
-    init(any error: any Error, correlationID: String?) {
-        self.init(any: error)
-        self.correlationID = self.correlationID ?? correlationID
+    /// What a step threw, with our identifier of the request where the provider gave none.
+    init(any error: any Error) {
+        self.init(converting: error)
+        correlationID = correlationID ?? RequestContext.current?.correlationID
     }
 
-    /// Whatever a step threw.
-    init(any error: any Error) {
+    private init(converting error: any Error) {
         switch error {
         case let problem as Problem: self = problem
         case let error as OpenIDError: self.init(error)

@@ -60,19 +60,15 @@ final class RequestLimits: Sendable {
 
     /// Counts one request, before anything is done for it.
     ///
-    /// - Parameters:
-    ///   - session: the session that it comes with, if somebody is signed in there.
-    ///   - application: the name of the application that it is about.
+    /// - Parameter session: the session that it comes with, if somebody is signed in there.
     /// - Throws: ``Problem`` `throttled` with the seconds until there is room again.
-    func take(
-        _ limit: Limit, session: SessionKey?, at head: RequestHead, from peer: PeerAddress, application: String?
-    ) throws(Problem) {
+    func take(_ limit: Limit, of session: SessionKey?, for call: Call) throws(Problem) {
         guard let buckets = buckets[limit] else { return }
-        let address = ClientAddress.of(head, from: peer, trusting: fronts)
+        let address = ClientAddress.of(call.request.head, from: call.request.peer, trusting: fronts)
         guard !isExempt(address) else { return }
         let asker = session.map(Asker.session) ?? .address(address.network)
         guard let seconds = buckets.take(asker, now: now()) else { return }
-        note(limit, asker, application)
+        note(limit, asker, call.application?.id)
         guard session == nil else { throw Throttle.problem(retryAfter: seconds) }
         throw Problem(
             .throttled, "Too many requests came from your network. Try again in \(seconds) s.", retryAfter: seconds)

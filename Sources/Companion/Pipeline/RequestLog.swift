@@ -30,9 +30,9 @@ struct RequestLog: Sendable {
     private func metadata(
         _ summary: RequestSummary, _ context: RequestContext?, _ problem: Problem?, isFault: Bool
     ) -> Logger.Metadata {
-        let route = Route(rawValue: summary.mark.number) ?? .none
+        let number = RouteNumber.names.indices.contains(summary.mark.number) ? summary.mark.number : RouteNumber.none
         var metadata: Logger.Metadata = [
-            "method": "\(MethodLabel.text(summary.method))", "route": "\(route.pattern)",
+            "method": "\(MethodLabel.text(summary.method))", "route": "\(RouteNumber.names[number])",
             "status": "\(summary.status.code)", "microseconds": "\(Int(summary.duration / .microseconds(1)))",
             "bytes": "\(summary.bodyBytes)",
         ]

@@ -21,11 +21,11 @@ struct AttemptSettings: Sendable, Encodable {
         loginHint = false
     }
 
-    init(_ options: SignInOptions, scopes: [String]) {
+    init(_ options: SignInOptions, of application: Application) {
         prompt = options.prompt?.rawValue
         loginHint = options.loginHint != nil
         domainHint = options.domainHint
-        self.scopes = scopes
+        scopes = application.registration.scopes + options.extraScopes
         claims = options.claims.map { AttemptSettings.short($0.json) }
         tenant = options.tenant
         policy = options.policy
@@ -113,7 +113,7 @@ final class AttemptHistory: Sendable {
     /// Notes that an attempt began.
     func begin(_ id: Int, session: SessionKey, app: String, authority: String, settings: AttemptSettings) {
         let record = AttemptRecord(id: id, app: app, authority: authority, settings: settings, began: memory.now())
-        memory.change(session.value, isSignedIn: false) { $0.changeAttempts { $0.append(record) } }
+        memory.change(session, isSignedIn: false) { $0.changeAttempts { $0.append(record) } }
     }
 
     /// Notes what the provider granted.
@@ -145,7 +145,7 @@ final class AttemptHistory: Sendable {
         _ id: Int?, session: SessionKey, isSignedIn: Bool, _ outcome: (inout AttemptRecord) -> Void
     ) {
         let now = memory.now()
-        memory.change(session.value, isSignedIn: isSignedIn) { notes in
+        memory.change(session, isSignedIn: isSignedIn) { notes in
             notes.changeAttempts { records in
                 guard let index = records.firstIndex(where: { $0.id == id }) else { return }
                 records[index].ended = now
@@ -155,7 +155,7 @@ final class AttemptHistory: Sendable {
     }
 
     /// A session's attempts, the newest first.
-    func all(session: SessionKey) -> [AttemptRecord] { memory.notes(of: session.value)?.attempts.reversed() ?? [] }
+    func all(session: SessionKey) -> [AttemptRecord] { memory.notes(of: session)?.attempts.reversed() ?? [] }
 
     /// Why the last attempt with an application failed; nil when it did not.
     func lastFailure(session: SessionKey, app: String) -> Problem? {

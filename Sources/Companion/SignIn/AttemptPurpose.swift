@@ -1,3 +1,4 @@
+import Foundation
 import OpenIDConnect
 import SessionStore
 
@@ -60,6 +61,22 @@ struct AttemptPurpose: Sendable {
             redirectURI: attempt.attributes["redirect_uri"] ?? application.registration.redirectURI,
             claims: attempt.attributes["claims"].flatMap(ClaimsRequest.init(json:)),
             mark: AttemptPurpose.mark(of: attempt), maxAge: attempt.attributes["max_age"].flatMap { Int($0) })
+    }
+
+    /// Whether the provider did as `max_age` and `prompt=login` asked (OpenID Connect Core section 3.1.3.7, rule 13). Where
+    /// it does not say when the person proved who they are, it has to be believed.
+    ///
+    /// - Throws: ``Problem`` `invalid_id_token`.
+    func checkAuthenticationTime(of claims: IDTokenClaims, _ attempt: SignInAttempt, now: Date) throws(Problem) {
+        guard let maxAge, let time = claims.authenticationTime else { return }
+        let age = attempt.prompt == Prompt.login.rawValue ? 0 : maxAge
+        let earliest = min(attempt.begunAt.addingTimeInterval(-TimeInterval(age)), now)
+        guard time.isWithin(earliest...now) else {
+            throw Problem(
+                .invalidIDToken,
+                "The identity provider was asked for a fresh sign-in, and it took an older one. Tell the operator.",
+                reason: "auth_time is older than max_age and prompt allow")
+        }
     }
 
     /// What it is for, which can be read even when the application was configured otherwise since.

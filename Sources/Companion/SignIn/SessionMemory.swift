@@ -1,5 +1,6 @@
 import Expiring
 import Foundation
+import SessionStore
 import Synchronization
 
 /// What is kept in memory about sessions beside the store's cache: their sign-ins and their last steps, until an hour
@@ -45,8 +46,8 @@ final class SessionMemory: Sendable {
     }
 
     private struct State {
-        var signedIn = ExpiringMap<Int64, Notes>(maxCount: 10_000, maxBytes: 10 << 20)
-        var strangers = ExpiringMap<Int64, Notes>(maxCount: 5_000, maxBytes: 2 << 20)
+        var signedIn = ExpiringMap<SessionKey, Notes>(maxCount: 10_000, maxBytes: 10 << 20)
+        var strangers = ExpiringMap<SessionKey, Notes>(maxCount: 5_000, maxBytes: 2 << 20)
     }
 
     private static let lifetime: TimeInterval = 3600
@@ -60,10 +61,10 @@ final class SessionMemory: Sendable {
     /// Changes a session's part.
     ///
     /// - Parameter isSignedIn: whether this shows that somebody has signed in; it stays true for the session.
-    func change(_ session: Int64, isSignedIn: Bool, _ change: (inout Notes) -> Void) {
+    func change(_ session: SessionKey, isSignedIn: Bool, _ change: (inout Notes) -> Void) {
         let now = now()
         let end = now.addingTimeInterval(Self.lifetime)
-        func update(_ map: inout ExpiringMap<Int64, Notes>, initially notes: Notes) {
+        func update(_ map: inout ExpiringMap<SessionKey, Notes>, initially notes: Notes) {
             map.update(session, initially: notes, until: end, now: now) { notes in
                 change(&notes)
                 return notes.bytes
@@ -81,7 +82,7 @@ final class SessionMemory: Sendable {
     }
 
     /// A session's part; nil when nothing is known.
-    func notes(of session: Int64) -> Notes? {
+    func notes(of session: SessionKey) -> Notes? {
         let now = now()
         return state.withLock {
             $0.signedIn.value(for: session, now: now) ?? $0.strangers.value(for: session, now: now)
@@ -89,7 +90,7 @@ final class SessionMemory: Sendable {
     }
 
     /// Forgets a session: it is signed out, and at a shared device the next person is another.
-    func forget(_ session: Int64) {
+    func forget(_ session: SessionKey) {
         state.withLock { state in
             state.signedIn.remove(session)
             state.strangers.remove(session)

@@ -1,14 +1,17 @@
-import EventLoop
 import Foundation
-import HTTPTypes
-import HTTPWire
-import Logging
 import OpenIDConnect
 import SessionStore
 
 /// The authorization-code sign-in: how it begins and how it completes, in one file because the two halves are one
 /// argument. What the first half puts into the attempt is all that the second half trusts.
 final class SignInFlow: Sendable {
+    /// The browser goes to the provider.
+    struct Departure: Sendable {
+        let location: String
+        /// What the cookie must hold.
+        let sessionID: SessionID
+    }
+
     /// How a callback ended for the browser.
     enum Outcome: Sendable {
         /// Signed in, now or by the first run of the same callback.
@@ -16,16 +19,16 @@ final class SignInFlow: Sendable {
         /// Signed in by something else than this callback, which is over.
         case signedInBefore(returnPath: String)
         /// On to the provider again, with another user flow.
-        case continues(location: String, sessionID: SessionID)
+        case continues(Departure)
         /// Not signed in; the page that started it says why.
-        case failed(app: String, returnPath: String, problem: Problem)
+        case failed(returnPath: String, Problem)
     }
 
-    /// The step of the timeline that a callback has come to, told when it ends.
-    private struct Step {
-        var name: String
-        var endpoint: String
-        var start: ContinuousClock.Instant
+    /// What the browser came back with.
+    private struct Arrival {
+        let callback: Callback
+        let redirectURI: String
+        let cookie: SessionID?
     }
 
     private struct CallbackKey: Hashable {
@@ -36,135 +39,86 @@ final class SignInFlow: Sendable {
     }
 
     private let applications: [String: Application]
-    private let store: SessionStore
-    private let directory: ProviderDirectory
-    private let admission: Admission
-    private let timeline: Timeline
-    private let trips: TripLimit
-    private let provider: ProviderClient
-    private let credentials: ClientCredentials
-    private let exchange: TokenExchange
-    private let history: AttemptHistory
-    private let metrics: Metrics
-    private let audit: AuditLog
-    private let recent: RecentSignIns
-    private let now: @Sendable () -> Date
     private let publicURL: PublicURL
-    private let randomBytes: @Sendable (Int) -> [UInt8]
+    private let store: SessionStore
+    private let providers: Providers
+    private let admission: Admission
+    private let journal: SignInJournal
     private let callbacks = SingleFlight<CallbackKey, Outcome>()
 
     init(
-        configuration: CompanionConfiguration, store: SessionStore, directory: ProviderDirectory,
-        admission: Admission, timeline: Timeline, trips: TripLimit, provider: ProviderClient,
-        credentials: ClientCredentials, exchange: TokenExchange, history: AttemptHistory,
-        metrics: Metrics, audit: AuditLog, recent: RecentSignIns, now: @escaping @Sendable () -> Date,
-        randomBytes: @escaping @Sendable (Int) -> [UInt8]
+        configuration: CompanionConfiguration, store: SessionStore, providers: Providers, admission: Admission,
+        journal: SignInJournal
     ) {
-        self.admission = admission
-        self.metrics = metrics
-        self.audit = audit
-        self.recent = recent
-        self.now = now
-        self.exchange = exchange
-        self.credentials = credentials
-        self.history = history
-        self.applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
+        applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
         publicURL = configuration.publicURL
         self.store = store
-        self.directory = directory
-        self.timeline = timeline
-        self.trips = trips
-        self.provider = provider
-        self.randomBytes = randomBytes
+        self.providers = providers
+        self.admission = admission
+        self.journal = journal
     }
 
     // MARK: Begin
 
-    /// Stores an attempt and answers where the browser goes.
-    ///
-    /// - Parameter correlationID: our identifier of the request, for the timeline.
-    /// - Returns: the provider's URL, and the session id that the cookie must hold.
-    func begin(
-        _ application: Application, options: SignInOptions, cookie: SessionID?, correlationID: String
-    ) async throws -> (location: String, sessionID: SessionID) {
-        let scopes = application.registration.scopes + options.extraScopes
-        let number = history.nextID()
+    /// Stores an attempt and sends the browser to the provider.
+    func begin(_ application: Application, _ options: SignInOptions, cookie: SessionID?) async throws -> Departure {
+        let beginning = journal.begin(application, AttemptPurpose.Kind(options.userFlow))
         var options = options
+        var session: Session?
         do {
-            // A newcomer cannot be in a loop, and nothing was learnt about him before.
-            if let cookie, let session = try await store.session(cookie) {
-                if options.isAutomatic { try countTrip(of: session, application) }
+            session = try await self.session(cookie)
+            if let session {
+                if options.isAutomatic { try journal.countTrip(of: session.key, beginning) }
                 options.carryChallenge(of: session.accounts(for: application.id))
             }
-            return try await begin(
-                application, options: options, number: number, scopes: scopes, cookie: cookie,
-                correlationID: correlationID)
+            return try await leave(beginning, options, session, cookie: cookie)
         } catch {
-            let problem = Problem(any: error, correlationID: correlationID)
-            metrics.signInEnded(application.id, AttemptPurpose.Kind(options.userFlow), problem.code)
-            // What a limit refused is no attempt, and leaves nothing behind.
-            if problem.code != .signInLoop, let cookie, let session = try? await store.session(cookie) {
-                note(number, options, scopes: scopes, application, session.key)
-                history.fail(number, session: session.key, problem)
-            }
+            journal.failed(
+                beginning, in: session?.key, for: options.authority, AttemptSettings(options, of: application), error)
             throw error
         }
     }
 
-    /// Asked before anything is fetched or written.
-    private func countTrip(of session: Session, _ application: Application) throws(Problem) {
-        guard let seconds = trips.begin(session: session.key.value, app: application.id) else { return }
-        throw Problem(
-            .signInLoop,
-            "This browser went to the identity provider \(TripLimit.maxTrips) times within a minute without getting anywhere, "
-                + "so the companion stopped. Usually the application's permissions or the tenant's policies ask for something "
-                + "that signing in does not give. Wait \(seconds) seconds, or tell the operator.",
-            retryAfter: seconds)
+    /// A newcomer has none: they cannot be in a loop, and nothing is known of them.
+    private func session(_ cookie: SessionID?) async throws -> Session? {
+        guard let cookie else { return nil }
+        return try await store.session(cookie)
     }
 
-    private func note(
-        _ number: Int, _ options: SignInOptions, scopes: [String], _ application: Application, _ session: SessionKey
-    ) {
-        history.begin(
-            number, session: session, app: application.id, authority: options.authority.description,
-            settings: AttemptSettings(options, scopes: scopes))
-    }
-
-    private func begin(
-        _ application: Application, options: SignInOptions, number: Int, scopes: [String], cookie: SessionID?,
-        correlationID: String
-    ) async throws -> (location: String, sessionID: SessionID) {
-        let start = ContinuousClock.now
+    private func leave(
+        _ beginning: SignInJournal.Beginning, _ options: SignInOptions, _ session: Session?, cookie: SessionID?
+    ) async throws -> Departure {
+        let application = beginning.application
         try await admission.check(options.authority, application)
         // A kiosk has no way back from a page that does not come.
-        if application.page == .kiosk { try await provider.requireAnswer(of: options.authority) }
-        let metadata = try await directory.metadata(for: options.authority)
-        let subject = try await subject(of: options.userFlow, application, cookie: cookie)
-        let (secrets, begun) = try await beginAttempt(
-            AttemptPurpose(
-                options, redirectURI: application.registration.redirectURI, mark: history.mark(number)), application,
-            returnPath: options.returnPath,
-            prompt: options.prompt, scopes: scopes, subject: subject, cookie: cookie)
-        var request = AuthorizationRequest(
-            prompt: options.prompt, loginHint: options.loginHint, domainHint: options.domainHint, scopes: scopes,
-            claims: options.claims)
-        request.maxAge = options.maxAge
-        request.extraParameters = options.extraParameters
-        let location = request.url(metadata: metadata, registration: application.registration, attempt: secrets)
-        note(number, options, scopes: scopes, application, begun.session)
-        metrics.signInStarted(application.id, AttemptPurpose.Kind(options.userFlow))
-        timeline.record(
-            session: begun.session.value, app: application.id, step: "authorize", at: location, attempt: number,
-            since: start, correlationID: correlationID)
-        return (location, begun.sessionID)
+        if application.page == .kiosk { try await providers.client.requireAnswer(of: options.authority) }
+        let metadata = try await providers.directory.metadata(for: options.authority)
+        // Whose profile is edited.
+        let subject = options.userFlow == .editProfile ? session?.currentAccount(for: application.id) : nil
+        if options.userFlow == .editProfile, subject == nil {
+            throw Problem(.interactionRequired, "Nobody is signed in. Sign in first, then edit the profile.")
+        }
+        let settings = AttemptSettings(options, of: application)
+        let purpose = AttemptPurpose(
+            options, redirectURI: application.registration.redirectURI, mark: beginning.mark)
+        let secrets = AuthorizationAttempt(randomBytes: providers.randomBytes)
+        let begun = try await store.beginSignIn(
+            NewSignInAttempt(
+                app: application.id, state: secrets.state, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier,
+                returnTo: options.returnPath.text, prompt: options.prompt?.rawValue, requestedScopes: settings.scopes,
+                expectedAccountID: subject?.id, attributes: purpose.attributes), cookie: cookie)
+        let location = AuthorizationRequest(options, scopes: settings.scopes).url(
+            metadata: metadata, registration: application.registration, attempt: secrets)
+        journal.left(beginning, in: begun.session, for: options.authority, settings, location: location)
+        return Departure(location: location, sessionID: begun.sessionID)
     }
 
-    /// Stores an attempt and answers where an administrator agrees for a whole tenant.
+    /// Stores an attempt and sends the browser to where an administrator agrees for a whole tenant.
     ///
     /// - Parameter tenant: its ID or a domain; nil leaves it to the administrator's own.
     func beginAdminConsent(
         _ application: Application, tenant: String?, returnPath: ReturnPath, cookie: SessionID?
-    ) async throws -> (location: String, sessionID: SessionID) {
+    ) async throws -> Departure {
         if let tenant { try await admission.check(try application.authority(ofTenant: tenant), application) }
         let request: AdminConsentRequest
         do throws(AuthorityError) {
@@ -172,41 +126,21 @@ final class SignInFlow: Sendable {
         } catch {
             throw Problem(.badRequest, "“tenant” cannot be used: \(error.reason)")
         }
-        let number = history.nextID()
-        let (secrets, begun) = try await beginAttempt(
-            AttemptPurpose(
-                .adminConsent, at: application.authority, redirectURI: application.registration.redirectURI,
-                mark: history.mark(number)), application, returnPath: returnPath, prompt: nil,
-            scopes: application.registration.scopes, subject: nil, cookie: cookie)
-        metrics.signInStarted(application.id, .adminConsent)
-        history.begin(
-            number, session: begun.session, app: application.id, authority: application.authority.description,
-            settings: AttemptSettings(
-                prompt: "admin_consent", scopes: application.registration.scopes, tenant: tenant))
-        return (request.url(registration: application.registration, attempt: secrets), begun.sessionID)
-    }
-
-    private func beginAttempt(
-        _ purpose: AttemptPurpose, _ application: Application, returnPath: ReturnPath, prompt: Prompt?,
-        scopes: [String], subject: Account?, cookie: SessionID?
-    ) async throws -> (AuthorizationAttempt, BegunSignIn) {
-        let secrets = AuthorizationAttempt(randomBytes: randomBytes)
-        let attempt = NewSignInAttempt(
-            app: application.id, state: secrets.state, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier,
-            returnTo: returnPath.text, prompt: prompt?.rawValue, requestedScopes: scopes,
-            expectedAccountID: subject?.id, attributes: purpose.attributes)
-        return (secrets, try await store.beginSignIn(attempt, cookie: cookie))
-    }
-
-    /// Whose profile is edited: whoever is signed in.
-    private func subject(
-        of flow: Application.UserFlow, _ application: Application, cookie: SessionID?
-    ) async throws -> Account? {
-        guard flow == .editProfile else { return nil }
-        guard let cookie, let account = try await store.session(cookie)?.currentAccount(for: application.id) else {
-            throw Problem(.interactionRequired, "Nobody is signed in. Sign in first, then edit the profile.")
-        }
-        return account
+        let beginning = journal.begin(application, .adminConsent)
+        let scopes = application.registration.scopes
+        let purpose = AttemptPurpose(
+            .adminConsent, at: application.authority, redirectURI: application.registration.redirectURI,
+            mark: beginning.mark)
+        let secrets = AuthorizationAttempt(randomBytes: providers.randomBytes)
+        let begun = try await store.beginSignIn(
+            NewSignInAttempt(
+                app: application.id, state: secrets.state, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier,
+                returnTo: returnPath.text, requestedScopes: scopes, attributes: purpose.attributes), cookie: cookie)
+        journal.left(
+            beginning, in: begun.session, for: application.authority,
+            AttemptSettings(prompt: "admin_consent", scopes: scopes, tenant: tenant), location: nil)
+        return Departure(
+            location: request.url(registration: application.registration, attempt: secrets), sessionID: begun.sessionID)
     }
 
     // MARK: Complete
@@ -222,85 +156,150 @@ final class SignInFlow: Sendable {
     /// Takes the provider's answer. Two runs of the same callback (a reload while the first is under way) share one.
     ///
     /// - Parameter redirectURI: where it came to.
-    func complete(
-        _ callback: Callback, at redirectURI: String, cookie: SessionID?, correlationID: String
-    ) async throws -> Outcome {
+    func complete(_ callback: Callback, at redirectURI: String, cookie: SessionID?) async throws -> Outcome {
         let key = CallbackKey(state: callback.state, code: callback.code, redirectURI: redirectURI, cookie: cookie)
-        return try await callbacks.run(key) {
-            try await self.redeem(callback, at: redirectURI, cookie: cookie, correlationID: correlationID)
+        let arrival = Arrival(callback: callback, redirectURI: redirectURI, cookie: cookie)
+        return try await callbacks.run(key) { try await self.consume(arrival) }
+    }
+
+    /// Takes the attempt that the answer belongs to, which can be done once, and goes on with it.
+    private func consume(_ arrival: Arrival) async throws -> Outcome {
+        let start = ContinuousClock.now
+        let consumed = try await store.consumeAttempt(
+            state: arrival.callback.state, code: arrival.callback.code, cookie: arrival.cookie)
+        switch consumed {
+        case .attempt(let attempt):
+            guard let application = applications[attempt.app] else {
+                try await store.failSignIn(attempt)
+                throw Problem(.stateMismatch, "The application of this sign-in is not configured any more.")
+            }
+            let journey = journal.cameBack(attempt, to: application, at: arrival.redirectURI, since: start)
+            return try await finish(attempt, of: application, arrival, journey)
+        case .replayed(_, let returnTo, let sessionID):
+            return .signedIn(returnPath: returnTo, sessionID: sessionID)
+        case .inProgress(let app, let returnTo), .failed(let app, let returnTo), .expired(let app, let returnTo):
+            // An old callback, as from the browser's history: a person who is signed in goes to the page.
+            let session = try await session(arrival.cookie)
+            if session?.currentAccount(for: app) != nil { return .signedInBefore(returnPath: returnTo) }
+            // One that failed says once more why.
+            if case .failed = consumed, let session, let known = journal.lastFailure(in: session.key, app: app) {
+                return .failed(returnPath: returnTo, known)
+            }
+            let problem = Problem(
+                .stateMismatch, "This sign-in is over or took too long. Start again from the page.",
+                correlationID: RequestContext.current?.correlationID)
+            return .failed(returnPath: returnTo, problem)
+        case .otherBrowser, .unknown:
+            throw SignInFlow.notOfThisBrowser
+        }
+    }
+
+    /// Redeems the code and stores what came of it; or reports why that failed.
+    private func finish(
+        _ attempt: SignInAttempt, of application: Application, _ arrival: Arrival, _ begun: SignInJournal.Return
+    ) async throws -> Outcome {
+        var journey = begun
+        do {
+            let purpose = try AttemptPurpose(attempt, application)
+            // Another provider's answer, which its code must not be taken from (a mix-up, RFC 9700 §4.4).
+            guard purpose.redirectURI == arrival.redirectURI else {
+                throw Problem(
+                    .issuerMismatch, "The answer came to another address than it was asked for at. Start again.")
+            }
+            let secrets = AuthorizationAttempt(
+                state: arrival.callback.state, nonce: attempt.nonce, codeVerifier: attempt.codeVerifier)
+            if purpose.kind == .adminConsent {
+                _ = try arrival.callback.adminConsentTenant(against: secrets)
+                let sessionID = try await store.completeAttempt(attempt)
+                journal.succeeded(journey, nil, .adminConsented)
+                return .signedIn(returnPath: attempt.returnPath(with: "admin_consent=granted"), sessionID: sessionID)
+            }
+            let metadata = try await providers.directory.metadata(for: purpose.authority)
+            let validated = try arrival.callback.validated(against: secrets, metadata: metadata)
+            journal.redeems(&journey, at: metadata.tokenEndpoint)
+            let signedIn = try await redeem(validated, attempt, application, purpose, metadata)
+            journey.account = store.pseudonym(
+                ofAccount: signedIn.homeAccountID, environment: purpose.authority.environment)
+            try admission.check(signedIn.idTokenClaims, application)
+            try purpose.checkAuthenticationTime(of: signedIn.idTokenClaims, attempt, now: providers.now())
+            return try await keep(signedIn, attempt, application, purpose, journey)
+        } catch {
+            var problem = Problem(any: error)
+            if problem.code == .adminConsentRequired { problem.action = adminConsent(application) }
+            journal.failed(journey, problem)
+            // The person did everything right and nothing could be kept: say so rather than blame the sign-in.
+            if let error = error as? StoreError, error.isUnavailable { throw error }
+            try await store.failSignIn(attempt)
+            journal.personAnswered(journey)
+            // "Forgot your password?" is no failure: the page for it comes at once.
+            if problem.code == .passwordResetRequested,
+                let outcome = await goOn(with: .resetPassword, after: attempt, application, cookie: arrival.cookie)
+            {
+                return outcome
+            }
+            return .failed(returnPath: attempt.returnTo, problem)
         }
     }
 
     private func redeem(
-        _ callback: Callback, at redirectURI: String, cookie: SessionID?, correlationID: String
-    ) async throws -> Outcome {
-        let start = ContinuousClock.now
-        let attempt: SignInAttempt
-        let consumed = try await store.consumeAttempt(state: callback.state, code: callback.code, cookie: cookie)
-        switch consumed {
-        case .attempt(let consumed):
-            attempt = consumed
-        case .replayed(_, let returnTo, let sessionID):
-            return .signedIn(returnPath: returnTo, sessionID: sessionID)
-        case .inProgress(let app, let returnTo), .failed(let app, let returnTo), .expired(let app, let returnTo):
-            // An old callback, as from the browser's history: whoever is signed in goes to the page.
-            let session: Session? = if let cookie { try await store.session(cookie) } else { nil }
-            if session?.currentAccount(for: app) != nil { return .signedInBefore(returnPath: returnTo) }
-            // One that failed says once more why.
-            if case .failed = consumed, let session, let known = history.lastFailure(session: session.key, app: app) {
-                return .failed(app: app, returnPath: returnTo, problem: known)
-            }
-            return .failed(
-                app: app, returnPath: returnTo,
-                problem: Problem(
-                    .stateMismatch, "This sign-in is over or took too long. Start again from the page.",
-                    correlationID: correlationID))
-        case .otherBrowser, .unknown:
-            throw SignInFlow.notOfThisBrowser
-        }
-        guard let application = applications[attempt.app] else {
-            try await store.failSignIn(attempt)
-            throw Problem(.stateMismatch, "The application of this sign-in is not configured any more.")
-        }
-        let flow = AttemptPurpose.kind(of: attempt)
-        var who: Pseudonym?
-        var step = Step(name: "callback", endpoint: redirectURI, start: start)
-        do {
-            let outcome = try await finish(
-                attempt, application, callback: callback, cookie: cookie, at: &step, correlationID: correlationID,
-                who: &who)
-            metrics.signInEnded(application.id, flow)
-            return outcome
-        } catch {
-            var problem = Problem(any: error, correlationID: correlationID)
-            if problem.code == .adminConsentRequired { problem.action = adminConsent(application) }
-            metrics.signInEnded(application.id, flow, problem.code)
-            audit.write(
-                .refused, application: application.id, outcome: problem.code.rawValue, account: who,
-                session: attempt.session)
-            note(step, of: attempt, outcome: problem.code.rawValue, correlationID: problem.correlationID)
-            history.fail(
-                history.id(of: AttemptPurpose.mark(of: attempt)), session: attempt.session, attempt: attempt,
-                authority: application.authority, problem)
-            // The person did everything right and nothing could be kept: say so rather than blame the sign-in.
-            if let error = error as? StoreError, error.isUnavailable { throw error }
-            try await store.failSignIn(attempt)
-            // Somebody answered at the provider's page: no loop.
-            trips.reset(session: attempt.session.value, app: attempt.app)
-            // "Forgot your password?" is no failure: the page for it comes at once.
-            if problem.code == .passwordResetRequested,
-                let outcome = try await next(.resetPassword, after: attempt, application, cookie: cookie, correlationID)
-            {
-                return outcome
-            }
-            return .failed(app: attempt.app, returnPath: attempt.returnTo, problem: problem)
+        _ validated: ValidatedCallback, _ attempt: SignInAttempt, _ application: Application,
+        _ purpose: AttemptPurpose, _ metadata: ProviderMetadata
+    ) async throws -> SignedInTokens {
+        var registration = try providers.credentials.registration(of: application)
+        registration.redirectURI = purpose.redirectURI
+        let directory = providers.directory
+        let request = try CodeRequest(
+            redeeming: validated, scopes: attempt.requestedScopes, claims: purpose.claims, registration: registration,
+            configured: try await directory.metadata(for: application.authority))
+        let client = TokenThrottle.Client(tokenEndpoint: metadata.tokenEndpoint, id: registration.clientID)
+        return try await providers.exchange.run(request.providerRequest, by: client, .code) {
+            try await request.tokens(from: $0, directory: directory)
         }
     }
 
-    private func note(_ step: Step, of attempt: SignInAttempt, outcome: String = "ok", correlationID: String?) {
-        timeline.record(
-            session: attempt.session.value, app: attempt.app, step: step.name, outcome: outcome, at: step.endpoint,
-            attempt: history.id(of: AttemptPurpose.mark(of: attempt)), since: step.start, correlationID: correlationID)
+    /// Stores what the sign-in was for. Only then is it reported.
+    private func keep(
+        _ signedIn: SignedInTokens, _ attempt: SignInAttempt, _ application: Application, _ purpose: AttemptPurpose,
+        _ journey: SignInJournal.Return
+    ) async throws -> Outcome {
+        switch purpose.kind {
+        case .signIn, .adminConsent:
+            let sessionID = try await store.completeSignIn(
+                attempt, account: NewAccount(signedIn, at: purpose.authority),
+                tokens: NewTokens(signedIn, requestedScopes: attempt.requestedScopes))
+            if application.page == .portal { journal.rememberRecent(journey, account: signedIn.homeAccountID) }
+            journal.succeeded(journey, signedIn.tokens, .signedIn)
+            return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
+        case .editProfile:
+            // The account of this flow is another one to the provider; the person must be the same.
+            guard attempt.expectedAccountID.map(person) == person(signedIn.homeAccountID) else {
+                throw Problem(.otherAccount, "Another person's profile was edited than the one who is signed in here.")
+            }
+            let sessionID = try await store.completeAttempt(attempt)
+            journal.succeeded(journey, signedIn.tokens, .profileEdited)
+            return .signedIn(returnPath: attempt.returnPath(with: "profile=edited"), sessionID: sessionID)
+        case .resetPassword:
+            let sessionID = try await store.completeAttempt(attempt)
+            journal.succeeded(journey, signedIn.tokens, nil)
+            // The new password has just proved who it is: the sign-in that follows asks for nothing.
+            return await goOn(with: .signIn, after: attempt, application, cookie: sessionID)
+                ?? .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
+        }
+    }
+
+    /// Begins the user flow that follows by itself; nil when there is none.
+    private func goOn(
+        with flow: Application.UserFlow, after attempt: SignInAttempt, _ application: Application, cookie: SessionID?
+    ) async -> Outcome? {
+        guard let authority = application.authority(of: flow),
+            let returnPath = ReturnPath(attempt.returnTo, below: publicURL.prefix)
+        else { return nil }
+        do {
+            let options = SignInOptions(continuing: flow, at: authority, returnPath: returnPath)
+            return .continues(try await begin(application, options, cookie: cookie))
+        } catch {
+            return .failed(returnPath: attempt.returnTo, Problem(any: error))
+        }
     }
 
     /// The URL for an administrator, who may sit at another machine.
@@ -309,119 +308,16 @@ final class SignInFlow: Sendable {
         return Problem.Action(kind: "admin_consent", url: "\(publicURL.address)/auth/\(application.id)/admin-consent")
     }
 
-    private func next(
-        _ flow: Application.UserFlow, after attempt: SignInAttempt, _ application: Application, cookie: SessionID?,
-        _ correlationID: String
-    ) async throws -> Outcome? {
-        guard let authority = application.authority(of: flow),
-            let returnPath = ReturnPath(attempt.returnTo, below: publicURL.prefix)
-        else { return nil }
-        let (location, sessionID) = try await begin(
-            application, options: SignInOptions(continuing: flow, at: authority, returnPath: returnPath),
-            cookie: cookie, correlationID: correlationID)
-        return .continues(location: location, sessionID: sessionID)
-    }
-
-    private func finish(
-        _ attempt: SignInAttempt, _ application: Application, callback: Callback, cookie: SessionID?,
-        at step: inout Step, correlationID: String, who: inout Pseudonym?
-    ) async throws -> Outcome {
-        let purpose = try AttemptPurpose(attempt, application)
-        // Another provider's answer, which its code must not be taken from (a mix-up, RFC 9700 §4.4).
-        guard purpose.redirectURI == step.endpoint else {
-            throw Problem(.issuerMismatch, "The answer came to another address than it was asked for at. Start again.")
-        }
-        let secrets = AuthorizationAttempt(
-            state: callback.state, nonce: attempt.nonce, codeVerifier: attempt.codeVerifier)
-        if purpose.kind == .adminConsent {
-            _ = try callback.adminConsentTenant(against: secrets)
-            let sessionID = try await store.completeAttempt(attempt)
-            history.succeed(history.id(of: purpose.mark), session: attempt.session, granted: [], declined: [])
-            audit.write(.adminConsented, application: application.id, session: attempt.session)
-            return .signedIn(
-                returnPath: attempt.returnTo + querySeparator(attempt) + "admin_consent=granted", sessionID: sessionID)
-        }
-        let signedIn = try await redeem(
-            callback, secrets, attempt, application, for: purpose, at: &step, correlationID: correlationID)
-        who = store.pseudonym(ofAccount: signedIn.homeAccountID, environment: purpose.authority.environment)
-        try admission.check(signedIn.idTokenClaims, application)
-        try checkAuthenticationTime(signedIn.idTokenClaims, attempt, purpose)
-        // Noted when the store has committed, and not before: until then it can fail.
-        func succeeded(_ step: Step) {
-            note(step, of: attempt, correlationID: correlationID)
-            history.succeed(
-                history.id(of: purpose.mark), session: attempt.session, granted: signedIn.tokens.scopes,
-                declined: signedIn.tokens.declinedScopes)
-        }
-        switch purpose.kind {
-        case .signIn, .adminConsent:
-            let sessionID = try await store.completeSignIn(
-                attempt, account: NewAccount(signedIn, at: purpose.authority),
-                tokens: NewTokens(signedIn, requestedScopes: attempt.requestedScopes))
-            succeeded(step)
-            if application.page == .portal { recent.note(attempt, account: signedIn.homeAccountID) }
-            audit.write(.signedIn, application: application.id, account: who, session: attempt.session)
-            return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
-        case .editProfile:
-            // The account of this flow is another one to the provider; the person must be the same.
-            guard attempt.expectedAccountID.map(person) == person(signedIn.homeAccountID) else {
-                throw Problem(.otherAccount, "Another person's profile was edited than the one who is signed in here.")
-            }
-            let sessionID = try await store.completeAttempt(attempt)
-            succeeded(step)
-            audit.write(.profileEdited, application: application.id, account: who, session: attempt.session)
-            return .signedIn(
-                returnPath: attempt.returnTo + querySeparator(attempt) + "profile=edited", sessionID: sessionID)
-        case .resetPassword:
-            let sessionID = try await store.completeAttempt(attempt)
-            succeeded(step)
-            // The new password has just proved who it is: the sign-in that follows asks for nothing.
-            return try await next(.signIn, after: attempt, application, cookie: sessionID, correlationID)
-                ?? .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
-        }
-    }
-
-    /// Whether the provider did as `max_age` and `prompt=login` asked (OpenID Connect Core section 3.1.3.7, rule 13). Where
-    /// it does not say when the person proved who they are, it has to be believed.
-    private func checkAuthenticationTime(
-        _ claims: IDTokenClaims, _ attempt: SignInAttempt, _ purpose: AttemptPurpose
-    ) throws(Problem) {
-        guard let maxAge = purpose.maxAge, let time = claims.authenticationTime else { return }
-        let age = attempt.prompt == Prompt.login.rawValue ? 0 : maxAge
-        let now = now()
-        let earliest = min(attempt.begunAt.addingTimeInterval(-TimeInterval(age)), now)
-        guard time.isWithin(earliest...now) else {
-            throw Problem(
-                .invalidIDToken,
-                "The identity provider was asked for a fresh sign-in, and it took an older one. Tell the operator.",
-                reason: "auth_time is older than max_age and prompt allow")
-        }
-    }
-
-    private func querySeparator(_ attempt: SignInAttempt) -> String { attempt.returnTo.contains("?") ? "&" : "?" }
-
     /// B2C's account id without the user flow that it ends in: `{oid}-{policy}.{tenant}` (facts).
     private func person(_ accountID: String) -> String {
         let uid = accountID.split(separator: ".", omittingEmptySubsequences: false).first ?? ""
         return uid.split(separator: "-", maxSplits: 5).prefix(5).joined(separator: "-").lowercased()
     }
+}
 
-    private func redeem(
-        _ callback: Callback, _ secrets: AuthorizationAttempt, _ attempt: SignInAttempt, _ application: Application,
-        for purpose: AttemptPurpose, at step: inout Step, correlationID: String
-    ) async throws -> SignedInTokens {
-        let metadata = try await directory.metadata(for: purpose.authority)
-        let validated = try callback.validated(against: secrets, metadata: metadata)
-        note(step, of: attempt, correlationID: correlationID)
-
-        step = Step(name: "token", endpoint: metadata.tokenEndpoint.description, start: .now)
-        var registration = try credentials.registration(of: application)
-        registration.redirectURI = purpose.redirectURI
-        let request = try CodeRequest(
-            redeeming: validated, scopes: attempt.requestedScopes, claims: purpose.claims, registration: registration,
-            configured: try await directory.metadata(for: application.authority))
-        return try await exchange.run(
-            request.providerRequest, at: metadata, clientID: registration.clientID, .code
-        ) { try await request.tokens(from: $0, directory: directory) }
+extension SignInAttempt {
+    /// Where the browser goes, with a field that tells the page what was done.
+    fileprivate func returnPath(with field: String) -> String {
+        returnTo + (returnTo.contains("?") ? "&" : "?") + field
     }
 }

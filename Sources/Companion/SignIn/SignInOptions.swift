@@ -160,3 +160,14 @@ struct SignInOptions: Sendable {
         return (.signIn, try application.authority(ofTenant: tenant))
     }
 }
+
+extension AuthorizationRequest {
+    /// What the options ask the provider for.
+    init(_ options: SignInOptions, scopes: [String]) {
+        self.init(
+            prompt: options.prompt, loginHint: options.loginHint, domainHint: options.domainHint, scopes: scopes,
+            claims: options.claims)
+        maxAge = options.maxAge
+        extraParameters = options.extraParameters
+    }
+}

@@ -1,4 +1,5 @@
 import Foundation
+import SessionStore
 
 /// One step of a flow, as `/api/{app}/events` tells it. Holds nothing secret: no token, code, state or claim.
 public struct TimelineEvent: Sendable, Codable, Equatable {
@@ -31,6 +32,33 @@ public struct TimelineEvent: Sendable, Codable, Equatable {
     }
 }
 
+/// A step that ends now.
+struct TimelineStep {
+    let name: String
+    let outcome: String
+    let endpoint: String?
+    let attempt: Int?
+    let start: ContinuousClock.Instant?
+    let correlationID: String?
+
+    /// - Parameters:
+    ///   - endpoint: a URL, which is kept without its query.
+    ///   - attempt: the interactive sign-in that it belongs to.
+    ///   - start: when it began; nil for a step that is a moment.
+    ///   - correlationID: the provider's or Graph's; nil takes ours.
+    init(
+        _ name: String, outcome: String = "ok", at endpoint: String? = nil, attempt: Int? = nil,
+        since start: ContinuousClock.Instant? = nil, correlationID: String? = nil
+    ) {
+        self.name = name
+        self.outcome = outcome
+        self.endpoint = endpoint
+        self.attempt = attempt
+        self.start = start
+        self.correlationID = correlationID
+    }
+}
+
 /// The last steps of each session, in memory for an hour: what just happened matters now and not after a restart.
 final class Timeline: Sendable {
     /// Steps that only follow a sign-in.
@@ -44,16 +72,15 @@ final class Timeline: Sendable {
     }
 
     /// Adds a step; the oldest step, or the oldest session's steps, make room.
-    func record(
-        session: Int64, app: String, step: String, outcome: String = "ok", at endpoint: String? = nil,
-        attempt: Int? = nil, since start: ContinuousClock.Instant? = nil, correlationID: String? = nil
-    ) {
+    func record(_ step: TimelineStep, of session: SessionKey, app: String) {
         let event = TimelineEvent(
-            time: Timeline.text(memory.now()), step: step, outcome: outcome,
-            endpoint: endpoint.map { String($0.prefix { $0 != "?" }) }, attempt: attempt,
-            durationMilliseconds: start.map { Int(($0.duration(to: .now)) / .milliseconds(1)) },
-            correlationID: correlationID.map { String($0.prefix(Timeline.maxIdentifierCharacters)) })
-        memory.change(session, isSignedIn: Timeline.stepsOfSignedIn.contains(step)) { $0.add(event, of: app) }
+            time: Timeline.text(memory.now()), step: step.name, outcome: step.outcome,
+            endpoint: step.endpoint.map { String($0.prefix { $0 != "?" }) }, attempt: step.attempt,
+            durationMilliseconds: step.start.map { Int(($0.duration(to: .now)) / .milliseconds(1)) },
+            correlationID: (step.correlationID ?? RequestContext.current?.correlationID).map {
+                String($0.prefix(Timeline.maxIdentifierCharacters))
+            })
+        memory.change(session, isSignedIn: Timeline.stepsOfSignedIn.contains(step.name)) { $0.add(event, of: app) }
     }
 
     /// RFC 3339 in UTC, to the millisecond.
@@ -62,7 +89,7 @@ final class Timeline: Sendable {
     }
 
     /// The steps of one session with one application, oldest first.
-    func events(session: Int64, app: String) -> [TimelineEvent] {
+    func events(of session: SessionKey, app: String) -> [TimelineEvent] {
         memory.notes(of: session)?.events[app] ?? []
     }
 }

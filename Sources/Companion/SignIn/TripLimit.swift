@@ -1,5 +1,6 @@
 import Expiring
 import Foundation
+import SessionStore
 import Synchronization
 
 /// Stops a page that goes to the provider and back again and again by itself: at most three trips a minute for one session
@@ -9,7 +10,7 @@ import Synchronization
 /// A person's own act (a sign-out, an answer at the provider's page) or a call that succeeded ends the count.
 final class TripLimit: Sendable {
     private struct Key: Hashable {
-        var session: Int64
+        var session: SessionKey
         var app: String
     }
 
@@ -27,7 +28,7 @@ final class TripLimit: Sendable {
     /// Counts one trip.
     ///
     /// - Returns: nil when it may go ahead, else the seconds until the next may.
-    func begin(session: Int64, app: String) -> Int? {
+    func begin(session: SessionKey, app: String) -> Int? {
         let now = now()
         let key = Key(session: session, app: app)
         return trips.withLock { trips in
@@ -42,7 +43,7 @@ final class TripLimit: Sendable {
     }
 
     /// Forgets a session's trips.
-    func reset(session: Int64, app: String) {
+    func reset(session: SessionKey, app: String) {
         _ = trips.withLock { $0.remove(Key(session: session, app: app)) }
     }
 }

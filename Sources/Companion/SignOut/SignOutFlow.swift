@@ -8,15 +8,12 @@ import SessionStore
 struct SignOutFlow: Sendable {
     let configuration: CompanionConfiguration
     let store: SessionStore
-    let directory: ProviderDirectory
-    let provider: ProviderClient
-    let credentials: ClientCredentials
+    let providers: Providers
     let timeline: Timeline
     let memory: SessionMemory
     let trips: TripLimit
     let audit: AuditLog
     let logger: Logger
-    let randomBytes: @Sendable (Int) -> [UInt8]
 
     /// Removes the account's tokens, then says where the browser ends the provider's session.
     ///
@@ -26,8 +23,9 @@ struct SignOutFlow: Sendable {
     ///   - isForgotten: whether the account leaves the list without a trace.
     /// - Returns: the rotated session id, and the provider's URL; nil when it is not wanted or not known.
     func signOut(
-        _ application: Application, session: Session, account: Account, ofBrowser: Bool, isForgotten: Bool = false
+        _ asking: SignedIn, ofBrowser: Bool, isForgotten: Bool = false
     ) async throws -> (sessionID: SessionID, redirect: String?) {
+        let (application, session, account) = (asking.application, asking.session, asking.account)
         let start = ContinuousClock.now
         let isShared = configuration.deviceMode == .shared
         // What cannot be read any more is no reason to stay signed in.
@@ -41,9 +39,9 @@ struct SignOutFlow: Sendable {
         let sessionID = try await remove(
             account, of: session, keepAsPrevious: !isShared && !isForgotten,
             as: isForgotten ? .accountRemoved : .signedOut)
-        trips.reset(session: session.key.value, app: application.id)
+        trips.reset(session: session.key, app: application.id)
         let isLast = session.accounts.allSatisfy { $0.app == account.app && $0.id == account.id }
-        if isLast || isShared && !isForgotten { memory.forget(session.key.value) }
+        if isLast || isShared && !isForgotten { memory.forget(session.key) }
         guard ofBrowser || isShared && !isForgotten else {
             record(session, application, since: start)
             return (sessionID, nil)
@@ -63,8 +61,10 @@ struct SignOutFlow: Sendable {
     /// Nil when the provider has no such page or, on a shared device, does not answer.
     private func providerURL(_ application: Application, _ account: Account?, idToken: String?) async -> String? {
         do {
-            if configuration.deviceMode == .shared { try await provider.requireAnswer(of: application.authority) }
-            let metadata = try await directory.metadata(for: application.authority)
+            if configuration.deviceMode == .shared {
+                try await providers.client.requireAnswer(of: application.authority)
+            }
+            let metadata = try await providers.directory.metadata(for: application.authority)
             return logoutURL(application, account, idToken: idToken, metadata: metadata)
         } catch {
             // The person is signed out here all the same; the provider's session cannot be ended by us now.
@@ -77,7 +77,7 @@ struct SignOutFlow: Sendable {
         _ session: Session, _ application: Application, at url: String? = nil, since start: ContinuousClock.Instant
     ) {
         guard configuration.deviceMode == .private else { return }
-        timeline.record(session: session.key.value, app: application.id, step: "sign_out", at: url, since: start)
+        timeline.record(TimelineStep("sign_out", at: url, since: start), of: session.key, app: application.id)
     }
 
     /// An account's tokens are gone here when this returns; at the provider, a moment later.
@@ -101,7 +101,7 @@ struct SignOutFlow: Sendable {
     ) -> String? {
         let hint = account?.claims["login_hint"] as? String
         let wantsIDToken = application.kind == .b2c || application.kind == .oidc
-        let state = randomBytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let state = providers.randomBytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return LogoutRequest(
             postLogoutRedirectURI: configuration.publicURL.postLogoutRedirectURI,
             logoutHint: wantsIDToken ? nil : hint, idTokenHint: wantsIDToken ? idToken : nil, state: state
@@ -112,13 +112,13 @@ struct SignOutFlow: Sendable {
     private func revoke(_ refreshToken: String, _ application: Application) {
         Task.detached(executorPreference: Worker.current) {
             do {
-                let metadata = try await directory.metadata(for: application.authority)
-                let registration = try credentials.registration(of: application)
+                let metadata = try await providers.directory.metadata(for: application.authority)
+                let registration = try providers.credentials.registration(of: application)
                 guard
                     let request = try RevocationRequest(
                         refreshToken: refreshToken, metadata: metadata, registration: registration)
                 else { return }
-                let status = try await provider.send(request.providerRequest).head.status
+                let status = try await providers.client.send(request.providerRequest).head.status
                 if status.kind == .successful {
                     logger.debug("a refresh token was revoked at the provider")
                 } else {

@@ -19,52 +19,48 @@ struct APIProxy: Sendable {
     /// GET on the API or below it.
     ///
     /// - Parameters:
-    ///   - tenant: another tenant than the one in which the account signed in.
     ///   - path: what to add to the API's URL, as `/photo/$value`.
+    ///   - asking: whose token is used.
     /// - Returns: the upstream's answer, whatever its status, and how long the token took.
     /// - Throws: ``Problem`` when there is no token or no answer, or when the answer asks for something that the
     ///   person can give.
     func get(
-        _ application: Application, session: Session, account: Account, tenant: String? = nil, path: String = "",
-        correlationID: String
+        _ path: String = "", for asking: SignedIn
     ) async throws -> (answer: HTTPClientResponse, tokenTime: Duration) {
+        let (application, session) = (asking.application, asking.session.key)
         let start = ContinuousClock.now
         do {
             let url = try await url(of: application) + path
-            let throttleKey = "\(url.prefix { $0 != "?" }) \(account.app) \(account.id)"
+            let throttleKey = "\(url.prefix { $0 != "?" }) \(application.id) \(asking.account.id)"
             do throws(Problem) {
                 try throttle.check(throttleKey)
             } catch {
                 metrics.apiThrottled(application.id, byCompanion: true)
                 throw error
             }
-            let (answer, tokenTime) = try await call(
-                application, session: session, account: account, tenant: tenant, url: url,
-                correlationID: correlationID)
-            if [429, 503].contains(answer.head.status.code) {
-                throttle.note(throttleKey, retryAfter: retryAfter(answer.head))
-            }
-            if answer.head.status.kind == .successful {
-                try checkSubject(answer, application, account)
-                trips.reset(session: session.key.value, app: application.id)
+            let (answer, tokenTime) = try await call(url, for: asking)
+            let status = answer.head.status
+            if [429, 503].contains(status.code) { throttle.note(throttleKey, retryAfter: retryAfter(answer.head)) }
+            if status.kind == .successful {
+                try checkSubject(answer, asking)
+                trips.reset(session: session, app: application.id)
             }
             timeline.record(
-                session: session.key.value, app: application.id, step: "api",
-                outcome: answer.head.status.kind == .successful ? "ok" : "http_\(answer.head.status.code)",
-                at: url, since: start,
-                correlationID: answer.head.headerFields[.requestID] ?? correlationID)
+                TimelineStep(
+                    "api", outcome: status.kind == .successful ? "ok" : "http_\(status.code)", at: url, since: start,
+                    correlationID: answer.head.headerFields[.requestID]), of: session, app: application.id)
             return (answer, tokenTime)
         } catch {
-            let problem = Problem(any: error, correlationID: correlationID)
+            let problem = Problem(any: error)
             timeline.record(
-                session: session.key.value, app: application.id, step: "api", outcome: problem.code.rawValue,
-                at: application.api.map { $0 + path }, since: start,
-                correlationID: problem.correlationID)
+                TimelineStep(
+                    "api", outcome: problem.code.rawValue, at: application.api.map { $0 + path }, since: start,
+                    correlationID: problem.correlationID), of: session, app: application.id)
             throw problem
         }
     }
 
-    /// The configured API, else where the provider tells about the person.
+    /// The configured API, else the provider's UserInfo endpoint.
     private func url(of application: Application) async throws -> String {
         if let api = application.api { return api }
         guard let endpoint = try await directory.metadata(for: application.authority).userInfoEndpoint else {
@@ -76,68 +72,45 @@ struct APIProxy: Sendable {
 
     /// The call, and a second one where a newer token may help.
     private func call(
-        _ application: Application, session: Session, account: Account, tenant: String?, url: String,
-        correlationID: String
+        _ url: String, for asking: SignedIn
     ) async throws -> (HTTPClientResponse, tokenTime: Duration) {
         var tokenTime = Duration.zero
-        let scopes = application.registration.scopes
+        let scopes = asking.application.registration.scopes
         func token(_ demand: TokenAcquisition.Demand) async throws -> StoredAccessToken {
             let start = ContinuousClock.now
             defer { tokenTime += start.duration(to: .now) }
-            return try await tokens.acquire(
-                application, session: session.key, account: account, tenant: tenant, scopes: scopes, demand: demand,
-                correlationID: correlationID
-            ).token
+            return try await tokens.acquire(for: asking, scopes: scopes, demand: demand).token
         }
         let first = try await token(.fresh)
-        var answer = try await send(url, application, token: first, correlationID: correlationID)
+        var answer = try await send(url, asking.application, token: first)
         var challenges = APIProxy.challenges(answer.head)
         if answer.head.status == .unauthorized {
             // The API knows better than the clock: once, with a token that it has not yet seen, and with the claims
             // that it asks for (continuous access evaluation, facts).
             let other = try await token(.insteadOf(first, claims: ClaimsRequest(challenges: challenges)))
-            answer = try await send(url, application, token: other, correlationID: correlationID)
+            answer = try await send(url, asking.application, token: other)
             challenges = APIProxy.challenges(answer.head)
             if answer.head.status == .unauthorized, let claims = ClaimsRequest(challenges: challenges) {
-                let problem = interaction(
+                let target = TokenTarget(asking, scopes)
+                try await tokens.learn(claims, reason: .interactionRequired, for: target)
+                throw Problem(
                     .interactionRequired, "The API asks for more than a silent renewal can give. Sign in again.",
-                    application, session, account, tenant, scopes: scopes, claims: claims)
-                try await tokens.learn(
-                    claims, reason: problem.code, for: target(application, session, account, tenant, scopes))
-                throw problem
+                    action: tokens.signIn(asking, target, claims: claims))
             }
         }
         if let missing = AuthenticationChallenge.insufficientScopes(in: challenges), !missing.isEmpty {
-            throw interaction(
+            throw Problem(
                 .consentRequired, "The API asks for further permissions: \(missing.joined(separator: ", ")).",
-                application, session, account, tenant, scopes: scopes + missing, claims: nil)
+                action: tokens.signIn(asking, TokenTarget(asking, scopes + missing), claims: nil))
         }
         return (answer, tokenTime)
     }
 
-    private func interaction(
-        _ code: Problem.Code, _ detail: Message, _ application: Application, _ session: Session, _ account: Account,
-        _ tenant: String?, scopes: [String], claims: ClaimsRequest?
-    ) -> Problem {
-        let target = target(application, session, account, tenant, scopes)
-        return Problem(code, detail, action: tokens.signIn(application, account, target, claims: claims))
-    }
-
-    private func target(
-        _ application: Application, _ session: Session, _ account: Account, _ tenant: String?, _ scopes: [String]
-    ) -> TokenTarget {
-        TokenTarget(
-            session: session.key, app: application.id, accountID: account.id, tenant: tenant,
-            scopes: ScopeSet(scopes))
-    }
-
     /// OpenID Connect Core section 5.3.2: claims about somebody else must not be used.
-    private func checkSubject(
-        _ answer: HTTPClientResponse, _ application: Application, _ account: Account
-    ) throws(Problem) {
-        guard application.api == nil, !UserInfoRequest.isAbout(subject: account.subject, body: answer.body) else {
-            return
-        }
+    private func checkSubject(_ answer: HTTPClientResponse, _ asking: SignedIn) throws(Problem) {
+        guard asking.application.api == nil,
+            !UserInfoRequest.isAbout(subject: asking.account.subject, body: answer.body)
+        else { return }
         throw Problem(.apiUnavailable, "The identity provider told about another person than the one who is signed in.")
     }
 
@@ -156,7 +129,7 @@ struct APIProxy: Sendable {
     }
 
     private func send(
-        _ url: String, _ application: Application, token: StoredAccessToken, correlationID: String
+        _ url: String, _ application: Application, token: StoredAccessToken
     ) async throws(HTTPClientError) -> HTTPClientResponse {
         guard let url = URL(string: url), let host = url.host else {
             throw HTTPClientError(kind: .invalidRequest, reason: "the API's URL cannot be read")
@@ -166,7 +139,7 @@ struct APIProxy: Sendable {
             path: url.path + (url.query.map { "?\($0)" } ?? ""))
         request.headerFields[.authorization] = "Bearer \(token.secret)"
         request.headerFields[.accept] = "application/json, image/*;q=0.9"
-        request.headerFields[.clientRequestID] = correlationID
+        request.headerFields[.clientRequestID] = RequestContext.current?.correlationID
         RequestContext.current?.mark(&request.headerFields)
         let start = ContinuousClock.now
         do throws(HTTPClientError) {

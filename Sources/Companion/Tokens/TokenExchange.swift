@@ -8,14 +8,14 @@ struct TokenExchange: Sendable {
     /// Sends the request and reads the answer.
     ///
     /// - Parameters:
+    ///   - client: who asks, and at which token endpoint.
     ///   - grant: what the request redeems.
     ///   - admit: has the last word before the request goes out.
     /// - Throws: ``Problem`` `throttled` without asking; else what `admit`, the provider or `read` throws.
     func run<Tokens>(
-        _ request: ProviderRequest, at metadata: ProviderMetadata, clientID: String, _ grant: TokenThrottle.Grant,
+        _ request: ProviderRequest, by client: TokenThrottle.Client, _ grant: TokenThrottle.Grant,
         admit: () throws(Problem) -> Void = {}, _ read: (ProviderResponse) async throws -> Tokens
     ) async throws -> Tokens {
-        let client = TokenThrottle.Client(tokenEndpoint: metadata.tokenEndpoint, id: clientID)
         let leave = try throttle.begin(grant, of: client)
         do {
             try admit()

@@ -1,5 +1,6 @@
 #if DEBUG
     import Foundation
+    import HTTPServer
     import HTTPWire
     import OpenIDConnect
     @testable import Companion
@@ -71,7 +72,15 @@
                 made: [("cookies", { repeated("__Host-companion=" + String(repeating: "a", count: 43) + "b;", $0) })]
             ) { _ = cookie.id(in: try head(["Cookie"], $0)) },
             Row(name: "whether a page is wanted", frames: [("", ""), ("text/", "html")]) {
-                _ = Pipeline.wantsPage(try head(["Accept"], $0))
+                _ = try head(["Accept"], $0).wantsPage
+            },
+            Row(
+                name: "addresses of clients", frames: [("", ""), ("10.0.0.1, ", "")],
+                made: [("addresses", { repeated("10.1.2.3, ", $0) })]
+            ) { text in
+                guard let front = AddressRange("10.0.0.0/8") else { return }
+                let peer = PeerAddress(ipv4: (10, 0, 0, 1), port: 1)
+                _ = ClientAddress.of(try head(["X-Forwarded-For"], text), from: peer, trusting: [front])
             },
             Row(name: "routes", frames: [("", ""), ("/", ""), ("/api/", "/account"), ("/api/ios/accounts/", "")]) {
                 _ = RoutePath($0)

@@ -2,17 +2,11 @@ import HTTPServer
 import HTTPWire
 import SessionStore
 
-/// The applications, the machine, and this session's own story.
-extension Endpoints {
-    private struct Events: Encodable {
-        var events: [TimelineEvent]
-    }
-
-    func events(_ exchange: Exchange) async throws -> Response {
-        let application = try application(exchange)
-        let session = try await session(exchange)
-        return .json(Events(events: session.map { timeline.events(session: $0.key.value, app: application.id) } ?? []))
-    }
+/// What this server is: its applications, the device that it runs on, its languages.
+struct ServerEndpoints: Sendable {
+    let configuration: CompanionConfiguration
+    let languages: Languages
+    let cookie: SessionCookie
 
     private struct Applications: Encodable {
         struct Entry: Encodable {
@@ -82,8 +76,8 @@ extension Endpoints {
     }
 
     /// Keeps the person's choice of a language, or with null goes back to what the browser asks for.
-    func chooseLanguage(_ request: Request) throws(Problem) -> Response {
-        let body: LanguageBody = try decode(request.body)
+    func chooseLanguage(_ call: Call) throws(Problem) -> Response {
+        let body: LanguageBody = try call.body()
         let language = body.language.flatMap { languages[$0] }
         guard body.language == nil || language != nil else {
             let tags = languages.all.map(\.tag).joined(separator: ", ")

@@ -1,0 +1,94 @@
+import Foundation
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import SessionStore
+
+/// One request on its way, after its checks.
+struct Call: Sendable {
+    /// Head, peer, and the body where the route takes one.
+    var request: Request
+    /// The application that the path names.
+    let application: Application?
+    /// What the path names of the application: an account, a session.
+    let id: String?
+    /// The session's id that the cookie carried.
+    let cookie: SessionID?
+    /// Whether it comes from this machine itself, and may know how the server does.
+    let mayMonitor: Bool
+    /// What its log line will need.
+    let context: RequestContext
+
+    /// A field of the query; nil when it is missing or empty, or when the query cannot be read.
+    func field(_ name: String) -> String? {
+        guard let query = request.head.query, let value = (try? FormFields(query: query))?[name], !value.isEmpty
+        else { return nil }
+        return value
+    }
+
+    /// The JSON body; an empty one is an empty object.
+    ///
+    /// - Throws: ``Problem`` `bad_request`.
+    func body<Body: Decodable>() throws(Problem) -> Body {
+        do {
+            let data = request.body.isEmpty ? Data("{}".utf8) : Data(request.body)
+            return try JSONDecoder().decode(Body.self, from: data)
+        } catch {
+            throw Problem(.badRequest, "The body is not the JSON object that this address takes.")
+        }
+    }
+}
+
+extension RequestHead {
+    /// Whether a browser navigates, so that an error becomes a page.
+    var wantsPage: Bool { self[.accept]?.contains("text/html") ?? false }
+}
+
+/// A call for one application, with the session that it came with.
+struct Visit: Sendable {
+    let call: Call
+    let application: Application
+    /// Nil when there is none, or when it has ended.
+    let session: Session?
+    let publicURL: PublicURL
+
+    /// The account that the call is for, or the sign-in to offer.
+    ///
+    /// - Parameter id: the account's; nil takes the current one.
+    /// - Throws: ``Problem``: `not_found` for an account that is not signed in here; `interaction_required` or
+    ///   `session_expired` when nobody is.
+    func signedIn(as id: String? = nil) throws(Problem) -> SignedIn {
+        guard let session else {
+            guard call.cookie == nil else {
+                throw Problem(.sessionExpired, "Your session has ended. Sign in again.", action: signIn)
+            }
+            throw Problem(.interactionRequired, "Nobody is signed in. Sign in first.", action: signIn)
+        }
+        if let id {
+            guard id.utf8.count <= 512, let account = session.account(for: application.id, id: id) else {
+                throw Problem(.notFound, "This account is not signed in here.")
+            }
+            return SignedIn(application: application, session: session, account: account)
+        }
+        guard let account = session.currentAccount(for: application.id) else {
+            throw Problem(.interactionRequired, "Nobody is signed in. Sign in first.", action: signIn)
+        }
+        return SignedIn(application: application, session: session, account: account)
+    }
+
+    private var signIn: Problem.Action {
+        .signIn(publicURL.signInPath(of: application, [("return_to", publicURL.pagePath(of: application))]))
+    }
+}
+
+/// Who is asking: an account of an application, in a session.
+struct SignedIn: Sendable {
+    let application: Application
+    let session: Session
+    let account: Account
+    /// Another tenant than the one in which the account signed in, where it is a guest.
+    var tenant: String?
+
+    /// What its tokens are kept under.
+    var key: AccountKey { AccountKey(session: session.key, app: application.id, id: account.id) }
+}

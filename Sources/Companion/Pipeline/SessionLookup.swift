@@ -1,0 +1,40 @@
+import Logging
+import SessionStore
+
+/// Finds the session of a request, with the accounts that may still be in it.
+struct SessionLookup: Sendable {
+    let store: SessionStore
+    let admission: Admission
+    let audit: AuditLog
+    let logger: Logger
+
+    /// What memory alone knows of a session; nil when the store has to be asked, or an account may have to go.
+    func cached(_ id: SessionID) -> Session? {
+        guard let session = store.cachedSession(id), session.accounts.allSatisfy({ admission.admits($0) == true })
+        else { return nil }
+        return session
+    }
+
+    /// The session of a call. An account that the configuration no longer admits is signed out.
+    ///
+    /// - Returns: nil when there is none, or when it has ended.
+    /// - Throws: ``StoreError``; ``OpenIDError`` when the metadata of an authority is needed and cannot be had.
+    func session(of call: Call) async throws -> Session? {
+        guard let id = call.cookie else { return nil }
+        var session = store.cachedSession(id)
+        if session == nil { session = try await store.session(id) }
+        guard let session else { return nil }
+        let refused = try await admission.refused(in: session)
+        guard !refused.isEmpty else { return session }
+        for account in refused {
+            try await store.dropAccount(session.key, app: account.app, accountID: account.id)
+            audit.write(
+                .noLongerAdmitted, application: account.app, account: store.pseudonym(of: account), session: session.key
+            )
+            logger.notice(
+                "an account was signed out: the configuration does not admit it to the application",
+                metadata: ["app": "\(account.app)", "request_id": "\(call.context.correlationID)"])
+        }
+        return try await store.session(id)
+    }
+}
