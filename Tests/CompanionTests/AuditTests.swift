@@ -14,28 +14,12 @@ import Testing
         "signed_out_by_provider", "session_ended_by_operator", "keys_rotated", "limit_reached", "no_longer_admitted",
     ]
 
-    /// A site with an audit log of its own, whose second application is a portal.
-    private static func run(
-        configured configure: (inout CompanionConfiguration) -> Void = { _ in },
-        _ test: (Site, Visitor, AuditLines) async throws -> Void
-    ) async throws {
-        let lines = AuditLines()
-        defer { lines.remove() }
-        try await Site.run(configured: { configuration in
-            configuration.applications[1].page = .portal
-            configuration.auditLogFile = lines.path
-            configure(&configuration)
-        }) { site in
-            try await test(site, Visitor(site), lines)
-        }
-    }
-
     @Test func `the names of the events are those that readers of the log count on`() {
         #expect(Set(AuditEvent.allCases.map(\.rawValue)) == Self.events)
     }
 
     @Test func `a person's lines are joined by a pseudonym, another's have another`() async throws {
-        try await Self.run { site, visitor, audit in
+        try await Site.runAudited { site, visitor, audit in
             try await visitor.signIn(app: "ios")
             try await visitor.signIn(app: "macos")
             let other = Visitor(site)
@@ -70,7 +54,7 @@ import Testing
     }
 
     @Test func `a sign-in that is refused says with which code, and who it was where that is known`() async throws {
-        try await Self.run(configured: { $0.applications[1].allowedUsers = [.object(id: Self.meganID)] }) {
+        try await Site.runAudited(configured: { $0.applications[1].allowedUsers = [.object(id: Self.meganID)] }) {
             site, visitor, audit in
             try await visitor.signIn(app: "ios", consent: "cancel")
             try await visitor.signIn(app: "ios")
@@ -85,7 +69,7 @@ import Testing
     }
 
     @Test func `a sign-in that could not be stored was none`() async throws {
-        try await Self.run { site, visitor, audit in
+        try await Site.runAudited { site, visitor, audit in
             let back = try await visitor.walkToCallback()
             let refusal = "CREATE TRIGGER refusal BEFORE INSERT ON account BEGIN SELECT RAISE(ABORT, 'no'); END;\n"
             _ = try SQLiteShell.run(site.database, refusal)
@@ -98,7 +82,7 @@ import Testing
     }
 
     @Test func `what the provider ends has a line for each account`() async throws {
-        try await Self.run { site, visitor, audit in
+        try await Site.runAudited { site, visitor, audit in
             try await visitor.signIn(app: "provider")
             try await visitor.signIn(app: "contoso")
             let claims = try await visitor.api(.get, "/api/provider/claims").json
@@ -113,7 +97,7 @@ import Testing
     }
 
     @Test func `user flows and an administrator's consent are written down`() async throws {
-        try await Self.run { _, visitor, audit in
+        try await Site.runAudited { _, visitor, audit in
             let person = "b2cuser@fabrikamb2c.example"
             try await visitor.signIn(app: "b2c", username: person)
             try await visitor.signIn(app: "b2c", query: "policy=edit_profile", username: person)
@@ -124,7 +108,7 @@ import Testing
     }
 
     @Test func `the running server writes that it follows a new key, and pseudonyms stay`() async throws {
-        try await Self.run { site, visitor, audit in
+        try await Site.runAudited { site, visitor, audit in
             try await visitor.signIn()
             let ring = try KeyRing.rotate(fileAt: site.folder.appendingPathComponent("companion.key").path)
             func rotations() throws -> [String?] {
@@ -154,7 +138,7 @@ import Testing
     }
 
     @Test func `the file is its owner's alone, and one that was moved away is followed by a new one`() async throws {
-        try await Self.run { site, visitor, audit in
+        try await Site.runAudited { site, visitor, audit in
             try await visitor.signIn()
             #expect(StoreInspection.File(audit.path)?.mode == 0o600)
             #expect(!site.log.all.contains { $0.contains("signed_in") })
@@ -170,7 +154,7 @@ import Testing
     }
 
     @Test func `a file that cannot be written fails nobody's request, and the lines go to the log`() async throws {
-        try await Self.run { site, visitor, audit in
+        try await Site.runAudited { site, visitor, audit in
             try FileManager.default.removeItem(atPath: audit.path)
             try FileManager.default.createDirectory(atPath: audit.path, withIntermediateDirectories: false)
             #expect(try await visitor.signIn().location == "/ios")
@@ -217,7 +201,7 @@ import Testing
     }
 
     @Test func `the command line writes beside the server, and makes no file`() async throws {
-        try await Self.run { site, visitor, audit in
+        try await Site.runAudited { site, visitor, audit in
             try await visitor.signIn()
             let key = try #require(try audit.all().first?["session"].flatMap(SessionKey.init))
             try AuditLog(besideServerOf: site.configuration)?.endedByCommandLine([key])
@@ -253,4 +237,22 @@ struct AuditLines: Sendable {
     }
 
     func remove() { try? FileManager.default.removeItem(at: folder) }
+}
+
+extension Site {
+    /// A site with an audit log of its own, whose second application is a portal, and a browser.
+    static func runAudited(
+        configured configure: (inout CompanionConfiguration) -> Void = { _ in },
+        _ test: (Site, Visitor, AuditLines) async throws -> Void
+    ) async throws {
+        let lines = AuditLines()
+        defer { lines.remove() }
+        try await run(configured: { configuration in
+            configuration.applications[1].page = .portal
+            configuration.auditLogFile = lines.path
+            configure(&configuration)
+        }) { site in
+            try await test(site, Visitor(site), lines)
+        }
+    }
 }

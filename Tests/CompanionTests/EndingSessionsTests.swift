@@ -11,22 +11,6 @@ import Testing
     private static let megan = "megan@contoso.example"
     private static let nobodyElse = "customer@fabrikam.example"
 
-    /// A portal, its operator Megan's browser, and the audit log.
-    private static func run(
-        configured configure: (inout CompanionConfiguration) -> Void = { _ in },
-        _ test: (Site, Visitor, AuditLines) async throws -> Void
-    ) async throws {
-        let lines = AuditLines()
-        defer { lines.remove() }
-        try await Site.run(configured: { configuration in
-            configuration.applications[1].page = .portal
-            configuration.auditLogFile = lines.path
-            configure(&configuration)
-        }) { site in
-            try await test(site, Visitor(site), lines)
-        }
-    }
-
     /// Somebody signs in; the key of that session.
     private func other(_ site: Site, _ audit: AuditLines) async throws -> (visitor: Visitor, key: String) {
         let visitor = Visitor(site)
@@ -45,7 +29,7 @@ import Testing
     // MARK: How fresh
 
     @Test func `an operator ends a session of somebody else only with a sign-in of the last minutes`() async throws {
-        try await Self.run { site, megan, audit in
+        try await Site.runAudited { site, megan, audit in
             try await megan.signIn(app: "macos", username: Self.megan)
             let (person, key) = try await other(site, audit)
             // Five minutes, and five for the clocks.
@@ -77,7 +61,7 @@ import Testing
     }
 
     @Test func `nearly five minutes, and the leeway of clocks, are recent`() async throws {
-        try await Self.run { site, megan, audit in
+        try await Site.runAudited { site, megan, audit in
             try await megan.signIn(app: "macos", username: Self.megan)
             let (person, key) = try await other(site, audit)
             site.clock.advance(580)
@@ -87,7 +71,7 @@ import Testing
     }
 
     @Test func `one's own session ends whenever one likes`() async throws {
-        try await Self.run { site, megan, audit in
+        try await Site.runAudited { site, megan, audit in
             try await megan.signIn(app: "macos", username: Self.megan)
             let key = try #require(try audit.all().last?["session"])
             site.clock.advance(1500)
@@ -100,7 +84,7 @@ import Testing
     @Test func `where the provider does not say when, a sign-in counts that asked for the password and began just now`()
         async throws
     {
-        try await Self.run { site, megan, audit in
+        try await Site.runAudited { site, megan, audit in
             try await site.control(#"{"omit_auth_time": true}"#)
             let keys = try await [other(site, audit).key, other(site, audit).key]
             // The provider was free to answer this one without a question.
@@ -119,7 +103,7 @@ import Testing
     }
 
     @Test func `the sign-in of another account in the same browser does not count`() async throws {
-        try await Self.run { site, megan, audit in
+        try await Site.runAudited { site, megan, audit in
             try await site.control(#"{"omit_auth_time": true}"#)
             let (person, key) = try await other(site, audit)
             try await megan.signIn(app: "macos", username: Self.megan)
@@ -139,7 +123,7 @@ import Testing
 
     @Test(arguments: ["-1", "x", "1.5", "31536001", "99999999999999999999"])
     func `a max_age that is none is refused`(text: String) async throws {
-        try await Self.run { _, visitor, _ in
+        try await Site.runAudited { _, visitor, _ in
             let answer = try await visitor.api(.get, "/auth/ios/sign-in?max_age=\(text)")
             #expect(answer.code == "bad_request")
             #expect((answer.json["detail"] as? String)?.contains("max_age") == true)
@@ -148,7 +132,7 @@ import Testing
 
     @Test(arguments: [("max_age=100", false), ("max_age=2000", true), ("", true), ("max_age=2000&prompt=login", false)])
     func `an ID token from before what was asked for is refused`(query: String, isTaken: Bool) async throws {
-        try await Self.run { site, visitor, audit in
+        try await Site.runAudited { site, visitor, audit in
             try await visitor.signIn(username: Self.megan)
             try await site.control(#"{"ignore_max_age": true}"#)
             site.clock.advance(1000)
@@ -165,7 +149,7 @@ import Testing
 
     @Test func `a portal that is open to everybody shows and ends nobody's sessions`() async throws {
         // Several people use this machine, and the operator names none of them.
-        try await Self.run(configured: { $0.deviceMode = .shared }) { site, visitor, audit in
+        try await Site.runAudited(configured: { $0.deviceMode = .shared }) { site, visitor, audit in
             let (person, key) = try await other(site, audit)
             try await visitor.signIn(app: "macos", query: "prompt=login", username: Self.megan)
             for path in ["sessions", "health"] {
@@ -193,7 +177,7 @@ import Testing
     func `a user who was taken off the list is no operator any more`(
         change: @Sendable (inout CompanionConfiguration) -> Void
     ) async throws {
-        try await Self.run(configured: { $0.applications[1].allowedUsers = [.object(id: Self.meganID)] }) {
+        try await Site.runAudited(configured: { $0.applications[1].allowedUsers = [.object(id: Self.meganID)] }) {
             site, megan, audit in
             let (person, key) = try await other(site, audit)
             try await megan.signIn(app: "macos", username: Self.megan)
