@@ -4,18 +4,19 @@ import EventLoop
 import Foundation
 import HTTPClient
 
-/// `companion check`: what is wrong with an installation, before anybody signs in.
+/// `companion check` reports what is wrong with an installation before anybody signs in.
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at everything that signing in needs, and print what to register at the provider.",
+        abstract: "Check everything that signing in needs, and print what to register at the provider.",
         discussion: """
-            Configuration, keys, database, disk, file permissions, proxies, then every provider: discovery, keys, clock, \
-            secrets, redirect URI. Each finding says what, why it matters and how to mend it. Changes nothing; works \
-            beside a running server. Run it as the server's user, or as root. Exit status: 0, or 1 with a mistake.
+            It checks the configuration, keys, database, disk, file permissions and proxies, then every provider: \
+            discovery, keys, clock, secrets and redirect URI. Each finding says what is wrong, why it matters and how to \
+            fix it. It changes nothing and works while the server runs. Run it as the server's user, or as root. Exit \
+            status: 0, or 1 when there are errors.
             """)
 
     @OptionGroup var file: ConfigurationOptions
-    @Flag(help: "Print one JSON object.") var json = false
+    @Flag(help: "Print the report as one JSON object.") var json = false
 
     func run() async throws {
         let report = try await report()

@@ -7,7 +7,7 @@ struct CompanionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "companion",
         abstract:
-            "A web companion for Microsoft's MSAL tutorials: sign in, call Microsoft Graph, sign out, in a browser.",
+            "A web companion for Microsoft's MSAL tutorials: sign in, call Microsoft Graph and sign out in a browser.",
         version: "companion \(companionVersion)",
         subcommands: [
             Serve.self, Demo.self, Check.self, Sessions.self, Keys.self, Backup.self, Migrate.self,
@@ -16,7 +16,7 @@ struct CompanionCommand: AsyncParsableCommand {
         defaultSubcommand: Serve.self)
 }
 
-/// The configuration file's place, shared by the commands that read one.
+/// Where the configuration file is; shared by the commands that read one.
 struct ConfigurationOptions: ParsableArguments {
     @Option(help: "The configuration file (YAML or JSON). Default: COMPANION_CONFIG, companion.yaml or companion.json.")
     var config: String?
@@ -33,16 +33,16 @@ struct ServerOptions: ParsableArguments {
     @Option(help: "The database of sessions and sealed tokens. Default: companion.sqlite.")
     var database: String?
 
-    @Option(help: "The folder of pages. Default: Public.")
+    @Option(help: "The folder that holds the pages. Default: Public.")
     var `public`: String?
 
-    @Option(help: "trace, debug, info, notice, warning, error or critical. Default: info.")
+    @Option(help: "The log level: trace, debug, info, notice, warning, error or critical. Default: info.")
     var logLevel: String?
 
-    @Option(help: "text or json. Default: text.")
+    @Option(help: "The log format: text or json. Default: text.")
     var logFormat: String?
 
-    /// The options given, by configuration key.
+    /// The given options by configuration key.
     var values: [String: String] {
         let all: [(String, String?)] = [
             ("host", host), ("port", port.map(String.init)), ("database", database), ("public", `public`),

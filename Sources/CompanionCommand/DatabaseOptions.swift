@@ -6,10 +6,10 @@ import SessionStore
 /// The database that the server uses, for the commands that work on it.
 struct DatabaseOptions: ParsableArguments {
     @OptionGroup var file: ConfigurationOptions
-    @Option(help: "The database. Default: the configuration's, or companion.sqlite.")
+    @Option(help: "The database file. Default: the one in the configuration, or companion.sqlite.")
     var database: String?
 
-    /// The configuration; the command's option wins.
+    /// The configuration; the command's option takes precedence.
     func configuration() throws -> CompanionConfiguration {
         let environment = ProcessInfo.processInfo.environment
         let path = ConfigurationPath.find(option: file.config, environment: environment)
@@ -18,11 +18,13 @@ struct DatabaseOptions: ParsableArguments {
         return try ConfigurationPath.read(path, options: options, environment: environment, needsApplications: false)
     }
 
-    /// The configuration of a database that is there: a command makes none.
+    /// The configuration of an existing database: a command never creates one.
+    ///
+    /// - Throws: ``CommandFailure`` when there is no database.
     func existing() throws -> CompanionConfiguration {
         let configuration = try configuration()
         guard SessionStore.exists(databaseAt: configuration.database) else {
-            throw CommandFailure("There is no database at \(configuration.database); name it with --database.")
+            throw CommandFailure("There is no database at \(configuration.database). Name it with --database.")
         }
         return configuration
     }
@@ -40,7 +42,7 @@ struct DatabaseOptions: ParsableArguments {
     }
 }
 
-/// Why a command cannot do what was asked, and what to do: one line on standard error and exit status 1.
+/// Why a command cannot do what it was asked to do, and how to fix it: one line on standard error, and exit status 1.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

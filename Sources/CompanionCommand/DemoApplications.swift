@@ -2,9 +2,9 @@ import Companion
 import DemoTenant
 import OpenIDConnect
 
-/// What the demo configures: the tutorials' apps, registered at the demo tenant.
+/// The applications of the demo: the tutorial apps, registered at the demo tenant.
 enum DemoApplications {
-    /// The registration's client id.
+    /// The client ID of the registration.
     static let clientID = "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10"
 
     static func all(

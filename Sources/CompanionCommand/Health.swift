@@ -5,13 +5,13 @@ import Foundation
 import HTTPClient
 import HTTPTypes
 
-/// `companion health`: whether the server that this configuration describes answers; for a container's health check.
+/// `companion health` reports whether the configured server is ready; for a container's health check.
 struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Ask the running server whether it is ready.",
         discussion: """
-            Asks /readyz of the configured address, for at most 4 seconds. Changes nothing. Exit status: 0 when the \
-            server is ready, 1 when it is not or does not answer; `companion check` tells why.
+            It requests /readyz from the configured address, for at most 4 seconds, and changes nothing. Exit status: 0 \
+            when the server is ready, 1 when it is not ready or does not answer; `companion check` reports why.
             """)
 
     private static let timeout: Duration = .seconds(4)
@@ -24,7 +24,7 @@ struct Health: AsyncParsableCommand {
         let path = ConfigurationPath.find(option: file.config, environment: environment)
         let configuration = try ConfigurationPath.read(
             path, options: server.values, environment: environment, needsApplications: false)
-        // This machine is not reached through a proxy, whatever the environment says of the rest (libcurl-env(3)).
+        // This machine is not reached through a proxy, whatever the environment says about others (libcurl-env(3)).
         setenv("no_proxy", "*", 1)
         let workers = try WorkerGroup(count: 1)
         let client = HTTPClient(workers: workers)
@@ -35,7 +35,7 @@ struct Health: AsyncParsableCommand {
         print("ready")
     }
 
-    /// Why the server is not ready; nil when it is.
+    /// Returns why the server is not ready; nil when it is.
     private func problem(atAuthority authority: String, _ client: HTTPClient) async -> String? {
         let request = HTTPRequest(method: .get, scheme: "http", authority: authority, path: "/readyz")
         do {
@@ -48,7 +48,7 @@ struct Health: AsyncParsableCommand {
         }
     }
 
-    /// Where a server that listens on all addresses is reached from its own machine, too.
+    /// Returns the address at which this machine reaches the server, also when it listens on all addresses.
     private static func authority(_ configuration: CompanionConfiguration) -> String {
         switch configuration.host {
         case "0.0.0.0": "127.0.0.1:\(configuration.port)"

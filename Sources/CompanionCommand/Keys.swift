@@ -3,7 +3,7 @@ import Companion
 import Foundation
 import SessionStore
 
-/// `companion keys`: the keys that seal tokens in the database, also while the server runs.
+/// `companion keys` manages the keys that seal tokens in the database, also while the server runs.
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List, rotate or retire the keys that seal tokens.",
@@ -11,7 +11,7 @@ struct Keys: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "One line a key: id, what it does, how many values in the database it seals.")
+            abstract: "List the keys, one per line: ID, use, and number of values that it seals in the database.")
         @OptionGroup var database: DatabaseOptions
 
         func run() async throws {
@@ -26,7 +26,7 @@ struct Keys: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put a new key first in the key file. The old ones go on opening what they sealed.")
+            abstract: "Add a new key, which seals from now on. The old keys still open what they sealed.")
         @OptionGroup var database: DatabaseOptions
 
         func run() async throws {
@@ -34,17 +34,17 @@ struct Keys: AsyncParsableCommand {
             let ring = try KeyRing.rotate(fileAt: file)
             print(
                 """
-                \(ring.currentKeyID) seals from now on; \(ring.keyIDs.count - 1) older open what they sealed.
-                A running server notices within a second and seals everything anew, little by little: `companion keys list`
-                shows how far it is. Then `companion keys retire` takes the old keys out of the file.
-                Copy \(file) to where you keep its backup now.
+                The new key is \(ring.currentKeyID). Older keys that still open what they sealed: \(ring.keyIDs.count - 1).
+                A running server notices within a second and gradually seals everything again; `companion keys list` shows
+                its progress. Then run `companion keys retire` to remove the old keys from the file.
+                Back up \(file) now.
                 """)
         }
     }
 
     struct Retire: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Seal anew what older keys still seal, and take those keys out of the key file.")
+            abstract: "Seal again what older keys still seal, and remove those keys from the key file.")
         @OptionGroup var database: DatabaseOptions
 
         func run() async throws {
@@ -53,18 +53,21 @@ struct Keys: AsyncParsableCommand {
             let age = KeyRing.lastChange(ofFileAt: file).map { Date.now.timeIntervalSince($0) } ?? .infinity
             let left = KeyRing.settlingTime - .seconds(max(0, age))
             if left > .zero {
-                print("The keys were changed a moment ago; waiting until a running server has noticed.")
+                print("The keys were changed a moment ago. Waiting until a running server has noticed.")
                 try await Task.sleep(for: left)
             }
             try await database.withStore { store in
                 let (retired, kept) = try await store.retireOlderKeys()
-                if retired.isEmpty, kept.isEmpty { print("There is one key: nothing to retire.") }
-                for id in retired { print("\(id) is gone from \(file).") }
-                if !retired.isEmpty { print("Backups of the database from before need it: keep it with them.") }
+                if retired.isEmpty, kept.isEmpty { print("There is only one key, so there is nothing to retire.") }
+                for id in retired { print("\(id) was removed from \(file).") }
+                if !retired.isEmpty {
+                    print("Earlier backups of the database need it. Keep a copy as long as you keep those backups.")
+                }
                 for use in kept {
                     print(
-                        "\(use.id) stays: it seals \(use.values) values that do not open, which are damaged or in the "
-                            + "wrong row. End those sessions (`companion sessions revoke`) and try again.")
+                        "\(use.id) was not removed: it seals \(use.values) values that cannot be opened because they are "
+                            + "damaged or in the wrong row. End those sessions (`companion sessions revoke`) and try again."
+                    )
                 }
                 if !kept.isEmpty { throw ExitCode(1) }
             }
@@ -73,15 +76,17 @@ struct Keys: AsyncParsableCommand {
 }
 
 extension DatabaseOptions {
-    /// The key file; keys of the environment are changed there.
+    /// Returns the path of the key file.
+    ///
+    /// - Throws: ``CommandFailure`` when the key comes from the environment, where it has to be changed.
     fileprivate func keyFile() throws -> String {
         switch try configuration().encryptionKey {
         case .file(let path): return path
         case .value:
             throw CommandFailure(
                 """
-                The key comes from COMPANION_ENCRYPTION_KEY. To rotate it, set that to NEW,OLD (NEW from \
-                `openssl rand -base64 32`) and restart; when `companion keys list` shows 0 for the old one, leave NEW alone.
+                The key comes from COMPANION_ENCRYPTION_KEY. To rotate it, set that to NEW,OLD (create NEW with \
+                `openssl rand -base64 32`) and restart. When `companion keys list` shows 0 for OLD, set it to NEW and restart.
                 """)
         }
     }

@@ -2,16 +2,17 @@ import ArgumentParser
 import Companion
 import Foundation
 
-/// `companion kiosk-policy`: what the kiosk's browser may go to.
+/// `companion kiosk-policy` prints which addresses the kiosk's browser may visit.
 struct KioskPolicyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kiosk-policy",
-        abstract: "Print the addresses that the kiosk's browser may go to, as policy of Chromium (JSON).",
+        abstract: "Print a Chromium policy (JSON) with the addresses that the kiosk's browser may visit.",
         discussion: """
-            Ours, the configured authorities', where Microsoft's accounts sign in, and those of kiosk.hosts; everything \
-            else is blocked. The package companion-kiosk puts it in place when its session starts on the server's own \
-            machine; on another one: /etc/chromium/policies/managed/companion-kiosk.urls.json. Exit status: 0, or 1 with a \
-            mistake in the configuration or without an application whose page is kiosk.
+            The policy allows the companion's own address, the configured authorities, Microsoft's sign-in hosts and \
+            kiosk.hosts, and blocks everything else. On the server's own machine, the package companion-kiosk installs it \
+            when the kiosk session starts. On another machine, write it to \
+            /etc/chromium/policies/managed/companion-kiosk.urls.json. Exit status: 0, or 1 when the configuration has a \
+            mistake or no application has the page kiosk.
             """)
 
     @OptionGroup var file: ConfigurationOptions
@@ -21,7 +22,7 @@ struct KioskPolicyCommand: ParsableCommand {
         let path = ConfigurationPath.find(option: file.config, environment: environment)
         let configuration = try ConfigurationPath.read(path, options: [:], environment: environment)
         guard let policy = KioskPolicy(configuration) else {
-            throw CommandFailure("No application of the configuration has the page kiosk.")
+            throw CommandFailure("No configured application has the page kiosk.")
         }
         print(policy.json)
     }

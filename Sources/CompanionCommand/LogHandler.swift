@@ -2,7 +2,7 @@ import Companion
 import Foundation
 import Logging
 
-/// One log line on standard error: text for people or JSON for machines.
+/// Writes each log event as one line to standard error, as text or as JSON.
 struct LineLogHandler: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
@@ -34,7 +34,7 @@ struct LineLogHandler: LogHandler {
             line = (try? encoder.encode(fields)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
         }
         line += "\n"
-        // One write for a line, so that lines of several threads do not mix.
+        // One write per line, so that lines of several threads do not mix.
         line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
     }
 }

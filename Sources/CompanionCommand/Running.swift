@@ -6,7 +6,7 @@ import EventLoop
 import Foundation
 import Logging
 
-/// A server from start to stop.
+/// Runs a server from start to stop.
 enum Running {
     /// Serves a configuration until SIGTERM or SIGINT.
     static func serve(_ configuration: CompanionConfiguration) async throws {
@@ -20,14 +20,14 @@ enum Running {
         await workers.shutdown()
     }
 
-    /// Serves the demo: the tenant on the next port, then the companion that is registered there.
+    /// Serves the demo: the demo tenant on the next port, and the companion that is registered there.
     static func demo(options: [String: String], environment: [String: String]) async throws {
         var configuration = try ConfigurationPath.read(
             nil, options: options, environment: environment, needsApplications: false)
         let logger = bootstrapLog(configuration)
         let manager = ServiceManager(environment: environment)
         let workers = try WorkerGroup()
-        // Known to both halves of this process and to nobody else, unless it is given.
+        // Known only to the two halves of this process, unless the configuration sets it.
         let secret = configuration.demoClientSecret ?? UUID().uuidString
         var client = DemoClient(
             id: DemoApplications.clientID, secret: secret, redirectURIs: [configuration.publicURL.redirectURI],
@@ -57,7 +57,7 @@ enum Running {
 
               1. Open that address and choose “iOS tutorial” or “macOS tutorial”.
               2. Press “Call Microsoft Graph API” and sign in as adele@contoso.example, password: demo
-              3. Provoke failures at \(tenant.baseURL)/control
+              3. Cause failures on demand at \(tenant.baseURL)/control
 
               Nothing leaves this machine. To use a tenant of your own, see “Connect a real tenant” in the README.
 
@@ -81,7 +81,9 @@ enum Running {
         await watchdog.value
     }
 
-    /// The server, or what stands in its way and exit status 1.
+    /// Returns the server.
+    ///
+    /// - Throws: exit status 1, after it has printed why the server cannot start.
     private static func makeServer(
         _ configuration: CompanionConfiguration, workers: WorkerGroup, logger: Logger
     ) throws -> CompanionServer {
@@ -100,7 +102,7 @@ enum Running {
         }
     }
 
-    /// Writes at once, also where standard output is a file or a journal.
+    /// Writes without buffering, also when standard output is a file or the journal.
     private static func say(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }

@@ -2,10 +2,10 @@ import ArgumentParser
 import Companion
 import Foundation
 
-/// `companion serve`: the server on a configuration; the demo where there is none.
+/// `companion serve` runs the configured server, or the demo when nothing is configured.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serve the configured applications (the demo where nothing is configured).")
+        abstract: "Serve the configured applications, or the demo when nothing is configured.")
 
     @OptionGroup var file: ConfigurationOptions
     @OptionGroup var server: ServerOptions
@@ -22,10 +22,10 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// `companion demo`: the server plus the built-in demo tenant, whatever is configured.
+/// `companion demo` runs the server with the built-in demo tenant, whatever is configured.
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serve the demo: the companion and a tenant of its own on the next port. Nothing to configure.")
+        abstract: "Serve the demo: the companion, and a demo tenant on the next port. It needs no configuration.")
 
     @OptionGroup var server: ServerOptions
 
@@ -34,15 +34,18 @@ struct Demo: AsyncParsableCommand {
     }
 }
 
-/// Where the configuration is.
+/// Finds and reads the configuration.
 enum ConfigurationPath {
-    /// The option, else `COMPANION_CONFIG`, else `companion.yaml` or `companion.json` of the working directory.
+    /// Returns the option, else `COMPANION_CONFIG`, else `companion.yaml` or `companion.json` in the working directory; nil
+    /// when there is none of them.
     static func find(option: String?, environment: [String: String]) -> String? {
         option ?? environment["COMPANION_CONFIG"]
             ?? ["companion.yaml", "companion.json"].first { FileManager.default.fileExists(atPath: $0) }
     }
 
-    /// The configuration, or the list of its mistakes and exit status 1.
+    /// Returns the configuration.
+    ///
+    /// - Throws: exit status 1, after it has printed all mistakes.
     static func read(
         _ path: String?, options: [String: String], environment: [String: String], needsApplications: Bool = true
     ) throws -> CompanionConfiguration {

@@ -2,11 +2,11 @@ import EventLoop
 import Foundation
 import Glibc
 
-/// What a service manager gives and wants to know: listening sockets that outlive a restart (sd_listen_fds(3)), and word of
-/// when the server is ready, stopping and alive (sd_notify(3)). Without one, nothing happens.
+/// The interface to a service manager: it hands over listening sockets that outlive a restart (sd_listen_fds(3)), and is
+/// notified when the server is ready, stopping and alive (sd_notify(3)). Without a service manager, nothing happens.
 struct ServiceManager: Sendable {
     private static let firstInherited: Int32 = 3
-    /// How long idle connections stay open at a restart: the next process needs about as long to start.
+    /// How long idle connections stay open at a restart: about as long as the next process takes to start.
     private static let restartIdleGrace: Duration = .seconds(1)
 
     /// Listening sockets to take over; empty when the server binds its own.
@@ -31,7 +31,7 @@ struct ServiceManager: Sendable {
 
     func stopping() { notify("STOPPING=1\nSTATUS=Finishing the requests under way") }
 
-    /// Says that the server is alive for as long as each of its workers takes up work; returns when it is cancelled.
+    /// Reports that the server is alive as long as each of its workers accepts work. Returns when it is cancelled.
     func keepAlive(_ workers: WorkerGroup) async {
         guard let watchdogInterval else { return }
         while !Task.isCancelled {
@@ -41,7 +41,7 @@ struct ServiceManager: Sendable {
         }
     }
 
-    /// One datagram. That nobody takes it is nobody's harm: the manager will notice.
+    /// Sends one datagram. A failure is ignored, because the manager notices a missing notification.
     private func notify(_ message: String) {
         guard let address else { return }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

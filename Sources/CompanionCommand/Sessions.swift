@@ -3,13 +3,14 @@ import Companion
 import Foundation
 import SessionStore
 
-/// `companion sessions`: works on the database, also while the server runs.
+/// `companion sessions` lists and ends sessions in the database, also while the server runs.
 struct Sessions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List, revoke or purge sessions.", subcommands: [List.self, Revoke.self, Purge.self])
+        abstract: "List sessions, end them, or delete expired ones.", subcommands: [List.self, Revoke.self, Purge.self])
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "One line a session: key, begin, last use, accounts.")
+        static let configuration = CommandConfiguration(
+            abstract: "List the sessions, one per line: key, start, last use, accounts.")
         @OptionGroup var database: DatabaseOptions
 
         func run() async throws {
@@ -31,19 +32,20 @@ struct Sessions: AsyncParsableCommand {
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "End a session, a user's sessions, or all of them.")
         @OptionGroup var database: DatabaseOptions
-        @Argument(help: "The sessions' keys, as `list` prints them.") var keys: [String] = []
+        @Argument(help: "The keys of the sessions, as `list` prints them.") var keys: [String] = []
         @Option(help: "End every session in which this username is signed in.") var username: String?
         @Flag(help: "End every session.") var all = false
 
         func validate() throws {
             guard !keys.isEmpty || username != nil || all else {
-                throw ValidationError("Say which: the keys that `companion sessions list` prints, --username or --all.")
+                throw ValidationError(
+                    "Name the sessions by their keys (see `companion sessions list`), or use --username or --all.")
             }
         }
 
         func run() async throws {
             let configuration = try database.existing()
-            // What cannot be written down is said first, and does not keep anybody from ending a session.
+            // An audit log that cannot be written is reported first, and does not prevent sessions from being ended.
             let audit: AuditLog?
             do {
                 audit = try AuditLog(besideServerOf: configuration)
@@ -60,7 +62,9 @@ struct Sessions: AsyncParsableCommand {
                 if all { ended += try await store.revokeAll() }
                 if let username { ended += try await store.revoke(username: username) }
                 for text in keys {
-                    guard let key = SessionKey(text) else { throw ValidationError("“\(text)” is no session's key.") }
+                    guard let key = SessionKey(text) else {
+                        throw ValidationError("“\(text)” is not the key of a session.")
+                    }
                     if try await store.revoke(key) { ended.append(key) }
                 }
             }
@@ -68,7 +72,7 @@ struct Sessions: AsyncParsableCommand {
     }
 
     struct Purge: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Delete the sessions that have expired.")
+        static let configuration = CommandConfiguration(abstract: "Delete expired sessions.")
         @OptionGroup var database: DatabaseOptions
 
         func run() async throws {

@@ -3,8 +3,8 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 
-/// The route table. The tenant serves this computer only: neither another computer nor a page of another site, nor a
-/// foreign name that was pointed at the loopback address, gets to it.
+/// The route table. The tenant serves only this computer: it refuses other computers, pages of other sites, and foreign
+/// names that resolve to the loopback address.
 struct DemoResponder: Responder {
     private static let maxBodyBytes = 128 * 1024
 
@@ -28,7 +28,7 @@ struct DemoResponder: Responder {
         case ("oidc", "userinfo"): return graph(.userInfo)
         case ("api", let name): return OwnAPI(rawValue: name).map(ownAPI) ?? notFound()
         case (let tenant, let endpoint):
-            // A user flow of B2C has two or three names where the others have one.
+            // The path of a B2C user flow has two or three segments where the others have one.
             let names = tenant == "tfp" ? 3 : TenantSegment.isUserFlowTenant(tenant) ? 2 : 1
             guard names > 1 else { return identity(head, tenant, endpoint) }
             return identity(
@@ -73,7 +73,7 @@ struct DemoResponder: Responder {
         }
     }
 
-    /// What a page's form sends; a form of another site must not sign anybody in or out.
+    /// Returns what a page's form sent; a form of another site must not sign anybody in or out.
     private func form(_ head: RequestHead, _ body: @escaping @Sendable (Request) -> Response) -> Reply {
         guard head.method == .post else { return notFound() }
         let isOurs = Self.isFromOwnPage(head)
@@ -141,7 +141,7 @@ struct DemoResponder: Responder {
 
     // MARK: Who asks
 
-    /// Against DNS rebinding: the name in the URL, whatever it resolves to, has to be the loopback's own.
+    /// Against DNS rebinding: whatever the name in the URL resolves to, it must be a name of the loopback interface.
     static func isLoopback(host: String) -> Bool {
         let name: Substring
         if host.hasPrefix("[") {
@@ -152,7 +152,7 @@ struct DemoResponder: Responder {
         return ["localhost", "127.0.0.1", "::1"].contains(name.lowercased())
     }
 
-    /// Browsers say where a form was sent from; scripts say nothing, and may do what they want on this computer.
+    /// Browsers say where a form came from. Other programs say nothing, and may do what they want on this computer.
     static func isFromOwnPage(_ head: RequestHead) -> Bool {
         if let site = HTTPField.Name("Sec-Fetch-Site").flatMap({ head[$0] }) { return site == "same-origin" }
         guard let origin = head[.origin] else { return true }
@@ -161,7 +161,7 @@ struct DemoResponder: Responder {
 }
 
 extension Platform {
-    /// An error as JSON, for endpoints that people do not see.
+    /// An error as JSON, for endpoints that are not pages.
     func json(_ error: PlatformError, _ request: Request) -> Response {
         .json(error.status, Diagnostics(request, nil, platform: self).json(error))
     }

@@ -4,16 +4,16 @@ import HTTPServer
 import HTTPTypes
 import Logging
 
-/// An identity platform and Graph on loopback: everything can be tried offline, with failures on demand at `/control`.
+/// An identity platform and Graph on loopback, for trying everything offline, with failures on demand at `/control`.
 public final class DemoTenant: Sendable {
     private let platform: Platform
     private let server: HTTPServer
 
-    /// Reads or makes the state; `start()` then serves it.
+    /// Reads or creates the state; `start()` then serves it.
     /// - Parameters:
     ///   - configuration: Address, applications, state file.
     ///   - workers: The event loop to serve on.
-    ///   - logger: For what goes wrong in the tenant itself.
+    ///   - logger: Logs what goes wrong in the tenant itself.
     public init(configuration: DemoTenantConfiguration, workers: WorkerGroup, logger: Logger) throws(DemoTenantError) {
         guard
             DemoResponder.isLoopback(
@@ -23,14 +23,14 @@ public final class DemoTenant: Sendable {
         var server = ServerConfiguration(
             host: configuration.host, port: configuration.port,
             responseFields: Self.responseFields(configuration.clients))
-        // Delays are asked for on purpose, up to ten minutes.
+        // Delays of up to ten minutes can be requested on purpose.
         server.deadlines.handler = .seconds(660)
         self.server = HTTPServer(
             configuration: server, workers: workers,
             responder: DemoResponder(platform: platform, assets: Assets.make()), logger: logger)
     }
 
-    /// Begins to serve, and returns the port.
+    /// Starts serving, and returns the port.
     public func start() async throws(DemoTenantError) -> Int {
         do {
             let port = try await server.start()
@@ -41,7 +41,7 @@ public final class DemoTenant: Sendable {
         }
     }
 
-    /// Ends serving: what is under way may take two seconds to finish.
+    /// Stops serving. Requests under way get two seconds to finish.
     public func stop() async {
         await server.stop(grace: .seconds(2))
         platform.state.save()
@@ -53,10 +53,10 @@ public final class DemoTenant: Sendable {
     /// The authority that admits work, school and personal accounts: `http://localhost:PORT/common`.
     public var authority: String { "\(baseURL)/common" }
 
-    /// The external tenant's: `http://localhost:PORT/fabrikam.example`.
+    /// The external tenant's authority: `http://localhost:PORT/fabrikam.example`.
     public var externalAuthority: String { "\(baseURL)/\(Tenant.fabrikamDomain)" }
 
-    /// The API of the external tenant's owner, and the scopes that it wants.
+    /// The API of the external tenant's owner, and the scopes that it requires.
     public var externalAPI: String { "\(baseURL)/api/\(OwnAPI.external.rawValue)" }
     /// See ``externalAPI``.
     public let externalScopes = ["\(OwnAPI.external.audience)/\(OwnAPI.external.scope)"]
@@ -68,22 +68,22 @@ public final class DemoTenant: Sendable {
     /// The user flow in which people set a new password.
     public let b2cResetPasswordPolicy = UserFlow.resetPassword.rawValue
 
-    /// The API of the B2C tenant's owner, and the scopes that it wants.
+    /// The API of the B2C tenant's owner, and the scopes that it requires.
     public var b2cAPI: String { "\(baseURL)/api/\(OwnAPI.b2c.rawValue)" }
     /// See ``b2cAPI``.
     public let b2cScopes = ["\(OwnAPI.b2c.audience)/\(OwnAPI.b2c.scope)"]
 
-    /// One organization's issuer, which a generic OpenID Connect client discovers: `http://localhost:PORT/{GUID}/v2.0`.
+    /// An organization's issuer, for generic OpenID Connect clients: `http://localhost:PORT/{GUID}/v2.0`.
     public var organizationIssuer: String { platform.issuer(ofTenant: Tenant.contoso) }
 
-    /// The name of an organization of which adele@contoso.example is a guest.
+    /// The name of an organization that adele@contoso.example is a guest of.
     public let guestTenant = Tenant.tailspinDomain
 
-    /// Graph's answer about the signed-in user: `http://localhost:PORT/v1.0/me`.
+    /// Graph's resource for the signed-in user: `http://localhost:PORT/v1.0/me`.
     public var graphURL: String { "\(baseURL)/v1.0/me" }
 
-    /// Security headers of every response. `form-action` names the applications' origins too: browsers hold to it the
-    /// redirect that follows a form.
+    /// Security headers of every response. `form-action` includes the applications' origins, because browsers also apply it
+    /// to the redirect that follows a form.
     private static func responseFields(_ clients: [DemoClient]) -> HTTPFields {
         var origins: Set<String> = []
         for uri in clients.flatMap({ $0.redirectURIs + $0.postLogoutRedirectURIs }) {
@@ -98,7 +98,7 @@ public final class DemoTenant: Sendable {
                 + "form-action \(formAction); base-uri 'none'; frame-ancestors 'none'",
             .xContentTypeOptions: "nosniff",
         ]
-        // Not no-referrer: that would make browsers send `Origin: null` with the tenant's own forms.
+        // Not no-referrer, because browsers would then send `Origin: null` with the tenant's own forms.
         if let name = HTTPField.Name("Referrer-Policy") { fields[name] = "same-origin" }
         return fields
     }

@@ -4,24 +4,24 @@ import HTTPWire
 
 /// An application that is registered at the demo tenant, as it would be in the platform's portal.
 public struct DemoClient: Sendable, Hashable {
-    /// The application (client) id.
+    /// The application (client) ID.
     public var id: String
     /// The secret of a web application; nil makes a public client (platform "mobile and desktop").
     public var secret: String?
-    /// Where answers may go; compared character by character.
+    /// The redirect URIs; compared character by character.
     public var redirectURIs: [String]
     /// Where the browser may go after signing out.
     public var postLogoutRedirectURIs: [String]
-    /// Where the application hears of sign-outs (OpenID Connect Front-Channel Logout 1.0); nil for nowhere.
+    /// Where the application is notified of sign-outs (OpenID Connect Front-Channel Logout 1.0); nil when it is not.
     public var frontChannelLogoutURI: String?
-    /// A certificate that proves who the application is, in place of a secret.
+    /// A certificate that authenticates the application instead of a secret.
     public var certificate: Certificate?
-    /// A token of another identity system that does the same (federated credential).
+    /// A token of another identity system for the same purpose (a federated credential).
     public var federatedToken: String?
     /// The name that people see on the sign-in and consent pages.
     public var name: String
 
-    /// A certificate as far as the tenant needs it.
+    /// What the tenant needs of a certificate.
     public struct Certificate: Sendable, Hashable {
         /// `x5t#S256`: base64url of the SHA-256 of its DER.
         public var thumbprint: String
@@ -49,25 +49,25 @@ public struct DemoClient: Sendable, Hashable {
     var isPublic: Bool { secret == nil && certificate == nil && federatedToken == nil }
 }
 
-/// What the demo tenant needs to know.
+/// The configuration of the demo tenant.
 public struct DemoTenantConfiguration: Sendable {
-    /// The host name in its URLs: `localhost`, or another name or address of the loopback interface.
+    /// The host in its URLs: `localhost`, or another name or address of the loopback interface.
     public var host: String
     /// The port; 0 takes any free one.
     public var port: Int
     /// The registered applications.
     public var clients: [DemoClient]
-    /// The file (made with mode 0600) that keeps keys, consents and revocations over a restart; nil keeps them in
-    /// memory only, and every token ends with the process.
+    /// The file (created with mode 0600) that keeps keys, consents and revocations across restarts. With nil they are only
+    /// in memory, and every token ends with the process.
     public var stateFile: String?
     /// The wall clock.
     public var now: @Sendable () -> Date
     /// Unpredictable bytes.
     public var randomBytes: @Sendable (Int) -> [UInt8]
-    /// Hears of each request with its answer, secrets and all: for tests that look where these went.
+    /// Called with each request and its response, including secrets, for tests that look for these.
     public var onExchange: (@Sendable (Request, Response) -> Void)?
 
-    /// A tenant with these applications, on any port of localhost and in memory unless told otherwise.
+    /// A tenant with these applications; by default on any free port of localhost and in memory.
     public init(
         host: String = "localhost", port: Int = 0, clients: [DemoClient], stateFile: String? = nil,
         now: @escaping @Sendable () -> Date = { Date() },
@@ -89,9 +89,9 @@ public struct DemoTenantConfiguration: Sendable {
 public enum DemoTenantError: Error, Sendable, CustomStringConvertible {
     /// The configured host is not a name or address of this computer's loopback interface.
     case hostIsNotLoopback(String)
-    /// The state file cannot be read, or is not one of ours.
+    /// The state file cannot be read, or is not a state file.
     case stateFile(path: String, reason: String)
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     case cannotListen(String)
     /// A signing key could not be made.
     case signingKey(String)
@@ -102,7 +102,7 @@ public enum DemoTenantError: Error, Sendable, CustomStringConvertible {
         case .hostIsNotLoopback(let host):
             "The demo tenant serves this computer only, and '\(host)' is not localhost, 127.0.0.1 or ::1."
         case .stateFile(let path, let reason):
-            "The demo tenant's state file \(path) cannot be used: \(reason). Remove it to begin anew."
+            "The demo tenant's state file \(path) cannot be used: \(reason). Remove it to start again."
         case .cannotListen(let reason): "The demo tenant cannot listen: \(reason)"
         case .signingKey(let reason): "The demo tenant's signing key could not be made: \(reason)"
         }

@@ -53,7 +53,7 @@ enum JSONValue: Sendable, Hashable, Codable {
     var bytes: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Only a number that is not finite cannot be encoded, and none of ours is computed.
+        // Encoding fails only for numbers that are not finite, and none of ours is computed.
         return (try? encoder.encode(self)).map(Array.init) ?? Array("null".utf8)
     }
 

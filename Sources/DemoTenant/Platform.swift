@@ -6,7 +6,7 @@ import HTTPWire
 import Logging
 import Synchronization
 
-/// What all endpoints share: the registered applications, the state, the controls, and the address of it all.
+/// What all endpoints share: the registered applications, the state, the controls and the base URL.
 final class Platform: Sendable {
     let host: String
     let clients: [String: DemoClient]
@@ -20,7 +20,7 @@ final class Platform: Sendable {
 
     private struct Listening {
         var port: Int
-        /// Weak: the server holds on to its responder, and so to us.
+        /// Weak, because the server retains its responder, and so this object.
         weak var server: HTTPServer?
     }
 
@@ -35,21 +35,21 @@ final class Platform: Sendable {
         state = try TenantState(path: configuration.stateFile, randomBytes: configuration.randomBytes, logger: logger)
     }
 
-    /// Where and by whom it is served, once that is known.
+    /// Notes the server and its port.
     func isServed(by server: HTTPServer, on port: Int) {
         listening.withLock { $0 = Listening(port: port, server: server) }
     }
 
-    /// Has clients open new connections. Many quietly repeat a request when a connection which they used before goes
-    /// away, so only on a new one is "no answer" seen for what it is.
+    /// Makes clients open new connections. Many clients silently repeat a request when a connection that they used before
+    /// is closed, so that only a new connection shows them a missing response.
     func closeIdleConnections() async { await listening.withLock { $0.server }?.closeIdleConnections() }
 
-    /// What the person is called now: B2C's profile page changes it.
+    /// Returns the person's present display name, which B2C's profile page can change.
     func displayName(of account: DemoAccount) -> String {
         state.read { $0.displayNames?[account.username] } ?? account.displayName
     }
 
-    /// Never taken from a request's `Host`.
+    /// Never derived from a request's `Host`.
     var baseURL: String { "http://\(host):\(listening.withLock { $0.port })" }
 
     /// A random GUID (RFC 9562 version 4), in lower case.
@@ -72,7 +72,7 @@ final class Platform: Sendable {
 struct Exchange {
     let request: Request
     let diagnostics: Diagnostics
-    /// The parameters: of the body for POST, of the query otherwise.
+    /// The parameters: from the body for POST, otherwise from the query.
     let fields: FormFields
 
     init(_ request: Request, platform: Platform) throws(PlatformError) {
@@ -88,7 +88,7 @@ struct Exchange {
     }
 }
 
-/// The ids that support asks for, new for each request; the caller's own correlation id is kept when it is a GUID.
+/// The identifiers that support asks for, new for each request. The caller's correlation ID is kept if it is a GUID.
 struct Diagnostics {
     let traceID: String
     let correlationID: String

@@ -1,13 +1,13 @@
 import struct Foundation.Date
 
-/// A dictionary whose entries end by themselves and which is bounded in count and in bytes, so that nobody makes memory
-/// grow by asking often. The caller's clock decides; nothing runs in the background.
+/// A dictionary whose entries expire and which is bounded in count and in bytes, so that frequent requests cannot make
+/// memory grow. It uses the caller's clock; nothing runs in the background.
 public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// What happens to a new key when there is no room.
     public enum WhenFull: Sendable {
-        /// The entries that were set longest ago go: right where everybody's entries are worth the same.
+        /// Removes the entries that were set longest ago: for entries of equal worth.
         case evictsOldest
-        /// The new one is refused: right where strangers could push others out.
+        /// Refuses the new entry: where strangers could otherwise push out the entries of others.
         case refusesNewcomers
     }
 
@@ -21,12 +21,12 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     private static var none: Int { -1 }
-    /// A look at all entries for ended ones happens when there is no room, and then once in this time, in seconds.
+    /// When there is no room, all entries are searched for expired ones, at most once in this time, in seconds.
     private static var sweepInterval: Double { 1 }
 
-    /// The most entries.
+    /// The maximum number of entries.
     public let maxCount: Int
-    /// The most bytes that the entries' costs add up to.
+    /// The maximum sum of the entries' costs, in bytes.
     public let maxBytes: Int
     private let whenFull: WhenFull
     private var slots: [Slot?] = []
@@ -35,36 +35,36 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var oldest = Self.none
     private var newest = Self.none
     private var nextSweep = Date.distantPast
-    /// What the entries cost, in bytes, the ended ones that were not yet noticed included.
+    /// The sum of the entries' costs, in bytes, including expired entries that have not been noticed yet.
     public private(set) var bytes = 0
 
-    /// An empty map.
+    /// Creates an empty map.
     public init(maxCount: Int, maxBytes: Int = .max, whenFull: WhenFull = .evictsOldest) {
         self.maxCount = max(1, maxCount)
         self.maxBytes = maxBytes
         self.whenFull = whenFull
     }
 
-    /// How many entries there are, the ended ones that were not yet noticed included.
+    /// The number of entries, including expired ones that have not been noticed yet.
     public var count: Int { indices.count }
 
-    /// The value of a key; nil when there is none or it has ended.
+    /// Returns the value of a key; nil when there is none or it has expired.
     public func value(for key: Key, now: Date) -> Value? {
         guard let index = indices[key], let slot = slots[index], slot.end > now else { return nil }
         return slot.value
     }
 
-    /// Sets a key's value, which makes it the newest.
+    /// Sets a key's value, which makes it the newest entry.
     ///
     /// - Parameters:
     ///   - cost: an estimate of the memory that it takes, in bytes.
     ///   - end: when it is forgotten.
-    /// - Returns: false when it was refused: the map is full of others, or the value alone is too large.
+    /// - Returns: false when the value was refused because the map is full, or because it is too large by itself.
     @discardableResult
     public mutating func set(_ value: Value, for key: Key, cost: Int = 0, until end: Date, now: Date) -> Bool {
         guard max(0, cost) <= maxBytes else { return false }
         let isChange = indices[key].flatMap { slots[$0] }.map { $0.end > now } ?? false
-        // An entry that grows counts without its old self.
+        // The old cost of a changed entry does not count.
         remove(key)
         return set(value, for: key, cost: cost, until: end, now: now, isChange: isChange)
     }
@@ -81,10 +81,10 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return true
     }
 
-    /// Changes a key's value in place, or sets its first one; either makes it the newest.
+    /// Changes a key's value in place, or sets its first value. Both make it the newest entry.
     ///
     /// - Parameters:
-    ///   - initial: the value of a key that has none, or whose value has ended.
+    ///   - initial: the value of a key that has none, or whose value has expired.
     ///   - end: when it is forgotten.
     ///   - change: changes the value and returns an estimate of the memory that it then takes, in bytes.
     /// - Returns: false when there was no room; then the key has no value.
@@ -94,7 +94,7 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         _ change: (inout Value) -> Int
     ) -> Bool {
         let isNew = value(for: key, now: now) == nil
-        // Taken out of its slot first, so that nothing else holds it while it changes.
+        // Taken out of its slot first, so that it is uniquely referenced while it changes.
         var value = remove(key).flatMap { isNew ? nil : $0 } ?? initial()
         let cost = change(&value)
         return set(value, for: key, cost: cost, until: end, now: now, isChange: !isNew)
@@ -102,14 +102,14 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Removes a key.
     ///
-    /// - Returns: its value, also when that has ended; nil when there was none.
+    /// - Returns: its value, even if it has expired; nil when there was none.
     @discardableResult
     public mutating func remove(_ key: Key) -> Value? {
         guard let index = indices[key] else { return nil }
         return remove(at: index)
     }
 
-    /// Removes what has ended and what a predicate names.
+    /// Removes expired entries, and those that match a predicate.
     public mutating func removeAll(now: Date, where isGone: (Key, Value) -> Bool = { _, _ in false }) {
         var index = oldest
         while index != Self.none, let slot = slots[index] {

@@ -29,8 +29,8 @@ import Testing
             #expect(registration.redirectURI == "\(site.origin)/auth/callback")
             #expect(registration.platform == "Web")
             let text = report.text
-            #expect(text.contains("  register as redirect URI (platform Web): \(site.origin)/auth/callback\n"))
-            #expect(text.hasSuffix("No mistakes found."))
+            #expect(text.contains("  Register as redirect URI (platform Web): \(site.origin)/auth/callback\n"))
+            #expect(text.hasSuffix("No errors found."))
             #expect(!(text + report.json).contains("the-client-secret-of-the-test"))
         }
     }
@@ -189,9 +189,10 @@ import Testing
             let report = await run(site, site.configuration)
             #expect(report.ok, "\(report.text)")
             for (app, text) in [
-                ("contoso", "The provider takes it."), ("external", "The provider takes it."),
-                ("provider", "The provider takes it."), ("ios", "only a sign-in can tell (it answered invalid_grant)."),
-                ("b2c", "only a sign-in can tell (it answered invalid_grant)."),
+                ("contoso", "The provider accepts it."), ("external", "The provider accepts it."),
+                ("provider", "The provider accepts it."),
+                ("ios", "whether the provider accepts it (it answered invalid_grant)."),
+                ("b2c", "whether the provider accepts it (it answered invalid_grant)."),
             ] {
                 let found = credential(report, app)
                 #expect(
@@ -415,7 +416,7 @@ import Testing
         mistakes.add("apps.ios.client_id", "is missing")
         let report = InstallationCheck.report(of: mistakes)
         #expect(!report.ok)
-        #expect(report.text.hasSuffix("1 mistake."))
+        #expect(report.text.hasSuffix("1 error."))
         let json = try #require(try JSONSerialization.jsonObject(with: Data(report.json.utf8)) as? [String: Any])
         #expect(json["ok"] as? Bool == false)
         let finding = try #require((json["findings"] as? [[String: Any]])?.first)

@@ -13,7 +13,7 @@ import Testing
 
     private static let asking =
         "scope=Mail.Read&claims=%7B%22a%22%3A1%7D&prompt=none&login_hint=adele%40contoso.example&ui_locales=sv"
-        + "&domain_hint=contoso.example&return_to=%2Fios%3Fa%3Db"
+        + "&domain_hint=contoso.example&max_age=5000&return_to=%2Fios%3Fa%3Db"
 
     private func parameters(_ answer: Visitor.Answer) throws -> [String: String] {
         let location = try #require(answer.location)
@@ -32,7 +32,7 @@ import Testing
             let sent = try parameters(begun)
             #expect(sent["scope"] == plain["scope"] && sent["claims"] == plain["claims"])
             #expect(sent["prompt"] == "select_account")
-            #expect(sent["login_hint"] == nil && sent["ui_locales"] == nil)
+            #expect(sent["login_hint"] == nil && sent["ui_locales"] == nil && sent["max_age"] == nil)
             #expect(sent["domain_hint"] == "contoso.example")
         }
     }
@@ -49,7 +49,7 @@ import Testing
             #expect(sent["scope"]?.hasPrefix("user.read Mail.Read ") == true, "\(row)")
             #expect(sent["claims"]?.contains(#""a":1"#) == true, "\(row)")
             #expect(sent["prompt"] == "none" && sent["login_hint"] == "adele@contoso.example", "\(row)")
-            #expect(sent["ui_locales"] == "sv", "\(row)")
+            #expect(sent["ui_locales"] == "sv" && sent["max_age"] == "5000", "\(row)")
         }
     }
 

@@ -136,4 +136,31 @@ import Testing
             }
         }
     }
+
+    @Test func `the host that a client names stands in no address of ours`() async throws {
+        // Listening on every address, it is asked by one that is neither its public name nor an alias of it.
+        try await Site.run(configured: { $0.host = "0.0.0.0" }) { site in
+            let other = "http://127.0.0.2:\(site.port)"
+            let visitor = Visitor(site)
+            let begun = try await visitor.get(other + "/auth/ios/sign-in")
+            let query = try #require(begun.location.flatMap(URLComponents.init(string:))?.queryItems)
+            #expect(query.first { $0.name == "redirect_uri" }?.value == site.origin + "/auth/callback")
+
+            try await visitor.signIn()
+            let origin: HTTPFields = [.origin: other, .xCompanion: "1", .accept: "application/json"]
+            let foreign = try await visitor.send(.post, other + "/auth/ios/sign-out", headers: origin)
+            #expect(foreign.code == "cross_site_request", "its origin is not ours either")
+            let own: HTTPFields = [.origin: site.origin, .xCompanion: "1", .accept: "application/json"]
+            let out = try await visitor.send(
+                .post, other + "/auth/ios/sign-out", headers: own, body: #"{"browser": true}"#)
+            let redirect = try #require(out.json["redirect"] as? String)
+            #expect(redirect.contains(QueryEncoding.encode([("x", site.origin + "/auth/signed-out")]).dropFirst(2)))
+
+            for path in ["/", "/ios", "/nothing", "/auth/callback", "/api/ios/me", "/api/apps", "/api/device"] {
+                let answer = try await visitor.get(other + path)
+                #expect(!answer.text.contains("127.0.0.2"), "\(path)")
+                #expect(!answer.fields.contains { $0.value.contains("127.0.0.2") }, "\(path)")
+            }
+        }
+    }
 }

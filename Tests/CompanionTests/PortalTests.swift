@@ -193,6 +193,19 @@ import Testing
         }
     }
 
+    @Test(arguments: ["cross-site", "same-site"])
+    func `no other site reads what a portal shows its operator`(from: String) async throws {
+        try await Self.run { _, visitor in
+            try await visitor.signIn(app: "macos")
+            for path in ["/api/macos/tokens", "/api/macos/sessions", "/api/macos/health"] {
+                let headers: HTTPFields = [.secFetchSite: from, .accept: "application/json"]
+                let answer = try await visitor.send(.get, path, headers: headers)
+                #expect(answer.status == 403 && answer.code == "cross_site_request", "\(path)")
+                #expect(try await visitor.api(.get, path).status == 200, "\(path)")
+            }
+        }
+    }
+
     @Test func `health names the failing application and why, and the others are well`() async throws {
         try await Self.run(configured: { configuration in
             if let nowhere = try? Authority("https://localhost:1/tenant", kind: .oidc) {

@@ -107,6 +107,7 @@ import Testing
             for fields in rows {
                 var fields = fields
                 fields[.accept] = "application/json"
+                fields[.tracestate] = "vendor=value"
                 #expect(try await visitor.send(.get, "/api/ios/me", headers: fields).status == 200)
             }
             _ = try await visitor.send(
@@ -116,6 +117,7 @@ import Testing
             #expect(all.map(\.path).prefix(3) == ["/api", "/api", "/api"])
             #expect(all.last?.path == "/.well-known/openid-configuration")
             #expect(!all.contains { $0.traceparent == sent }, "a span of our own")
+            #expect(!all.contains { $0.hasState }, "whatever it holds, it belongs to others")
             #expect(parents.first??.traceID == Self.trace && parents.first??.isSampled == true)
             #expect(parents.last??.traceID == Self.trace, "a fetch that others may wait for, too")
             for parent in parents.dropFirst().prefix(2) {
@@ -251,11 +253,15 @@ extension LogLines {
 
 /// Answers everything, and keeps which trace it came with.
 private final class Recorder: Responder {
-    private let seen = Mutex<[(path: String, traceparent: String)]>([])
-    var all: [(path: String, traceparent: String)] { seen.withLock { $0 } }
+    private let seen = Mutex<[(path: String, traceparent: String, hasState: Bool)]>([])
+    var all: [(path: String, traceparent: String, hasState: Bool)] { seen.withLock { $0 } }
 
     func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
-        seen.withLock { $0.append((head.path, head[.traceparent] ?? "")) }
+        seen.withLock { $0.append((head.path, head[.traceparent] ?? "", head.contains(.tracestate))) }
         return .response(.json(["answer": "yes"]))
     }
+}
+
+extension HTTPField.Name {
+    fileprivate static let tracestate = literal("tracestate")
 }

@@ -92,6 +92,27 @@ import Testing
         }
     }
 
+    @Test(arguments: ["/", "/ios", "/assets/companion.css", "/api/device", "/nothing"])
+    func `a page loads and runs only files of ours, and its scripts cannot turn text into HTML`(
+        path: String
+    ) async throws {
+        try await Site.run { site in
+            let fields = try await Visitor(site).get(path).fields
+            let directives = try #require(fields[.contentSecurityPolicy]).split(separator: ";").map {
+                $0.split(separator: " ").map(String.init)
+            }
+            let policy = Dictionary(directives.map { ($0[0], Array($0.dropFirst())) }) { _, _ in [] }
+            for name in ["default-src", "base-uri", "frame-ancestors", "trusted-types"] {
+                #expect(policy[name] == ["'none'"], "\(name)")
+            }
+            for name in ["script-src", "style-src", "connect-src", "img-src", "form-action"] {
+                #expect(policy[name] == ["'self'"], "\(name)")
+            }
+            #expect(policy["require-trusted-types-for"] == ["'script'"])
+            #expect(policy.count == 10, "nothing else is allowed")
+        }
+    }
+
     @Test func `an https site has a host-bound secure cookie and HSTS`() async throws {
         try await Site.run(configured: { $0.publicURL = (try? PublicURL("https://localhost:1")) ?? $0.publicURL }) {
             site in

@@ -61,11 +61,11 @@ public struct CheckReport: Sendable, Codable, Equatable {
             lines += ["", "\(registration.application): \(registration.title)"]
             // A finding about one of several authorities (B2C's user flows) says which.
             for finding in own { lines += Self.lines(of: finding, namingAuthority: authorities.count > 1) }
-            if let authority = authorities.first, authorities.count == 1 { lines.append("  authority: \(authority)") }
+            if let authority = authorities.first, authorities.count == 1 { lines.append("  Authority: \(authority)") }
             lines += [
-                "  register as redirect URI (platform \(registration.platform)): \(registration.redirectURI)",
-                "  register for signing out of the browser: \(registration.signedOutURI)",
-                "  register as front-channel logout URL: \(registration.frontChannelLogoutURL)",
+                "  Register as redirect URI (platform \(registration.platform)): \(registration.redirectURI)",
+                "  Register for signing out of the browser: \(registration.signedOutURI)",
+                "  Register as front-channel logout URL: \(registration.frontChannelLogoutURL)",
             ]
         }
         lines += ["", summary]
@@ -75,22 +75,22 @@ public struct CheckReport: Sendable, Codable, Equatable {
     private var summary: String {
         func count(_ severity: CheckFinding.Severity) -> Int { findings.count { $0.severity == severity } }
         let mistakes = count(.mistake)
-        let advice = count(.advice) > 0 ? " \(count(.advice)) of advice." : ""
-        return (mistakes == 0 ? "No mistakes found." : mistakes == 1 ? "1 mistake." : "\(mistakes) mistakes.") + advice
+        let advice = count(.advice) > 0 ? " Advice: \(count(.advice))." : ""
+        return (mistakes == 0 ? "No errors found." : mistakes == 1 ? "1 error." : "\(mistakes) errors.") + advice
     }
 
     private static func lines(of finding: CheckFinding, namingAuthority: Bool = false) -> [String] {
         let mark =
             switch finding.severity {
-            case .mistake: "MISTAKE "
+            case .mistake: "ERROR   "
             case .advice: "ADVICE  "
             case .good: "ok      "
             }
         var place = ""
         if namingAuthority, let authority = finding.authority { place = " (\(authority))" }
         var lines = ["  \(mark)\(finding.subject)\(place): \(finding.what)"]
-        if let why = finding.why { lines.append("          why: \(why)") }
-        if let remedy = finding.remedy { lines.append("          mend: \(remedy)") }
+        if let why = finding.why { lines.append("          Why: \(why)") }
+        if let remedy = finding.remedy { lines.append("          Fix: \(remedy)") }
         return lines
     }
 }

@@ -11,36 +11,38 @@ struct ConfigurationFindings {
     private var audit: [CheckFinding] {
         guard let path = configuration.auditLogFile else { return [] }
         if let file = StoreInspection.File(path) {
-            guard file.mode & 0o007 != 0 else { return [.good("audit_log", "The audit log is not open to everybody.")] }
+            guard file.mode & 0o007 != 0 else {
+                return [.good("audit_log", "Other users cannot access the audit log.")]
+            }
             return [
                 .advice(
                     "audit_log", "\(path) is open to other users (mode \(String(file.mode, radix: 8))).",
-                    why: "It tells when people came and went, by pseudonyms.", remedy: "chmod 600 \(path)")
+                    why: "It records, by pseudonym, when people signed in and out.", remedy: "chmod 600 \(path)")
             ]
         }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         guard StoreInspection.File(folder) == nil else {
-            return [.good("audit_log", "There is no audit log yet: the start makes it (\(path)).")]
+            return [.good("audit_log", "There is no audit log yet. The server creates it at its start (\(path)).")]
         }
         return [
             .mistake(
-                "audit_log", "The audit log's folder \(folder) is not there or cannot be looked into.",
-                why: "The server does not start without the audit log that the configuration wants.",
-                remedy: "Make the folder, for the user who runs the server, or change audit_log_file.")
+                "audit_log", "The audit log's folder \(folder) does not exist or cannot be read.",
+                why: "The server does not start without the configured audit log.",
+                remedy: "Create the folder for the user who runs the server, or change audit_log_file.")
         ]
     }
 
     private var proxies: [CheckFinding] {
         let ranges = configuration.trustedProxies
-        let why = "Whoever connects from there can claim any address for a browser by X-Forwarded-For."
-        let remedy = "Name the addresses of your own proxies only, as [127.0.0.1, 10.0.3.7]."
+        let why = "Anyone who connects from there can claim any address for a browser with X-Forwarded-For."
+        let remedy = "List only the addresses of your own proxies, for example [127.0.0.1, 10.0.3.7]."
         if ranges.contains(where: \.isEverything) {
             return [.mistake("trusted_proxies", "trusted_proxies trusts every address.", why: why, remedy: remedy)]
         }
         if ranges.contains(where: \.isTooWide) {
             return [
                 .advice(
-                    "trusted_proxies", "trusted_proxies has a network that is larger than one organization's.",
+                    "trusted_proxies", "trusted_proxies contains a network that is larger than one organization's.",
                     why: why, remedy: remedy)
             ]
         }
@@ -48,11 +50,11 @@ struct ConfigurationFindings {
         if url.isSecure, ranges.isEmpty {
             return [
                 .advice(
-                    "trusted_proxies", "public_url is https, and trusted_proxies names no proxy.",
+                    "trusted_proxies", "public_url is https, but trusted_proxies lists no proxy.",
                     why:
-                        "This server speaks plain http: what speaks TLS for it is a proxy, whose word on the browser's "
-                        + "address does not count now, so that the limits by address count everybody together.",
-                    remedy: "Name the proxy's address in trusted_proxies, as [127.0.0.1].")
+                        "This server speaks plain http, so a proxy must speak TLS for it. Without the list the proxy's "
+                        + "X-Forwarded-For is ignored, and the limits by address count everybody together.",
+                    remedy: "List the proxy's address in trusted_proxies, for example [127.0.0.1].")
             ]
         }
         return []
@@ -66,14 +68,14 @@ struct ConfigurationFindings {
             findings.append(
                 .advice(
                     "listen", "The server listens on \(configuration.host), in plain http, while public_url is https.",
-                    why: "Who reaches that port goes around TLS.",
-                    remedy: "Listen on 127.0.0.1, or let only the proxy reach the port (in a container this is so)."))
+                    why: "Anyone who can reach that port bypasses TLS.",
+                    remedy: "Listen on 127.0.0.1, or let only the proxy reach the port (as in a container)."))
         }
         if !url.isSecure, !isLocalListener {
             findings.append(
                 .advice(
                     "listen", "The server listens on \(configuration.host), but public_url is \(url.origin).",
-                    why: "Browsers on other machines come back from the provider to their own localhost.",
+                    why: "The provider sends browsers on other machines back to their own localhost.",
                     remedy: "Listen on 127.0.0.1, or set public_url to an https:// address that a TLS proxy serves."))
         }
         if !url.isSecure, configuration.trustedProxies.isEmpty, (url.port ?? 80) != configuration.port {
@@ -81,8 +83,8 @@ struct ConfigurationFindings {
                 .advice(
                     "public_url",
                     "public_url has the port \(url.port ?? 80), but the server listens on \(configuration.port).",
-                    why: "The provider sends people back to \(url.redirectURI), where nobody may answer.",
-                    remedy: "Make them equal, unless something forwards that port to this server."))
+                    why: "The provider sends people back to \(url.redirectURI), where no server may be listening.",
+                    remedy: "Use the same port for both, unless something forwards that port to this server."))
         }
         return findings
     }
@@ -93,8 +95,9 @@ struct ConfigurationFindings {
         guard application.kind != .oidc, !url.isSecure, url.host != "localhost" else { return [] }
         return [
             .advice(
-                "redirect_uri", "The platform takes http redirect URIs for the host localhost, not for \(url.host).",
-                why: "\(application.registration.redirectURI) can be registered in the manifest at best.",
+                "redirect_uri",
+                "The platform accepts http redirect URIs only for the host localhost, not for \(url.host).",
+                why: "\(application.registration.redirectURI) can only be registered in the manifest, if at all.",
                 remedy: "Set public_url to http://localhost with the same port, and open that address."
             ).of(application)
         ]
@@ -112,17 +115,17 @@ struct ConfigurationFindings {
         let files = paths.compactMap(StoreInspection.File.init).filter { $0.mode & 0o077 != 0 }
         return files.map { file in
             let mode = String(file.mode, radix: 8)
-            let why = "Who has it can act as this application at the provider."
+            let why = "Anyone who has it can act as this application at the provider."
             let finding: CheckFinding
             if file.mode & 0o027 != 0 {
                 finding = .mistake(
                     "file_permissions", "\(file.path) is open to other users (mode \(mode)).", why: why,
-                    remedy: "chmod 600 \(file.path), owned by the user who runs the server; and make a new secret.")
+                    remedy: "Run chmod 600 \(file.path), as the user who runs the server, and create a new secret.")
             } else {
                 // A group of the service's own is the usual way to keep secrets that root writes.
                 finding = .advice(
                     "file_permissions", "\(file.path) can be read by its group (mode \(mode)).", why: why,
-                    remedy: "Fine when only the server is in that group; else chmod 600 \(file.path).")
+                    remedy: "This is fine when only the server is in that group; otherwise run chmod 600 \(file.path).")
             }
             return finding.of(application)
         }

@@ -66,7 +66,7 @@ struct CredentialProbe: Sendable {
                 .mistake(
                     "token_endpoint", "The token endpoint answered \(answer.head.status.code).", why: Self.why,
                     remedy: error.code == .throttled
-                        ? "Wait as long as it asks; then find what asks so often: forced renewals, or several servers with this client id."
+                        ? "Wait as long as it asks, then find what asks so often: forced refreshes, or several servers with this client ID."
                         : "Look at the provider's status page, and try again in a few minutes."
                 ).of(application))
         case .refused(let error):
@@ -74,13 +74,13 @@ struct CredentialProbe: Sendable {
                 .mistake(
                     "credential",
                     "The provider does not accept the application's secret or certificate: \(error.description)",
-                    why: "Nobody can sign in, and no token is renewed; who is signed in stays so.",
+                    why: "Nobody can sign in, and no token is renewed. People who are signed in stay signed in.",
                     remedy: (error.explanation.map { $0.remedy + " " } ?? "") + application.credential.renewal
                 ).of(application))
         }
     }
 
-    private static let why = "Codes are redeemed and tokens are renewed there: nobody can sign in."
+    private static let why = "Nobody can sign in, because codes are redeemed and tokens are renewed there."
 }
 
 extension [CheckFinding] {
@@ -94,10 +94,10 @@ extension [CheckFinding] {
         }
         switch result {
         case .notTried: return self
-        case .accepted: return saying("The provider takes it.")
+        case .accepted: return saying("The provider accepts it.")
         case .unknown(let error):
             return saying(
-                "Whether the provider takes it only a sign-in can tell\(error.map { " (it answered \($0))" } ?? "").")
+                "Only a sign-in can show whether the provider accepts it\(error.map { " (it answered \($0))" } ?? "").")
         case .unavailable(let finding): return self + [finding]
         case .refused(let finding): return filter { !isGood($0) } + [finding]
         }

@@ -22,7 +22,8 @@ public struct InstallationCheck: Sendable {
         CheckReport(
             mistakes.all.map { mistake in
                 .mistake(
-                    "configuration", "\(mistake.key) \(mistake.reason)", why: "The server does not start with it.",
+                    "configuration", "\(mistake.key) \(mistake.reason)",
+                    why: "The server does not start with this configuration.",
                     remedy: "Change \(mistake.key) in the configuration file or the environment.")
             })
     }
@@ -114,10 +115,10 @@ public struct InstallationCheck: Sendable {
             .advice(
                 "auth_time",
                 claims == nil
-                    ? "Whether ID tokens have the claim auth_time is known after the first sign-in."
+                    ? "Whether ID tokens have the auth_time claim is known after the first sign-in."
                     : "The latest ID token has no auth_time claim.",
                 why:
-                    "Ending a session of somebody else asks for a recent sign-in; without the claim the time of our own "
+                    "Ending another person's session requires a recent sign-in. Without the claim the time of our own "
                     + "request counts, and the audit log says auth_time=absent.",
                 remedy:
                     "In the app registration: Token configuration, Add optional claim, token type ID, auth_time. It comes with the next sign-in."
@@ -134,7 +135,7 @@ public struct InstallationCheck: Sendable {
         return [
             .advice(
                 "login_hint", "The latest ID token has no login_hint claim.",
-                why: "Signing out of the browser asks which account to sign out.",
+                why: "Without it, the provider asks which account to sign out.",
                 remedy:
                     "In the app registration: Token configuration, Add optional claim, token type ID, login_hint. It comes with the next sign-in."
             ).of(application)

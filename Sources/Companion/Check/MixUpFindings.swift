@@ -21,7 +21,7 @@ struct MixUpFindings {
                 "redirect_uri",
                 "The redirect URI is shared with another provider's applications, and this provider does not name itself "
                     + "in its answers.",
-                why: "One of these providers could be handed a code of the other's, with what is needed to redeem it.",
+                why: "One of these providers could receive another's code, together with what is needed to redeem it.",
                 remedy: "Set apps.\(id).redirect_uri to own, and register \(publicURL.redirectURI(ofApplication: id))."
             ).of(client.application)
         }

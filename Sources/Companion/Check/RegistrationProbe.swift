@@ -31,7 +31,7 @@ struct RegistrationProbe: Sendable {
         let text = String(decoding: answer.body, as: UTF8.self)
         if Self.unknownClient.contains(where: text.contains) {
             return .mistake(
-                "client_id", "The provider does not know the client id \(application.registration.clientID) there.",
+                "client_id", "The provider does not know the client ID \(application.registration.clientID).",
                 why: "Nobody can sign in.",
                 remedy:
                     "Copy “Application (client) ID” of the app registration, and name its tenant in authority: \(application.authority)."
@@ -44,9 +44,9 @@ struct RegistrationProbe: Sendable {
         guard isRefused else { return nil }
         return .mistake(
             "redirect_uri", "The provider does not know the redirect URI \(registration.redirectURI).",
-            why: "It shows an error page of its own instead of a sign-in: nobody can sign in.",
+            why: "Nobody can sign in: the provider shows an error page instead of a sign-in page.",
             remedy:
-                "Register exactly that text (scheme, port and path count, and no slash at the end) under Authentication, "
+                "Register exactly this text (with scheme, port and path, and no slash at the end) under Authentication, "
                 + "platform \(registration.platform)."
         ).of(application)
     }

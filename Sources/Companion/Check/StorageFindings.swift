@@ -23,11 +23,12 @@ struct StorageFindings {
     private var permissions: [CheckFinding] {
         let open = found.files.filter { $0.mode & 0o077 != 0 }
         guard let worst = open.first else {
-            return found.files.isEmpty ? [] : [.good("file_permissions", "The database is for its owner only.")]
+            return found.files.isEmpty ? [] : [.good("file_permissions", "Only its owner can access the database.")]
         }
         let what = "\(worst.path) is open to other users (mode \(String(worst.mode, radix: 8)))."
-        let why = "It names who has signed in, and what it says of sessions counts; tokens in it are sealed."
-        let remedy = "chmod 600 " + open.map(\.path).joined(separator: " ")
+        let why =
+            "It contains the names of the people who signed in, and anyone who can write it can change sessions. Tokens are sealed."
+        let remedy = "Run chmod 600 " + open.map(\.path).joined(separator: " ")
         return [
             worst.mode & 0o027 != 0
                 ? .mistake("file_permissions", what, why: why, remedy: remedy)
@@ -40,20 +41,22 @@ struct StorageFindings {
         let sealed = lost.map(\.values).reduce(0, +)
         if let keyFailure {
             return .mistake(
-                "key", keyFailure.description, why: "Without its key the server does not start.",
-                remedy: "Mend the key file, or restore it from your backup; run this as the server's user.")
+                "key", keyFailure.description, why: "The server does not start without its key.",
+                remedy: "Fix the key file, or restore it from your backup. Run this check as the server's user.")
         }
         if !lost.isEmpty {
             return .mistake(
                 "key",
-                "\(sealed) values in the database are sealed with a key that is not at hand (\(lost[0].id)).",
-                why: "The server does not start: without that key it cannot open what it keeps.",
+                "\(sealed) values in the database are sealed with a key that is missing (\(lost[0].id)).",
+                why: "The server does not start, because it cannot open its data without that key.",
                 remedy:
-                    "Put the old key back (key \(key)), as a further line of the key file; or, if it is lost, move the "
-                    + "database away: everybody then signs in again.")
+                    "Add the old key to the key file as another line (key \(key)). If it is lost, move the database away; "
+                    + "then everybody has to sign in again.")
         }
-        if found.keys.isEmpty { return .good("key", "There is no key yet: the first start makes it (\(key)).") }
-        return .good("key", "The key is there and opens what the database holds (\(key)).")
+        if found.keys.isEmpty {
+            return .good("key", "There is no key yet. The server creates it at its first start (\(key)).")
+        }
+        return .good("key", "The key opens everything in the database (\(key)).")
     }
 
     private var retirement: [CheckFinding] {
@@ -62,14 +65,16 @@ struct StorageFindings {
         let left = older.map(\.values).reduce(0, +)
         guard left == 0 else {
             return [
-                .good("older_keys", "\(left) values are still sealed with older keys; the running server renews them.")
+                .good(
+                    "older_keys",
+                    "\(left) values are still sealed with older keys. The running server seals them again.")
             ]
         }
         return [
             .advice(
-                "older_keys", "\(older.count) older keys seal nothing any more.",
-                why: "Who has an old key and an old copy of the database can read the tokens in it.",
-                remedy: "Run `companion keys retire`; keep the old keys as long as you keep backups from their time.")
+                "older_keys", "\(older.count) older keys no longer seal anything.",
+                why: "Anyone who has an old key and an old copy of the database can read the tokens in it.",
+                remedy: "Run `companion keys retire`. Keep the old keys as long as you keep backups from their time.")
         ]
     }
 
@@ -79,7 +84,7 @@ struct StorageFindings {
                 .mistake(
                     "database", failure.description, why: "Nobody can sign in without the database.",
                     remedy:
-                        "Check the path and who owns it, and run this as the server's user; restore the latest backup if it is damaged."
+                        "Check the path and its owner, and run this check as the server's user. If the database is damaged, restore the latest backup."
                 )
             ]
         }
@@ -87,33 +92,35 @@ struct StorageFindings {
             return [
                 .mistake(
                     "database", "The database is damaged: \(found.damage.prefix(3).joined(separator: "; "))",
-                    why: "Sessions are lost or wrong, and it gets worse; usually the disk fails.",
+                    why: "Sessions are lost or wrong, and the damage grows. Usually the disk is failing.",
                     remedy:
-                        "Stop the server, keep a copy of the files, look at the disk (`dmesg`, `smartctl`), and restore the latest backup."
+                        "Stop the server, keep a copy of the files, examine the disk (`dmesg`, `smartctl`), and restore the latest backup."
                 )
             ]
         }
         if let failure = found.writeFailure {
             return [
                 .mistake(
-                    "database", "Nothing can be written: \(failure.description)",
-                    why: "Nobody can sign in or out until it is over; nobody is signed out by it.",
+                    "database", "The database cannot be written: \(failure.description)",
+                    why: "Nobody can sign in or out for now. Nobody is signed out by it.",
                     remedy:
-                        "Look which program holds it besides the server (`fuser -v \(database)`: a copy, an editor), and "
-                        + "whether its disk is mounted read-only (`findmnt -T \(database)`). The server goes on by itself afterwards."
+                        "Find out which other program holds it (`fuser -v \(database)`: a copy, an editor), and whether "
+                        + "its disk is mounted read-only (`findmnt -T \(database)`). The server then recovers by itself."
                 )
             ]
         }
         guard !found.files.isEmpty else {
-            return [.good("database", "There is no database yet: the first start makes it (\(database)).")]
+            return [
+                .good("database", "There is no database yet. The server creates it at its first start (\(database)).")
+            ]
         }
         guard found.pendingMigrations.isEmpty else {
             return [
                 .advice(
                     "database",
-                    "The database is of an older version; the next start changes it (\(found.pendingMigrations.count) steps).",
-                    why: "An older companion cannot use it afterwards.",
-                    remedy: "`companion backup FILE` first; `companion migrate --dry-run` tries it on a copy.")
+                    "The database is from an older version. The next start migrates it (\(found.pendingMigrations.count) steps).",
+                    why: "Older versions of the companion cannot use it afterwards.",
+                    remedy: "Run `companion backup FILE` first. `companion migrate --dry-run` tries it on a copy.")
             ]
         }
         return [.good("database", "The database is sound (\(found.fileBytes >> 10) KB).")]
@@ -124,14 +131,15 @@ struct StorageFindings {
         guard let free = found.freeBytes else {
             return [
                 .mistake(
-                    "disk_space", "The database's folder \(folder) is not there or cannot be looked into.",
-                    why: "The server makes its database there.",
-                    remedy: "Make the folder, for the user who runs the server alone (mode 700).")
+                    "disk_space", "The database's folder \(folder) does not exist or cannot be read.",
+                    why: "The server creates its database there.",
+                    remedy: "Create the folder, accessible only to the user who runs the server (mode 700).")
             ]
         }
         let what = "\(free >> 20) MB are free in \(folder)."
-        let why = "On a full disk nobody can sign in or out; who is signed in goes on until tokens must be renewed."
-        let remedy = "Free some space, or put the database elsewhere."
+        let why =
+            "On a full disk nobody can sign in or out. People who are signed in can go on until a token must be renewed."
+        let remedy = "Free some space, or move the database."
         if free < Self.leastFreeBytes { return [.mistake("disk_space", what, why: why, remedy: remedy)] }
         let share = (found.diskBytes ?? 0) / Self.comfortableShare
         if free < max(Self.comfortableFreeBytes, found.fileBytes, share) {

@@ -114,7 +114,7 @@ public struct AuthorityCheck: Sendable {
             report.add(
                 .discovery, isGood: false, "The authority's metadata cannot be used: \(error.description)",
                 Advice(
-                    why: "The endpoints and the issuer come from there: nobody can sign in.",
+                    why: "Nobody can sign in, because the endpoints and the issuer come from there.",
                     remedy: error.isTransient
                         ? "Look at the provider's status page, and try again in a few minutes."
                         : "Compare authority and kind with the app registration's Endpoints page."))
@@ -127,15 +127,15 @@ public struct AuthorityCheck: Sendable {
             report.add(
                 .keys, isGood: false, "The keys that sign its tokens cannot be used: \(error.description)",
                 Advice(
-                    why: "ID tokens cannot be checked without them: nobody can sign in.",
-                    remedy: "Try again in a minute; if it stays so, it is the provider's to mend."))
+                    why: "Nobody can sign in, because ID tokens cannot be checked without the keys.",
+                    remedy: "Try again in a minute. If it happens again, the provider has to fix it."))
         }
         if application.kind == .oidc, application.api == nil, metadata.userInfoEndpoint == nil {
             report.add(
                 .userInfo, isGood: false, "The provider has no UserInfo endpoint; name an api.",
                 Advice(
                     why: "The page has nothing to call after signing in.",
-                    remedy: "Set apps.\(application.id).api to an API that takes the provider's access tokens."))
+                    remedy: "Set apps.\(application.id).api to an API that accepts the provider's access tokens."))
         }
         return report
     }
@@ -143,7 +143,7 @@ public struct AuthorityCheck: Sendable {
     private func checkClock(_ head: HTTPResponse, _ report: inout Report) {
         guard let skew = head.clockSkew(at: now()) else { return }
         let advice = Advice(
-            why: "An ID token is good from and until a time, with 5 minutes' leeway.",
+            why: "An ID token is valid only between two times, with 5 minutes' leeway.",
             remedy: "Run `timedatectl set-ntp true`, and look at `timedatectl status` a minute later.")
         if abs(skew) > AuthorityCheck.maxClockSkew {
             report.add(
@@ -168,8 +168,8 @@ public struct AuthorityCheck: Sendable {
             report.add(
                 .credential, isGood: false, "The application cannot prove who it is: \(error)",
                 Advice(
-                    why: "The provider gives tokens only to an application that proves who it is.",
-                    remedy: "Put the file there, readable for the user who runs the server (and for nobody else)."))
+                    why: "The provider issues tokens only to an application that proves its identity.",
+                    remedy: "Put the file there, readable only by the user who runs the server."))
             return
         }
         switch authentication {
@@ -189,7 +189,8 @@ public struct AuthorityCheck: Sendable {
 
     private func checkExpiry(_ date: Date, of application: Application, _ report: inout Report) {
         let advice = Advice(
-            why: "From that day on nobody can sign in and no token is renewed; who is signed in stays so.",
+            why:
+                "From that day on nobody can sign in and no token is renewed. People who are signed in stay signed in.",
             remedy: application.credential.renewal)
         let day = date.formatted(.iso8601.year().month().day())
         let left = date.timeIntervalSince(now())
@@ -211,16 +212,16 @@ extension ClientCredential {
     var renewal: String {
         switch self {
         case .fixed:
-            "Under Certificates & secrets make a new secret, set it in the environment with client_secret_expires, restart, "
+            "Under Certificates & secrets create a new secret, set it and client_secret_expires in the environment, restart, "
                 + "then delete the old one."
         case .secretFile(let path, _):
-            "Under Certificates & secrets make a new secret, write its value to \(path) (read again without a restart), "
-                + "set client_secret_expires to its end, then delete the old one."
+            "Under Certificates & secrets create a new secret, write its value to \(path) (no restart is needed), "
+                + "set client_secret_expires to its expiry date, then delete the old one."
         case .certificateFiles(let certificate, let privateKey):
             "Add a new certificate under Certificates & secrets, then write it to \(certificate) and its key to "
-                + "\(privateKey) (both are read again without a restart)."
+                + "\(privateKey) (no restart is needed)."
         case .federatedTokenFile(let path):
-            "Look at what writes \(path): it should have renewed the token."
+            "Check the program that writes \(path): it should have renewed the token."
         }
     }
 }

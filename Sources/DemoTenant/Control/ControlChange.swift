@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// One change asked for at `/control`; checked, so that applying it cannot fail.
+/// One change requested at `/control`. It has been checked, so that applying it cannot fail.
 enum ControlChange: Sendable {
     case accessTokenSeconds(Int)
     case refreshTokenSeconds(Int)
@@ -26,10 +26,10 @@ enum ControlChange: Sendable {
     case genericProvider(Bool)
     case reset
 
-    /// What a caller got wrong, in words for the caller.
+    /// A caller's mistake, as a sentence for the caller.
     struct Problem: Error { var message: String }
 
-    /// All keys, in the order in which they are listed and applied: first a fresh start, then what is set on it.
+    /// All keys, in the order in which they are listed and applied: first `reset`, then the settings.
     static let keys = [
         "reset", "rotate_key", "access_token_seconds", "refresh_token_seconds", "refresh_token_single_use",
         "token_error", "graph_error", "token_delay_ms", "graph_delay_ms", "close_connection", "lost_token_answer",
@@ -38,7 +38,7 @@ enum ControlChange: Sendable {
         "b2c_issuer_without_policy", "id_token_claims", "omit_auth_time", "ignore_max_age", "generic_provider",
     ]
 
-    /// The changes of a JSON object, or all that is wrong with it: nothing is applied in part.
+    /// Returns the changes in a JSON object, or throws everything that is wrong with it. No part is applied alone.
     static func parse(_ members: [String: JSONValue]) throws(Problem) -> [ControlChange] {
         var problems: [String] = []
         let unknown = members.keys.filter { !keys.contains($0) }.sorted()

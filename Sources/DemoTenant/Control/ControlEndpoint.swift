@@ -13,7 +13,7 @@ extension Platform {
 
     /// `POST /control`: JSON, or a form of the page.
     func changeControl(_ request: Request) async -> Response {
-        // A body that begins like an object is JSON, whatever curl called it.
+        // A body that begins like an object is JSON, whatever content type curl gave it.
         let isJSON =
             request.head[.contentType]?.contains("json") == true
             || request.body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "{")
@@ -70,7 +70,7 @@ extension Platform {
         case .requireSecondFactor(let account): demandSecondFactor(of: account)
         case .rotateKey:
             do {
-                // Making RSA keys takes long enough to be kept off the event loop.
+                // Creating RSA keys takes too long for the event loop.
                 try await Task.detached { [state] in try state.rotateKeys() }.value
             } catch {
                 logger.error("The demo tenant could not make a new key; the old one stays.", error: error)

@@ -1,8 +1,8 @@
 import HTTPWire
 
-/// The control page's forms: each sends one of the keys of the JSON interface, with a text that stands for its value.
+/// The control page's forms: each sends one key of the JSON interface, with a text for its value.
 enum ControlForm {
-    /// An answer that can be picked by name.
+    /// A response that can be chosen by name.
     struct Preset: Sendable {
         var name: String
         var title: String
@@ -72,7 +72,7 @@ enum ControlForm {
             ]),
     ]
 
-    /// The form's fields as members of the JSON interface; nil when it cannot be read.
+    /// Returns the form's fields as members of the JSON interface; nil when the form cannot be read.
     static func members(_ body: [UInt8]) -> [String: JSONValue]? {
         guard let fields = try? FormFields(body: body), !fields.fields.isEmpty else { return nil }
         var members: [String: JSONValue] = [:]
@@ -102,7 +102,7 @@ enum ControlForm {
         return .object(answer)
     }
 
-    /// What to say after a change; nil for a key that is none.
+    /// Returns the sentence that confirms a change; nil for an unknown key.
     static func notice(_ key: String) -> String? {
         switch key {
         case "reset": "Everything behaves well again, and the counts begin at 0."

@@ -2,10 +2,10 @@ import HTTPTypes
 
 /// The control page for people.
 struct ControlPage: Page {
-    /// As the JSON interface gives it.
+    /// As the JSON interface returns it.
     let state: JSONValue
     let notice: String?
-    /// Where the control page is, for the example.
+    /// The control page's address, for the example.
     let address: String
     var status: HTTPResponse.Status = .ok
 
@@ -104,7 +104,7 @@ struct ControlPage: Page {
             ])
     }
 
-    /// Each error that the platform is known to give, wherever it is wanted.
+    /// All known errors of the platform, for any endpoint.
     private var numbers: HTML {
         let errors =
             [("", "None")]

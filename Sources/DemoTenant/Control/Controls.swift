@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// The failures that were asked for at `/control`, and what was counted. In memory: a new process behaves well.
+/// The failures requested at `/control`, and the counts. They are kept in memory, so that a new process behaves normally.
 final class Controls: Sendable {
-    /// An answer to give instead of the real one.
+    /// A response to send instead of the real one.
     struct InjectedAnswer: Sendable, Hashable {
         var status: Int
-        /// Text as it is, anything else as JSON.
+        /// A string unchanged, anything else as JSON.
         var body: JSONValue
         var headers: [String: String]
         /// How many more times.
@@ -16,11 +16,11 @@ final class Controls: Sendable {
     /// What can fail.
     enum Endpoint: String, Sendable, CaseIterable { case token, graph }
 
-    /// Which of the platforms does not answer at all, as one that is down or out of reach.
+    /// Which platform does not respond at all, as if it were down or unreachable.
     enum Outage: String, Sendable, CaseIterable {
         case all, workforce, external, b2c
 
-        /// Whether it takes the tenant with it whose path begins so.
+        /// Whether this includes the tenant whose path begins like this.
         func covers(_ tenant: String) -> Bool {
             let name = tenant.lowercased()
             let own: Outage =
@@ -30,7 +30,7 @@ final class Controls: Sendable {
         }
     }
 
-    /// Where an error by number is given.
+    /// The endpoint that returns an error by number.
     enum PlatformErrorEndpoint: String, Sendable, CaseIterable { case authorize, token }
 
     struct Settings: Sendable {
@@ -40,33 +40,33 @@ final class Controls: Sendable {
         var hasSingleUseRefreshTokens = false
         var injected: [Endpoint: InjectedAnswer] = [:]
         var delayMilliseconds: [Endpoint: Int] = [:]
-        /// The next request to this endpoint gets no answer.
+        /// The next request to this endpoint gets no response.
         var closeConnection: Endpoint?
-        /// The next token request is carried out, and nobody learns of it: a gateway's 504 is all that comes back.
+        /// The next token request is carried out, but its response is lost: the client gets a gateway's 504.
         var losesTokenAnswer = false
-        /// Until it is ended.
+        /// Lasts until it is ended.
         var outage: Outage?
-        /// Graph refuses tokens that were not asked for with this value as the claim `nbf`.
+        /// Graph refuses tokens that were requested without this value as the claim `nbf`.
         var claimsChallenge: Int?
-        /// Who has asked for a token with the claims of the challenge.
+        /// The accounts that have requested a token with the claims of the challenge.
         var challengeMet: Set<String> = []
-        /// For the next code.
+        /// Applies to the next code.
         var idTokenFault: IDTokenFault?
         /// The number of the error that the next request gets, by endpoint.
         var platformErrors: [PlatformErrorEndpoint: Int] = [:]
-        /// A scope that the APIs miss in every token that does not have it.
+        /// A scope that the APIs require in every token.
         var missingScope: String?
-        /// A scope that is not granted, whoever asks.
+        /// A scope that is never granted.
         var declinedScope: String?
-        /// ID tokens do not say when the person proved who they are, as those of Entra ID without that optional claim.
+        /// ID tokens have no `auth_time`, like those of Entra ID without that optional claim.
         var omitsAuthTime = false
-        /// `prompt=login` and `max_age` are passed over, as by a provider that does not know them.
+        /// `prompt=login` and `max_age` are ignored, as by a provider that does not know them.
         var ignoresFreshness = false
         /// B2C: the older form of issuer and user-flow claim.
         var hasIssuerWithoutPolicy = false
-        /// What ID tokens say instead; null leaves a claim out.
+        /// Claims of ID tokens that replace the real ones; null omits a claim.
         var idTokenClaims: [String: JSONValue] = [:]
-        /// As a provider that is not Microsoft's: no refresh for more than was granted, and a revocation endpoint.
+        /// Behaves like another provider: no refresh for more than was granted, and a revocation endpoint.
         var isGeneric = false
     }
 
@@ -75,11 +75,11 @@ final class Controls: Sendable {
         case tokenCode = "token_code"
         case tokenRefresh = "token_refresh"
         case tokenFailed = "token_failed"
-        /// All that came in, whatever became of it.
+        /// All requests, whatever their outcome.
         case tokenRequests = "token_requests"
         /// Codes that were redeemed before.
         case codeReplayed = "code_replayed"
-        /// Refresh tokens whose use revoked their family.
+        /// Uses of refresh tokens that revoked their family.
         case refreshReplayed = "refresh_replayed"
         case tokenRevoked = "token_revoked"
         case graphMe = "graph_me"
@@ -101,10 +101,10 @@ final class Controls: Sendable {
 
     func count(_ counter: Counter) { memory.withLock { $0.counts[counter, default: 0] += 1 } }
 
-    /// Settings and counts as at the start.
+    /// Restores settings and counts to those at the start.
     func reset() { memory.withLock { $0 = Memory(lastChallenge: $0.lastChallenge) } }
 
-    /// Takes one of the injected answers.
+    /// Takes one of the injected responses.
     func takeInjected(_ endpoint: Endpoint) -> InjectedAnswer? {
         memory.withLock { memory in
             guard let answer = memory.settings.injected[endpoint] else { return nil }
@@ -114,7 +114,7 @@ final class Controls: Sendable {
         }
     }
 
-    /// Whether this request is the one to leave without an answer.
+    /// Returns whether this request is to get no response.
     func takeClose(_ endpoint: Endpoint) -> Bool {
         memory.withLock { memory in
             guard memory.settings.closeConnection == endpoint else { return false }
@@ -123,7 +123,7 @@ final class Controls: Sendable {
         }
     }
 
-    /// Whether this request's answer is the one that gets lost.
+    /// Returns whether the response to this request is to be lost.
     func takeLostTokenAnswer() -> Bool {
         memory.withLock { memory in
             defer { memory.settings.losesTokenAnswer = false }
@@ -142,7 +142,7 @@ final class Controls: Sendable {
         }
     }
 
-    /// Begins a new challenge, whose value no token met yet, or ends it.
+    /// Begins a new challenge, whose value no token has met yet, or ends it.
     func setClaimsChallenge(_ isOn: Bool, now: Date) {
         memory.withLock { memory in
             memory.settings.challengeMet = []
@@ -155,7 +155,7 @@ final class Controls: Sendable {
         }
     }
 
-    /// Notes the claims of a token request; the value that this account's token may carry from now on.
+    /// Notes the claims of a token request, and returns the value that this account's tokens may carry from now on.
     func challengeMet(by objectID: String, asking claims: RequestedClaims) -> Int? {
         memory.withLock { memory in
             guard let challenge = memory.settings.claimsChallenge else { return nil }

@@ -3,16 +3,16 @@ struct DemoAccount: Sendable, Hashable {
     static let password = "demo"
 
     enum Kind: Sendable {
-        /// A member of the one organization.
+        /// A member of the first organization.
         case work
-        /// A consumer: lives in the consumers' tenant.
+        /// A consumer, in the consumers' tenant.
         case personal
         /// A customer in the external tenant.
         case external
         /// A consumer of the Azure AD B2C tenant.
         case b2c
 
-        /// Whether applications need these people's consent; for customers, the tenant's owner gave it.
+        /// Whether applications need these people's consent; for customers, the tenant's owner has given it.
         var asksForConsent: Bool { self == .work || self == .personal }
     }
 
@@ -37,10 +37,10 @@ struct DemoAccount: Sendable, Hashable {
     var mobilePhone: String?
     var officeLocation: String?
     var traits: Set<Trait> = []
-    /// The object ids under which the account is a guest of other organizations, by their tenants' ids.
+    /// The object IDs of the account as a guest of other organizations, by tenant ID.
     var guestObjectIDs: [String: String] = [:]
     var hasPhoto = false
-    /// One line for the account picker: what trying this account shows.
+    /// One line for the account picker: what this account demonstrates.
     var hint: String
 
     /// The home tenant.
@@ -53,7 +53,7 @@ struct DemoAccount: Sendable, Hashable {
         }
     }
 
-    /// The account's object in a tenant: the one at home, or a guest's; nil where it is neither.
+    /// Returns the account's object ID in a tenant, at home or as a guest; nil where it has none.
     func objectID(in tenantID: String) -> String? {
         tenantID == self.tenantID ? objectID : guestObjectIDs[tenantID]
     }
@@ -67,9 +67,9 @@ struct DemoAccount: Sendable, Hashable {
     }
 }
 
-/// The tenants' ids.
+/// The IDs of the tenants.
 enum Tenant {
-    /// The one organization, whose domain is `contoso.example`.
+    /// The first organization, whose domain is `contoso.example`.
     static let contoso = "5c7d0b28-bdf8-410c-aa93-4df372b16203"
     static let contosoDomain = "contoso.example"
     static let contosoName = "Contoso"
@@ -82,11 +82,11 @@ enum Tenant {
     /// The Azure AD B2C tenant.
     static let fabrikamB2C = "9c2f6d1e-0b7a-4c53-b1f8-6e4d8a27c3f0"
     static let fabrikamB2CDomain = "fabrikamb2c.example"
-    /// The tenant of all personal accounts (the real platform's id: clients compare with it).
+    /// The tenant of all personal accounts (the real platform's ID, because clients compare with it).
     static let consumers = "9188040d-6c67-4c5b-b112-36a304b66dad"
 }
 
-/// Everyone.
+/// The built-in accounts.
 enum Directory {
     static let accounts: [DemoAccount] = [
         DemoAccount(
@@ -133,6 +133,6 @@ enum Directory {
     /// By username or by the value of the claim `login_hint`.
     static func account(hint: String) -> DemoAccount? { byHint[hint] ?? account(username: hint) }
 
-    /// By the value of the claim `login_hint` only: what `logout_hint` takes.
+    /// By the value of the claim `login_hint` only, as `logout_hint` is looked up.
     static func account(loginHintClaim: String) -> DemoAccount? { byHint[loginHintClaim] }
 }

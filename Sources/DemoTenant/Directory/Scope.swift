@@ -1,10 +1,10 @@
-/// The permissions that can be asked for: those of OpenID Connect, and delegated ones of Graph.
+/// The permissions that can be requested: those of OpenID Connect, and delegated permissions of Graph.
 enum Scope {
     static let openID = ["openid", "profile", "email", "offline_access"]
 
     struct Permission: Sendable {
         var name: String
-        /// What the consent page says it allows.
+        /// What it allows, as the consent page says it.
         var title: String
         var adminOnly = false
     }
@@ -48,8 +48,8 @@ enum Scope {
         (graph + own.flatMap(\.permissions)).map { ($0.name.lowercased(), $0) }
     ) { first, _ in first }
 
-    /// The scopes of a request, in order and once each, OpenID Connect's in lower case and Graph's in Graph's
-    /// spelling. Throws AADSTS70011 naming the first that does not exist.
+    /// Returns the scopes of a request, in order and without duplicates, OpenID Connect's in lower case and Graph's in
+    /// Graph's spelling. Throws AADSTS70011 with the first scope that does not exist.
     static func parse(_ text: String) throws(PlatformError) -> [String] {
         var scopes: [String] = []
         for word in text.split(separator: " ") {
@@ -64,7 +64,7 @@ enum Scope {
         if openID.contains(name) { return name }
         for prefix in graphPrefixes where name.hasPrefix(prefix) { name.removeFirst(prefix.count) }
         if name == ".default" { return "User.Read" }
-        // B2C gives an application a token for itself when it names its own id.
+        // B2C issues an application a token for itself when it names its own ID.
         if isClientID(name) { return name }
         return byName[name]?.name
     }
@@ -76,7 +76,7 @@ enum Scope {
             && name.allSatisfy { $0.isHexDigit || $0 == "-" }
     }
 
-    /// What the access token is for: one resource, that of the first scope which names one.
+    /// The resource of the access token: that of the first scope that names one.
     static func audience(_ scopes: [String]) -> String {
         for scope in scopes {
             if isClientID(scope) { return scope }
@@ -85,6 +85,6 @@ enum Scope {
         return AccessToken.graphAudience
     }
 
-    /// Those that stand in an access token and need consent by name.
+    /// The scopes that are listed in an access token and need consent by name.
     static func graphScopes(_ scopes: [String]) -> [String] { scopes.filter { !openID.contains($0) } }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Somebody who signed up on a page of the external or the B2C tenant. Kept in the state file.
+/// A person who signed up on a page of the external or the B2C tenant. Kept in the state file.
 struct SignUp: Sendable, Codable, Hashable {
     var username: String
     var displayName: String
@@ -8,7 +8,7 @@ struct SignUp: Sendable, Codable, Hashable {
     /// Whether it was at the B2C tenant.
     var isB2C: Bool
 
-    /// Why a name cannot be signed up with, in words for the person; nil when it can.
+    /// Returns why a name cannot be used to sign up, as a sentence for the person; nil when it can.
     static func refusal(username: String, displayName: String) -> String? {
         let parts = username.split(separator: "@", omittingEmptySubsequences: false)
         let isAddress =
@@ -27,7 +27,7 @@ struct SignUp: Sendable, Codable, Hashable {
     }
 }
 
-/// Everyone: the built-in accounts, and who signed up.
+/// All accounts: the built-in ones and those of people who signed up.
 extension Platform {
     private var signUps: [DemoAccount] { state.read { ($0.signUps ?? []).map(\.account) } }
 
@@ -43,7 +43,7 @@ extension Platform {
         Directory.account(hint: hint) ?? account(loginHintClaim: hint) ?? account(username: hint)
     }
 
-    /// By the value of the claim `login_hint` only: what `logout_hint` takes.
+    /// By the value of the claim `login_hint` only, as `logout_hint` is looked up.
     func account(loginHintClaim: String) -> DemoAccount? {
         Directory.account(loginHintClaim: loginHintClaim) ?? signUps.first { $0.loginHint == loginHintClaim }
     }
@@ -54,7 +54,7 @@ extension Platform {
 
     func account(of flow: SignInFlow) -> DemoAccount? { flow.username.flatMap(account(username:)) }
 
-    /// Makes the account, or says why not.
+    /// Creates the account, or returns why it cannot.
     func signUp(username: String, displayName: String, isB2C: Bool) -> Result<DemoAccount, SignIn.Notice.Refusal> {
         let username = username.trimmingCharacters(in: .whitespaces).lowercased()
         let displayName = displayName.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -1,7 +1,7 @@
 /// The first part of every endpoint's path: who may sign in there.
 enum TenantSegment: Sendable, Hashable, Codable {
     case common, organizations, consumers
-    /// One tenant, by its id (its domain is the same tenant).
+    /// One tenant, by its ID (its domain means the same tenant).
     case tenant(id: String)
     /// A user flow of the B2C tenant; whether the path began with `tfp`.
     case userFlow(UserFlow, hasPrefix: Bool)
@@ -28,12 +28,12 @@ enum TenantSegment: Sendable, Hashable, Codable {
         }
     }
 
-    /// Whether the path's first name is the B2C tenant's, behind which a user flow follows.
+    /// Whether the path begins with the B2C tenant's name, which a user flow follows.
     static func isUserFlowTenant(_ name: String) -> Bool {
         [Tenant.fabrikamB2C, Tenant.fabrikamB2CDomain].contains(name.lowercased())
     }
 
-    /// As it stands in the endpoints that discovery names.
+    /// Its spelling in the endpoints of the discovery document.
     var path: String {
         switch self {
         case .common: "common"
@@ -45,7 +45,7 @@ enum TenantSegment: Sendable, Hashable, Codable {
         }
     }
 
-    /// Whether it is one tenant that an application has a place in.
+    /// Whether it is a single tenant.
     var isTenant: Bool {
         if case .tenant(let id) = self { id != Tenant.consumers } else { false }
     }
@@ -65,15 +65,15 @@ enum TenantSegment: Sendable, Hashable, Codable {
         }
     }
 
-    /// The tenant that tokens for this account are of: the one that was asked, else its home.
+    /// Returns the tenant that issues tokens for this account: the requested one, else the account's home.
     func tenantID(for account: DemoAccount) -> String {
         if case .tenant(let id) = self { id } else { account.tenantID }
     }
 }
 
 extension Platform {
-    /// The issuer that discovery names; `common` and `organizations` have a template there, literally. The external
-    /// tenant's is on another host than its authority, as on the platform (facts): it is a name and never fetched.
+    /// The issuer in the discovery document; `common` and `organizations` have a literal template there. The external
+    /// tenant's issuer is on another host than its authority, as on the platform: it is a name and never fetched.
     func issuer(of segment: TenantSegment) -> String {
         switch segment {
         case .common, .organizations: "\(baseURL)/{tenantid}/v2.0"

@@ -2,7 +2,7 @@
 enum UserFlow: String, Sendable, Hashable, Codable, CaseIterable {
     /// Signing up or in.
     case signIn = "b2c_1_susi"
-    /// Changing one's display name.
+    /// Changing the display name.
     case editProfile = "b2c_1_edit_profile"
     /// Setting a new password.
     case resetPassword = "b2c_1_reset"

@@ -3,7 +3,7 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 
-/// Why Graph refuses, in its own terms.
+/// Why Graph refuses a request, as Graph reports it.
 struct GraphError: Error {
     var status: HTTPResponse.Status
     var code: String
@@ -16,7 +16,7 @@ extension Platform {
     enum GraphResource: Sendable {
         case me, photo, userInfo, unknown(String)
 
-        /// Whether a scope is enough. UserInfo takes any token of somebody who signed in.
+        /// Whether a scope is sufficient. UserInfo accepts the token of any person who signed in.
         func isServed(to scope: String) -> Bool {
             if case .userInfo = self { true } else { scope.hasPrefix("User.Read") }
         }
@@ -75,7 +75,7 @@ extension Platform {
         ]
     }
 
-    /// OpenID Connect Core section 5.3.2: the same `sub` as in the ID token of the application that asks.
+    /// OpenID Connect Core section 5.3.2: the same `sub` as in the requesting application's ID token.
     private func userInfo(_ account: DemoAccount, _ head: RequestHead) -> JSONValue {
         let claims = bearerToken(head).flatMap(verifiedClaims)
         let (application, tenant) = (claims?["appid"]?.stringValue ?? "", claims?["tid"]?.stringValue ?? "")
@@ -94,9 +94,9 @@ extension Platform {
         return parts[1].trimmingCharacters(in: .whitespaces)
     }
 
-    /// Whose token this is, when an API of one of these audiences may take it.
+    /// Returns the account of a token, if an API with one of these audiences may accept it.
     ///
-    /// - Parameter scope: whether a scope of the token is enough.
+    /// - Parameter scope: whether a scope of the token is sufficient.
     func authorizedAccount(
         _ head: RequestHead, _ settings: Controls.Settings, audiences: [String], scope: (String) -> Bool
     ) throws(GraphError) -> DemoAccount {
@@ -132,7 +132,7 @@ extension Platform {
         return account
     }
 
-    /// The claims of a token that one of our keys signed.
+    /// Returns the claims of a token that one of our keys has signed.
     private func verifiedClaims(_ token: String) -> JSONValue? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3,
@@ -151,7 +151,7 @@ extension Platform {
             challenge: bearer("client_id=\"\(AccessToken.graphAudience)\""))
     }
 
-    /// Continuous access evaluation (facts): the claims in base64 with padding.
+    /// Continuous access evaluation: the claims in base64 with padding.
     private func insufficientClaims(_ challenge: Int) -> GraphError {
         let claims: JSONValue = ["access_token": ["nbf": ["essential": true, "value": "\(challenge)"]]]
         return GraphError(
@@ -184,7 +184,7 @@ extension Platform {
     }
 }
 
-/// The ids of one request to Graph.
+/// The identifiers of one request to Graph.
 private struct GraphIDs {
     private static let requestIDField = HTTPField.Name("request-id")
     private static let clientRequestIDField = HTTPField.Name("client-request-id")

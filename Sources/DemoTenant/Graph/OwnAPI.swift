@@ -2,7 +2,7 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 
-/// The APIs that the external and the B2C tenant's owners run themselves; no part of Graph.
+/// The APIs that the owners of the external and the B2C tenant run themselves, outside Graph.
 enum OwnAPI: String, Sendable, CaseIterable {
     case external, b2c
 
@@ -14,7 +14,7 @@ enum OwnAPI: String, Sendable, CaseIterable {
         }
     }
 
-    /// The scope without which it refuses.
+    /// The scope that it requires.
     var scope: String {
         switch self {
         case .external: "tasks.read"
@@ -24,7 +24,7 @@ enum OwnAPI: String, Sendable, CaseIterable {
 }
 
 extension Platform {
-    /// `GET /api/external` and `/api/b2c`. Fails on the same controls as Graph does.
+    /// `GET /api/external` and `/api/b2c`. The controls that make Graph fail make it fail too.
     func ownAPI(_ request: Request, _ api: OwnAPI) async -> Response {
         controls.count(.graphMe)
         let settings = controls.settings

@@ -1,8 +1,8 @@
-/// Everybody's profile photo: a drawn figure on a blue ground, made once.
+/// The profile photo of all accounts: a simple figure on a blue background, drawn once.
 enum Photo {
     private static let side = 120
 
-    /// PNG (RFC 2083), one byte a pixel from a palette, its data stored without compression.
+    /// PNG (RFC 2083) with a palette and one byte per pixel, stored without compression.
     static let png: [UInt8] = {
         var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         let size = bigEndian(UInt32(side))
@@ -22,7 +22,7 @@ enum Photo {
         return lines
     }
 
-    /// 0 the ground, 1 the face, 2 the shoulders.
+    /// 0 is the background, 1 the face, 2 the shoulders.
     private static func color(_ x: Int, _ y: Int) -> UInt8 {
         func isInside(_ centerX: Int, _ centerY: Int, _ radius: Int) -> Bool {
             (x - centerX) * (x - centerX) + (y - centerY) * (y - centerY) <= radius * radius
@@ -36,7 +36,7 @@ enum Photo {
         return bigEndian(UInt32(data.count)) + content + bigEndian(crc(content))
     }
 
-    /// RFC 1950 around stored blocks of RFC 1951 §3.2.4.
+    /// Wraps stored blocks (RFC 1951 §3.2.4) in the format of RFC 1950.
     private static func zlibStored(_ data: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = [0x78, 0x01]
         var rest = data[...]

@@ -1,6 +1,6 @@
 import HTTPServer
 
-/// The few files that the pages need.
+/// The files that the pages load.
 enum Assets {
     static func make() -> [String: Asset] {
         [
@@ -18,7 +18,7 @@ enum Assets {
         <path d="M12.5 12H19v3M16 12v2.25"/></g></svg>
         """
 
-    /// The frames belong to the page: when it has loaded, the applications have answered.
+    /// The page has loaded only when its frames have, and so the applications have responded.
     private static let signedOut = """
         addEventListener("load", () => location.replace(document.getElementById("continue").href));
 

@@ -1,4 +1,4 @@
-/// What the application asks for.
+/// The page that asks for consent.
 struct ConsentPage: Page {
     let form: SignInForm
     let client: DemoClient
@@ -46,7 +46,7 @@ struct ConsentPage: Page {
     }
 }
 
-/// Only an administrator can let this application in.
+/// The page which says that only an administrator can approve this application.
 struct AdministratorPage: Page {
     let form: SignInForm
     let client: DemoClient

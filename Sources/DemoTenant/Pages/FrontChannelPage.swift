@@ -1,4 +1,4 @@
-/// Tells the applications of a sign-out through hidden frames, then goes on. Without script, the link does.
+/// Notifies the applications of a sign-out through hidden frames, then continues. Without script, a link continues.
 struct FrontChannelPage: Page {
     struct Frame: Sendable, Hashable {
         var address: String
@@ -8,7 +8,7 @@ struct FrontChannelPage: Page {
 
     let frames: [Frame]
     let returnURI: String?
-    /// Who is still signed in.
+    /// The accounts that are still signed in.
     let remaining: [DemoAccount]
 
     var title: String { "You signed out of your account" }
@@ -20,7 +20,7 @@ struct FrontChannelPage: Page {
         }
         let note: HTML =
             remaining.isEmpty
-            ? "The applications are being told."
+            ? "The applications are being notified."
             : "Still signed in: \(remaining.map(\.username).joined(separator: ", "))."
         let link: HTML =
             returnURI.map {

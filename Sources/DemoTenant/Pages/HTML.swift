@@ -1,4 +1,4 @@
-/// A piece of HTML. Only literals are taken as they are: whatever is put into one is escaped, unless it is HTML itself.
+/// A piece of HTML. Only literals are used unchanged: interpolated values are escaped, unless they are HTML themselves.
 struct HTML: Sendable, ExpressibleByStringInterpolation {
     var text: String
 

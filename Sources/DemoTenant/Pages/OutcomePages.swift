@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// An error that the application is not told of, with the ids that support would ask for.
+/// An error that is not reported to the application, with the identifiers that support would ask for.
 struct ErrorPage: Page {
     let error: PlatformError
     let diagnostics: Diagnostics
@@ -66,9 +66,9 @@ extension Diagnostics {
     }
 }
 
-/// Which account to sign out.
+/// Asks which account to sign out.
 struct SignOutPickerPage: Page {
-    /// The value of `username` for all at once.
+    /// The value of `username` that means all accounts.
     static let everyone = "all"
 
     let form: SignInForm
@@ -90,9 +90,9 @@ struct SignOutPickerPage: Page {
     }
 }
 
-/// Signed out, and nowhere to go back to.
+/// Says that the person is signed out, when there is no page to return to.
 struct SignedOutPage: Page {
-    /// Who is still signed in.
+    /// The accounts that are still signed in.
     let remaining: [DemoAccount]
 
     var title: String { "You signed out of your account" }
@@ -106,7 +106,7 @@ struct SignedOutPage: Page {
     }
 }
 
-/// Nothing here.
+/// The page for an unknown address.
 struct NotFoundPage: Page {
     var title: String { "Not found" }
     var status: HTTPResponse.Status { .notFound }
@@ -119,8 +119,8 @@ struct NotFoundPage: Page {
     }
 }
 
-/// Carries the answer to the application as a form (OAuth 2.0 Form Post Response Mode). A script sends it at once;
-/// without script, the button does.
+/// Sends the response to the application as a form (OAuth 2.0 Form Post Response Mode). A script submits it at once;
+/// without script, a button does.
 struct FormPostPage: Page {
     let action: String
     let fields: [(String, String)]

@@ -7,9 +7,9 @@ protocol Page {
     var status: HTTPResponse.Status { get }
     /// The content of `main`.
     var content: HTML { get }
-    /// More for the head of the document.
+    /// Additional content for the head of the document.
     var head: HTML { get }
-    /// The class of `body`: the layout.
+    /// The class of `body`, which sets the layout.
     var layout: String { get }
 }
 
@@ -50,12 +50,12 @@ extension Platform {
     }
 }
 
-/// What the forms of a sign-in page have in common: where they go, and the hidden field that says which sign-in.
+/// What the forms of a sign-in page share: their address, and the hidden field with the state of the sign-in.
 struct SignInForm {
     let action: String
     let flow: String
 
-    /// A form around these elements.
+    /// Returns a form that contains these elements.
     func callAsFunction(_ elements: HTML, style: String = "") -> HTML {
         """
         <form method="post" action="\(action)" class="\(style)">
@@ -69,7 +69,7 @@ struct SignInForm {
 extension DemoAccount {
     private var initials: String { "\(givenName.prefix(1))\(surname.prefix(1))" }
 
-    /// The account as a button that picks it.
+    /// Returns a button that chooses the account.
     func button(badge: String?) -> HTML {
         """
         <li><button class="account" name="username" value="\(username)">\
@@ -81,7 +81,7 @@ extension DemoAccount {
         """
     }
 
-    /// The account that a page is about.
+    /// Returns the account that a page is about.
     var chip: HTML {
         "<p class=\"chip\"><span class=\"avatar\" aria-hidden=\"true\">\(initials)</span> <span>\(username)</span></p>"
     }

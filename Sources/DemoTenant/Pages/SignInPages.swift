@@ -1,4 +1,4 @@
-/// Whom to sign in.
+/// Asks which account to sign in.
 struct AccountPickerPage: Page {
     let form: SignInForm
     let client: DemoClient
@@ -40,7 +40,7 @@ struct AccountPickerPage: Page {
     }
 }
 
-/// The password. It is `demo`, and the page says so.
+/// Asks for the password. It is `demo`, and the page says so.
 struct PasswordPage: Page {
     let form: SignInForm
     let client: DemoClient
@@ -75,7 +75,7 @@ struct PasswordPage: Page {
     }
 }
 
-/// A second factor, as an authenticator application would ask for it.
+/// Asks for a second factor, as an authenticator app would.
 struct SecondFactorPage: Page {
     let form: SignInForm
     let client: DemoClient
@@ -121,21 +121,21 @@ extension SignIn.Notice {
 }
 
 extension HTML {
-    /// The way to a new account.
+    /// The link to a new account.
     static let signUp: HTML =
         "<p class=\"aside\">No account? <button class=\"link\" name=\"sign_up\" value=\"1\">Create one</button></p>"
 
-    /// The way out of a B2C page.
+    /// The button that cancels a B2C page.
     static let cancel: HTML =
         "<p class=\"aside\"><button class=\"link\" name=\"cancel\" value=\"1\">Cancel</button></p>"
 
-    /// The ways out of a B2C password page.
+    /// The buttons that leave a B2C password page.
     static let forgotOrCancel: HTML = """
         <p class="aside"><button class="link" name="forgot" value="1">Forgot your password?</button></p>
         <p class="aside"><button class="link" name="cancel" value="1">Cancel</button></p>
         """
 
-    /// Back to the choice of the account.
+    /// The link back to the account picker.
     static let otherAccount: HTML =
         "<p class=\"aside\"><button class=\"link\" name=\"username\" value=\"\">Sign in with another account</button></p>"
 }

@@ -1,4 +1,4 @@
-/// The one style sheet of all pages. Colours hold WCAG AA contrast in light and dark.
+/// The style sheet of all pages. Colours have WCAG AA contrast in light and dark mode.
 enum StyleSheet {
     static let text = """
         :root {

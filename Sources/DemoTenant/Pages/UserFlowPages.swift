@@ -53,7 +53,7 @@ struct NewPasswordPage: Page {
     }
 }
 
-/// The page for a new account, where customers make their own.
+/// The page for a new account, where customers can create one.
 struct SignUpPage: Page {
     let form: SignInForm
     let client: DemoClient

@@ -1,8 +1,8 @@
 import HTTPTypes
 import HTTPWire
 
-/// Where and how the answer of an authorization request goes. Known before the rest of the request is looked at,
-/// since from then on a mistake is reported to the application.
+/// Where and how the response to an authorization request is sent. It is checked before the rest of the request, because
+/// from then on a mistake is reported to the application.
 struct AnswerTarget: Sendable, Hashable, Codable {
     enum ResponseMode: String, Codable, Sendable {
         case query, fragment
@@ -11,7 +11,7 @@ struct AnswerTarget: Sendable, Hashable, Codable {
 
     var redirectURI: String
     var responseMode: ResponseMode
-    /// Echoed as it came.
+    /// Returned unchanged.
     var state: String?
 }
 
@@ -32,7 +32,7 @@ struct AuthorizationRequest: Sendable, Hashable, Codable {
     var nonce: String?
     var codeChallenge = ""
     var prompt: Prompt?
-    /// How long ago the person may have proved who they are, in seconds (OpenID Connect Core section 3.1.2.1).
+    /// How long ago the person may have authenticated, in seconds (OpenID Connect Core section 3.1.2.1).
     var maxAge: Int?
     var loginHint: String?
     var domainHint: String?
@@ -40,14 +40,14 @@ struct AuthorizationRequest: Sendable, Hashable, Codable {
     var wantsClientInfo = false
 }
 
-/// A request that cannot go on: shown as a page, or sent to the application once its address is known to be good.
+/// A request that is refused: shown as a page, or sent to the application once its address has been checked.
 struct AuthorizationFailure: Error {
     var error: PlatformError
     var target: AnswerTarget?
 }
 
 extension AuthorizationRequest {
-    /// The client and the address of the answer: checked first, and never answered with a redirect.
+    /// Checks the client and the address of the response first; their errors are never redirected.
     private static func client(
         _ fields: FormFields, _ clients: [String: DemoClient]
     ) throws(PlatformError) -> (DemoClient, redirectURI: String) {
@@ -86,7 +86,7 @@ extension AuthorizationRequest {
         }
     }
 
-    /// The part whose mistakes go to the application.
+    /// Checks the part whose errors are sent to the application.
     private init(
         _ fields: FormFields, segment: TenantSegment, client: DemoClient, target: AnswerTarget
     ) throws(PlatformError) {
@@ -141,6 +141,6 @@ extension TenantSegment {
 }
 
 extension FormFields {
-    /// The value of a field, nil when it is empty: OAuth treats both as omitted (RFC 6749 §3.1).
+    /// Returns the value of a field; nil when it is missing or empty, which OAuth treats alike (RFC 6749 §3.1).
     func text(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
 }

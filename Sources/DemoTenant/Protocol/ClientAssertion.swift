@@ -2,10 +2,10 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// A client's proof by a signed assertion (RFC 7523; facts: client authentication).
+/// Authenticates a client by a signed assertion (RFC 7523).
 enum ClientAssertion {
     static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-    /// How long an assertion may be good, in seconds; clocks may be five minutes apart.
+    /// How long an assertion may be valid, in seconds; clocks may differ by five minutes.
     fileprivate static let leeway = 300
 }
 
@@ -17,8 +17,8 @@ extension PlatformError {
 }
 
 extension Platform {
-    /// Whether an assertion is the client's federated token, or signed with its certificate: PS256, its thumbprint, the
-    /// token endpoint as audience, in time, and not used before.
+    /// Returns whether an assertion is the client's federated token, or is signed with its certificate: with PS256, its
+    /// thumbprint and the token endpoint as audience, valid now, and not used before.
     func isAccepted(_ assertion: String, of client: DemoClient, at exchange: Exchange) -> Bool {
         if let token = client.federatedToken, assertion == token { return true }
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)

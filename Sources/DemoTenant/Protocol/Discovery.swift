@@ -48,7 +48,7 @@ extension Platform {
         return .json(.ok, ["keys": .array(keys)])
     }
 
-    /// A key of a type that clients do not know (yet) has to be passed over.
+    /// A key of a type that clients do not know (yet), which they have to ignore.
     private static let keyOfTheFuture: JSONValue = [
         "kty": "AKP", "use": "sig", "alg": "ML-DSA-65", "kid": "demo-key-of-a-type-to-come",
         "pub": "ZGVtbw",

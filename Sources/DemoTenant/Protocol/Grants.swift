@@ -1,17 +1,17 @@
 import Foundation
 
-/// How and when somebody proved who they are.
+/// How and when a person authenticated.
 struct Authentication: Sendable, Hashable, Codable {
     var time: Date
     /// The sign-on session's id: the claim `sid`.
     var sessionID: String
-    /// The second-factor demand that was met, 0 for none.
+    /// The second-factor demand that was met; 0 for none.
     var secondFactor = 0
-    /// The user's revocation count at the time; another count ends everything made from this.
+    /// The user's revocation count at the time. When the count changes, everything issued under this one ends.
     var revocations: Int
 }
 
-/// What an authorization code stands for; it is the code, sealed.
+/// The content of an authorization code; the code is this value, sealed.
 struct AuthorizationCode: Sendable, Codable {
     static let lifetime: TimeInterval = 600
 
@@ -28,10 +28,10 @@ struct AuthorizationCode: Sendable, Codable {
     var expires: Date
 }
 
-/// What a refresh token stands for; it is the token, sealed.
+/// The content of a refresh token; the token is this value, sealed.
 struct RefreshToken: Sendable, Codable {
     var id: String
-    /// All that were renewed from one sign-in; a token of an older version has none.
+    /// The family of all tokens renewed from one sign-in; a token from an older version has none.
     var family: String?
     var clientID: String
     var scopes: [String]

@@ -1,4 +1,4 @@
-/// One way in which an ID token can be wrong, on demand.
+/// A way in which an ID token can be made invalid on demand.
 enum IDTokenFault: String, Sendable, CaseIterable {
     case signature, issuer, audience, nonce, expired
     case notYetValid = "not_yet_valid"
@@ -6,7 +6,7 @@ enum IDTokenFault: String, Sendable, CaseIterable {
     case unknownKeyID = "unknown_kid"
     case tenant
 
-    /// The token of these claims, wrong in this one way.
+    /// Returns a token with these claims that is invalid in this one way.
     func token(_ claims: [String: JSONValue], key: SigningKey) throws -> String {
         var claims = claims
         switch self {

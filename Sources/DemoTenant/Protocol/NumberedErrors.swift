@@ -1,5 +1,5 @@
-/// The platform's errors by number (facts): what `token_platform_error` and `authorize_platform_error` give, so that
-/// each can be provoked whatever it takes on the real platform.
+/// The platform's errors by number, for `token_platform_error` and `authorize_platform_error`: each can be caused here,
+/// whatever it takes on the real platform.
 extension PlatformError {
     // Azure AD B2C.
     static let passwordForgotten = Self(
@@ -75,9 +75,9 @@ extension PlatformError {
         ]).map { ($0.number, $0) }
     ) { first, _ in first }
 
-    /// The error with this number; nil for one that the tenant does not know.
+    /// Returns the error with this number; nil for a number that the tenant does not know.
     static func numbered(_ number: Int) -> PlatformError? { byNumber[number] }
 
-    /// All of them, in order.
+    /// All numbers, in order.
     static let numbers = byNumber.keys.sorted()
 }

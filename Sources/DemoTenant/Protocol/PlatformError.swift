@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// An error as the platform reports it: by an OAuth name and an AADSTS number. Shown as a page, sent to the redirect
-/// URI, or answered as JSON.
+/// An error as the platform reports it: with an OAuth name and an AADSTS number. It is shown as a page, sent to the
+/// redirect URI, or returned as JSON.
 struct PlatformError: Error, Sendable, Hashable {
     static let workforcePrefix = "AADSTS"
     static let userFlowPrefix = "AADB2C"
@@ -13,9 +13,9 @@ struct PlatformError: Error, Sendable, Hashable {
     var message: String
     var status: HTTPResponse.Status = .badRequest
     var suberror: String?
-    /// Claims that the client has to ask for next, as JSON text.
+    /// Claims that the client has to request next, as JSON text.
     var claims: String?
-    /// What stands before the number.
+    /// The prefix of the number.
     var prefix = workforcePrefix
 }
 

@@ -1,15 +1,15 @@
 import HTTPTypes
 
-/// What the `claims` parameter asks of the access token (OpenID Connect Core §5.5), as far as the tenant acts on it.
+/// What the `claims` parameter requests for the access token (OpenID Connect Core §5.5), as far as the tenant uses it.
 struct RequestedClaims: Sendable, Hashable, Codable {
-    /// The claims which a second-factor error handed out came back.
+    /// Whether the claims of a second-factor error were sent back.
     var secondFactor = false
-    /// `nbf`: the value that Graph's claims challenge handed out.
+    /// `nbf`: the value from Graph's claims challenge.
     var notBefore: Int?
 
     static let none = RequestedClaims()
 
-    /// Throws for what is not a JSON object. Claims that the tenant does not know (`xms_cc` among them) are ignored.
+    /// Throws when the text is not a JSON object. Claims that the tenant does not know (including `xms_cc`) are ignored.
     init(_ text: String?) throws(PlatformError) {
         guard let text, !text.isEmpty else { return }
         guard let claims = JSONValue(parsing: text.utf8), claims.objectValue != nil else { throw .malformedRequest }
@@ -24,7 +24,7 @@ struct RequestedClaims: Sendable, Hashable, Codable {
 
 /// The demand for a second factor.
 enum SecondFactor {
-    /// What the error's `claims` says (the real platform's shape; the value names a policy).
+    /// The error's `claims` (in the real platform's form; the value names a policy).
     static let claimsChallenge: String = {
         let claims: JSONValue = [
             "access_token": ["capolids": ["essential": true, "values": ["3d1c9a52-8f0e-4a86-b1c7-9e2f6d405a13"]]]

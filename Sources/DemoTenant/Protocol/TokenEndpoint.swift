@@ -33,7 +33,7 @@ extension Platform {
                 return tokenError(error, exchange.diagnostics)
             }
         } catch {
-            if !(error is PlatformError) { logger.error("A token of the demo tenant failed.", error: error) }
+            if !(error is PlatformError) { logger.error("A token request to the demo tenant failed.", error: error) }
             return tokenError(error as? PlatformError ?? .serverError, Diagnostics(request, nil, platform: self))
         }
     }
@@ -44,7 +44,7 @@ extension Platform {
         let fields = exchange.fields
         guard fields.hasRepeatedNames == false else { throw PlatformError.malformedRequest }
         guard let grantType = fields.text("grant_type") else { throw PlatformError.missingParameter("grant_type") }
-        // An application's own token needs a tenant, which no person's account names here.
+        // An application's own token needs an explicit tenant, because no person's account implies one.
         if grantType == "client_credentials", !segment.isTenant { throw PlatformError.noTenantForOwnToken }
         let client = try authenticatedClient(exchange)
         switch grantType {
@@ -130,7 +130,7 @@ extension Platform {
         let scopes = try fields.text("scope").map { try Scope.parse($0) } ?? code.scopes
         let claims = try RequestedClaims(fields["claims"])
         guard hasConsented(account, to: client, scopes: scopes) else { throw PlatformError.notConsented(client) }
-        // From here on nothing is refused: of two redemptions at once, one passes.
+        // Nothing is refused after this point: of two simultaneous redemptions, one succeeds.
         let isFirst = state.note { record in
             if record.redeemedCodes.count.isMultiple(of: 256) {
                 record.redeemedCodes = record.redeemedCodes.filter { $0.value > now }
@@ -172,13 +172,13 @@ extension Platform {
         guard !needsAdministrator(account, for: client, scopes: scopes),
             hasConsented(account, to: client, scopes: scopes)
         else { throw PlatformError.notConsented(client) }
-        // From here on nothing is refused: of two uses at once, one passes.
+        // Nothing is refused after this point: of two simultaneous uses, one succeeds.
         let renewal = try renewal(of: token, settings, now: exchange.diagnostics.time)
         let answer = try issuer(client, segment, account, token.authentication, exchange, settings).answer(
             scopes: scopes, granted: merged(token.scopes, scopes), nonce: nil,
             challenge: controls.challengeMet(by: account.objectID, asking: claims), fault: nil,
             wantsClientInfo: fields["client_info"] == "1", renewal: renewal)
-        // What is as it was need not be said (RFC 6749 §5.1), and others do not.
+        // An unchanged scope may be omitted (RFC 6749 §5.1), as other providers do.
         guard settings.isGeneric, fields.text("scope") == nil, case .object(var members) = answer else { return answer }
         members["scope"] = nil
         return .object(members)
@@ -204,8 +204,8 @@ extension Platform {
         }
     }
 
-    /// RFC 6749 §6: a refresh must not ask for more than was granted; Microsoft's platforms let it. RFC 7009: a token that
-    /// was revoked is of no use.
+    /// RFC 6749 §6: a refresh must not request more than was granted, but Microsoft's platforms allow it. RFC 7009: a
+    /// revoked token is refused.
     private func refuseAsOthers(
         _ token: RefreshToken, asked: [String], _ settings: Controls.Settings
     ) throws(PlatformError) {
@@ -214,13 +214,13 @@ extension Platform {
         if let more = asked.first(where: { !granted.contains($0) }) { throw .invalidScope(more) }
     }
 
-    /// `POST /{tenant}/oauth2/v2.0/revoke` (RFC 7009), where the tenant plays a provider that has it.
+    /// `POST /{tenant}/oauth2/v2.0/revoke` (RFC 7009), when the tenant acts as a provider that has it.
     func revoke(_ request: Request) -> Response {
         do {
             let exchange = try Exchange(request, platform: self)
             do {
                 let client = try authenticatedClient(exchange)
-                // A token that is none of this client's is as good as revoked (§2.2).
+                // A token that does not belong to this client needs no revocation (§2.2).
                 if let text = exchange.fields.text("token"),
                     let token = state.sealer.open(text, for: .refreshToken, as: RefreshToken.self),
                     token.clientID == client.id
@@ -237,7 +237,7 @@ extension Platform {
         }
     }
 
-    /// A token of the application's own, which no person is in; the demo's APIs take none.
+    /// Issues a token for the application itself, without a person; the demo's APIs accept none.
     private func ownToken(
         _ exchange: Exchange, _ segment: TenantSegment, _ client: DemoClient, _ settings: Controls.Settings
     ) throws -> JSONValue {
@@ -296,7 +296,7 @@ extension Platform {
 }
 
 extension Diagnostics {
-    /// An error's body (facts: token answers).
+    /// Returns the body of an error.
     func json(_ error: PlatformError) -> JSONValue {
         var body: [String: JSONValue] = [
             "error": .string(error.error), "error_description": .string(describe(error)),
@@ -311,7 +311,7 @@ extension Diagnostics {
 }
 
 extension Controls.InjectedAnswer {
-    /// The answer that was asked for.
+    /// Returns the response that was requested at `/control`.
     var response: Response {
         let content: (type: String, bytes: [UInt8])
         if let text = body.stringValue {

@@ -1,18 +1,18 @@
 import Crypto
 import Foundation
 
-/// The access tokens that the tenant's Graph takes.
+/// The access tokens that the tenant's Graph accepts.
 enum AccessToken {
-    /// Graph's application id, the audience.
+    /// Graph's application ID, which is the audience.
     static let graphAudience = "00000003-0000-0000-c000-000000000000"
-    /// Not a claim of the real platform: the `nbf` of a claims challenge that was met with this token.
+    /// Not a claim of the real platform: the `nbf` of a claims challenge that this token has met.
     static let challengeClaim = "demo_claims_nbf"
 }
 
-/// One successful answer of the token endpoint in the making.
+/// Builds one successful response of the token endpoint.
 struct TokenIssuer {
-    /// ID tokens live an hour; all tokens are dated back five minutes against clocks that are behind, as the real
-    /// platform does.
+    /// ID tokens are valid for an hour. All tokens are backdated by five minutes for clocks that are behind, as on the
+    /// real platform.
     private static let idTokenSeconds = 3600
     private static let backdating = 300
 
@@ -25,27 +25,27 @@ struct TokenIssuer {
     let settings: Controls.Settings
 
     private var seconds: Int { Int(now.timeIntervalSince1970) }
-    /// Where the person is somebody: at home, or as a guest of the tenant that was asked.
+    /// The person's tenant for this token: their home, or the requested tenant that they are a guest of.
     private var tenantID: String { segment.tenantID(for: account) }
     private var objectID: String { account.objectID(in: tenantID) ?? account.objectID }
     private var issuer: String {
         segment.userFlow == nil ? platform.issuer(ofTenant: tenantID) : platform.issuer(of: segment)
     }
 
-    /// The members of a success answer (facts: token answers).
+    /// Returns the members of a successful response.
     /// - Parameters:
     ///   - granted: The scopes of the access token, and those of the refresh token.
     ///   - nonce: For the ID token of a code.
-    ///   - challenge: The claims challenge which this account has met.
-    ///   - fault: What shall be wrong with the ID token.
-    ///   - renewal: Of which refresh token this is the answer; nil for that of a code.
+    ///   - challenge: The claims challenge that this account has met.
+    ///   - fault: What is to be wrong with the ID token.
+    ///   - renewal: The refresh token that was redeemed; nil for a code.
     func answer(
         scopes: [String], granted: [String], nonce: String?, challenge: Int?, fault: IDTokenFault?,
         wantsClientInfo: Bool, renewal: RefreshFamilies.Renewal? = nil
     ) throws -> JSONValue {
         let lifetime = settings.accessTokenSeconds
         let scopes = scopes.filter { $0.lowercased() != settings.declinedScope?.lowercased() }
-        // B2C writes the number as a text (facts).
+        // B2C sends the number as a string.
         let expiresIn = segment.userFlow == nil ? JSONValue.int(lifetime) : .string(String(lifetime))
         var answer: [String: JSONValue] = [
             "token_type": "Bearer",
@@ -54,7 +54,7 @@ struct TokenIssuer {
             "ext_expires_in": expiresIn,
             "access_token": .string(try accessToken(scopes: scopes, challenge: challenge)),
         ]
-        // Long-lived tokens are to be refreshed half-way.
+        // Long-lived tokens are refreshed halfway through their lifetime.
         if lifetime >= 7200 { answer["refresh_in"] = .int(lifetime / 2) }
         if granted.contains("offline_access") {
             answer["refresh_token"] = .string(try refreshToken(scopes: granted, renewal))
@@ -77,7 +77,7 @@ struct TokenIssuer {
 
     private func accessToken(scopes: [String], challenge: Int?) throws -> String {
         let audience = Scope.audience(scopes)
-        // In the token a scope of an API goes by its own name, without the audience.
+        // In the token, a scope of an API has its own name, without the audience.
         let permissions = Scope.graphScopes(scopes).filter { $0 != audience }
             .map { $0.hasPrefix(audience + "/") ? String($0.dropFirst(audience.count + 1)) : $0 }
         var claims: [String: JSONValue] = [
@@ -125,14 +125,14 @@ struct TokenIssuer {
 }
 
 extension DemoAccount {
-    /// base64url JSON; the home account id is `uid.utid`. In B2C it ends in the user flow (facts).
+    /// base64url JSON; the home account ID is `uid.utid`. In B2C, `uid` ends with the user flow.
     func clientInfo(_ flow: UserFlow?) -> String {
         let uid = objectID + (flow.map { "-\($0.rawValue)" } ?? "")
         let info: JSONValue = ["uid": .string(uid), "utid": .string(tenantID)]
         return Base64URL.encode(info.bytes)
     }
 
-    /// Pairwise: the same for one user at one application, and nothing to recognise the user by at another.
+    /// Pairwise: always the same for one user at one application, and useless for recognising the user at another.
     func subject(in tenantID: String, audience: String) -> String {
         let object = objectID(in: tenantID) ?? objectID
         return Base64URL.encode(SHA256.hash(data: Data("\(tenantID)|\(object)|\(audience)".utf8)))

@@ -1,7 +1,7 @@
 import HTTPTypes
 import HTTPWire
 
-/// Answers of the authorization endpoint to the application.
+/// Responses of the authorization endpoint to the application.
 extension Platform {
     /// Sends parameters, and `state`, to the application's redirect URI.
     func answer(_ parameters: [(String, String?)], to target: AnswerTarget) -> Response {
@@ -30,7 +30,7 @@ enum FormEncoding {
         pairs.map { "\(encode($0))=\(encode($1))" }.joined(separator: "&")
     }
 
-    /// Everything but RFC 3986's unreserved characters as %XX, so that it is right in a URL of any kind.
+    /// Encodes everything except RFC 3986's unreserved characters as %XX, which is valid in any URL.
     static func encode(_ text: String) -> String {
         var encoded: [UInt8] = []
         let digits = Array("0123456789ABCDEF".utf8)
@@ -49,7 +49,7 @@ enum FormEncoding {
 }
 
 extension String {
-    /// A URL with these parameters added to its query.
+    /// Returns a URL with these parameters added to its query.
     func appending(query pairs: [(String, String)]) -> String {
         guard !pairs.isEmpty else { return self }
         return "\(self)\(contains("?") ? "&" : "?")\(FormEncoding.encode(pairs))"
@@ -57,7 +57,7 @@ extension String {
 }
 
 extension Response {
-    /// Nothing of the tenant is kept by caches, except its assets.
+    /// Caches keep nothing of the tenant except its assets.
     static func noStore(_ status: HTTPResponse.Status, _ contentType: String, _ body: [UInt8]) -> Response {
         Response(
             status: status, headerFields: [.contentType: contentType, .cacheControl: "no-store"], body: body)

@@ -2,8 +2,8 @@
 extension Platform {
     private func key(_ client: DemoClient, _ account: DemoAccount) -> String { "\(client.id) \(account.username)" }
 
-    /// Whether the user, or an administrator for everyone, has consented to these scopes. Those of OpenID Connect are
-    /// covered by any consent to the application.
+    /// Returns whether the user, or an administrator for everyone, has consented to these scopes. Any consent to the
+    /// application covers those of OpenID Connect.
     func hasConsented(_ account: DemoAccount, to client: DemoClient, scopes: [String]) -> Bool {
         guard account.kind.asksForConsent else { return true }
         let key = key(client, account)
@@ -16,7 +16,7 @@ extension Platform {
         }
     }
 
-    /// Whether an administrator has to consent first.
+    /// Returns whether an administrator has to consent first.
     func needsAdministrator(_ account: DemoAccount, for client: DemoClient, scopes: [String]) -> Bool {
         guard account.kind.asksForConsent else { return false }
         let adminOnly = scopes.contains { Scope.permission($0)?.adminOnly == true }
@@ -35,7 +35,7 @@ extension Platform {
         state.change { $0.adminConsents[client.id, default: []].formUnion(scopes) }
     }
 
-    /// The user is asked again by every application.
+    /// Makes every application ask the user again.
     func forgetConsents(of account: DemoAccount) {
         state.change { record in
             for client in clients.values { record.consents[key(client, account)] = nil }
@@ -46,15 +46,15 @@ extension Platform {
 /// Demands for a second factor. Each demand has a number; a token or session that carries it, or a later one, has met
 /// it.
 extension Platform {
-    /// The demand that this account has to meet, 0 for none.
+    /// Returns the demand that this account has to meet; 0 for none.
     func secondFactorDemand(on account: DemoAccount) -> Int {
         state.read { $0.secondFactorDemands[account.username, default: 0] }
     }
 
-    /// The number that meets every demand made so far.
+    /// Returns the number that meets every demand made so far.
     var latestSecondFactorDemand: Int { state.read { $0.lastSecondFactorDemand } }
 
-    /// A new demand, which nothing has met yet.
+    /// Makes a new demand, which no token or session has met yet.
     func demandSecondFactor(of account: DemoAccount) {
         state.change { record in
             record.lastSecondFactorDemand += 1
@@ -62,8 +62,8 @@ extension Platform {
         }
     }
 
-    /// Whether a silent call has to be refused. The account that is known for it gets its demand with the first such
-    /// call, so that it signs in without one before.
+    /// Returns whether a silent call has to be refused. The account that demonstrates this gets its demand with the first
+    /// such call, so that it can sign in without one before.
     func refusesSilently(_ account: DemoAccount, met: Int) -> Bool {
         if met == 0, account.traits.contains(.secondFactorOnSilentCall), secondFactorDemand(on: account) == 0 {
             demandSecondFactor(of: account)

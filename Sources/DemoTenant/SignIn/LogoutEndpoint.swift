@@ -3,10 +3,10 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 
-/// A sign-out whose account is still to be picked; sealed into the page.
+/// A sign-out whose account has not been chosen yet; sealed into the page.
 struct LogoutFlow: Sendable, Codable {
     var expires: Date
-    /// Checked; nil when there is none to return to.
+    /// The checked address to return to; nil when there is none.
     var returnURI: String?
 }
 
@@ -28,7 +28,7 @@ extension Platform {
         }
     }
 
-    /// `POST /{tenant}/logout`: the account that was picked, or `all`.
+    /// `POST /{tenant}/logout`: the chosen account, or `all`.
     func continueLogout(_ request: Request) -> Response {
         onPage(request) { exchange in
             guard
@@ -64,7 +64,7 @@ extension Platform {
         return response
     }
 
-    /// What each application is told (OpenID Connect Front-Channel Logout 1.0 section 2): who issued which session.
+    /// Returns the address for each application, with issuer and session (OpenID Connect Front-Channel Logout 1.0 section 2).
     private func frontChannelFrames(_ accounts: [DemoAccount], of session: SignOnSession) -> [FrontChannelPage.Frame] {
         accounts.flatMap { account in
             clients.values.sorted { $0.id < $1.id }.compactMap { client in
@@ -80,8 +80,8 @@ extension Platform {
         }
     }
 
-    /// Where to go afterwards, when it is registered. Anything else is ignored, as on the real platform: the person
-    /// is signed out, and stays here.
+    /// Returns where to go afterwards, if the address is registered. Any other is ignored, as on the real platform: the
+    /// person is signed out and stays here.
     private func returnURI(_ fields: FormFields) -> String? {
         guard let uri = fields.text("post_logout_redirect_uri"),
             clients.values.contains(where: { $0.postLogoutRedirectURIs.contains(uri) })

@@ -3,8 +3,8 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 
-/// One request of a sign-in: the authorization request itself, or a page's form. Takes what came, and answers with
-/// the next page or with the way back to the application.
+/// One request of a sign-in: the authorization request itself, or a page's form. It returns the next page, or a redirect
+/// back to the application.
 struct SignIn {
     let platform: Platform
     let exchange: Exchange
@@ -25,7 +25,8 @@ struct SignIn {
 
     // MARK: Beginning
 
-    /// Answers the authorization request: `prompt`, `login_hint`, `domain_hint` and single sign-on decide.
+    /// Returns the response to the authorization request, depending on `prompt`, `login_hint`, `domain_hint` and single
+    /// sign-on.
     mutating func begin() throws -> Response {
         let present = platform.accounts(of: session).filter(isWelcome)
         switch request.prompt {
@@ -44,7 +45,7 @@ struct SignIn {
         return try next()
     }
 
-    /// `prompt=none`: an answer without any page.
+    /// `prompt=none`: a response without any page.
     private mutating func silently(_ present: [DemoAccount]) throws -> Response {
         let hinted = request.loginHint.map { platform.account(hint: $0) }
         let candidates = present.filter { hinted == nil || hinted == $0 }
@@ -66,7 +67,7 @@ struct SignIn {
         }
     }
 
-    /// Organizations make their members' accounts; customers make their own.
+    /// Organizations create their members' accounts; customers create their own.
     private var canSignUp: Bool {
         switch request.segment {
         case .tenant(let id): id == Tenant.fabrikam
@@ -79,7 +80,7 @@ struct SignIn {
         request.segment.userFlow == nil ? .notSignedIn : .notSignedInAtUserFlow
     }
 
-    /// Whether `domain_hint` is for this kind of account.
+    /// Returns whether `domain_hint` means this kind of account.
     private func isWelcome(_ account: DemoAccount) -> Bool {
         guard request.segment.admits(account) else { return false }
         switch request.domainHint?.lowercased() {
@@ -91,7 +92,7 @@ struct SignIn {
 
     // MARK: A page's form
 
-    /// Takes the field that belongs to the page's step; any page may go back to the choice of the account.
+    /// Handles the field that belongs to the page's step. Every page can return to the account picker.
     mutating func take(_ fields: FormFields) throws -> Response {
         if request.segment.userFlow != nil {
             if fields["cancel"] != nil { return try fail(.userFlowCancelled) }
@@ -157,7 +158,7 @@ struct SignIn {
     }
 
     private mutating func choose(_ account: DemoAccount) throws -> Response {
-        // A tenant's customers are unknown everywhere else.
+        // A tenant's customers are unknown in other tenants.
         if !account.kind.asksForConsent, !request.segment.admits(account) {
             return try next(notice: .unknownAccount(account.username))
         }
@@ -169,7 +170,7 @@ struct SignIn {
         return try next()
     }
 
-    /// Chooses an account, with the proof that single sign-on has of it, unless `prompt=login` or `max_age` wants a new one.
+    /// Chooses an account, with its authentication from single sign-on unless `prompt=login` or `max_age` needs a new one.
     private mutating func take(_ account: DemoAccount) {
         flow.username = account.username
         flow.authentication = session.entry(account)?.authentication
@@ -179,13 +180,13 @@ struct SignIn {
         flow.authentication = nil
     }
 
-    /// The password, and then perhaps the second factor, was right.
+    /// Continues after the right password, and the second factor where one is needed.
     private mutating func authenticate(_ account: DemoAccount, secondFactor: Int) {
         let authentication = Authentication(
             time: exchange.diagnostics.time, sessionID: session.id, secondFactor: secondFactor,
             revocations: platform.state.read { $0.revocations[account.username, default: 0] })
         flow.authentication = authentication
-        // Signing in went well for a blocked account, but nobody would want to be sent there again at once.
+        // A blocked account has signed in, but should not be chosen again at once by single sign-on.
         guard !account.traits.contains(.blockedByPolicy) else { return }
         session.entries.removeAll { $0.username == account.username }
         session.entries.append(
@@ -203,7 +204,7 @@ struct SignIn {
 
     // MARK: Answers
 
-    /// Something to tell above the form.
+    /// A message above the form.
     enum Notice {
         case unknownAccount(String)
         case wrongKind(DemoAccount)
@@ -211,7 +212,7 @@ struct SignIn {
         case noDisplayName
         case refused(Refusal)
 
-        /// Why an account cannot be made.
+        /// Why an account cannot be created.
         struct Refusal: Error { var message: String }
     }
 
@@ -285,7 +286,7 @@ struct SignIn {
 }
 
 extension PlatformError {
-    /// As the authorization endpoint reports it when no page may be shown.
+    /// The error that the authorization endpoint reports when no page may be shown.
     fileprivate var asInteraction: PlatformError {
         var error = self
         error.error = "interaction_required"

@@ -9,20 +9,20 @@ struct SignInFlow: Sendable, Codable {
     var expires: Date
     /// The chosen account.
     var username: String?
-    /// Set once the password was given here, or taken from single sign-on.
+    /// Set once the person has authenticated here, or by single sign-on.
     var authentication: Authentication?
-    /// The consent page was answered with yes.
+    /// Whether the person has consented.
     var consented = false
-    /// The page that the user flow is there for was filled in.
+    /// Whether the user flow's own page has been filled in.
     var userFlowDone = false
-    /// The page for a new account is wanted.
+    /// Whether the person wants a new account.
     var wantsToSignUp = false
 }
 
 /// What a sign-in needs next.
 enum SignInStep: Sendable {
     case pickAccount
-    /// A new account, where customers make their own.
+    /// A new account, where customers can create one.
     case signUp
     case password(DemoAccount)
     case blocked(DemoAccount)
@@ -32,13 +32,13 @@ enum SignInStep: Sendable {
     case consent(DemoAccount)
     /// B2C: change the display name.
     case profile(DemoAccount)
-    /// B2C: set a new password, which proves who it is.
+    /// B2C: set a new password, which authenticates the person.
     case newPassword(DemoAccount)
     case done(DemoAccount, Authentication)
 }
 
 extension Platform {
-    /// The next step follows from what the flow has, in the platform's order: who, proof, policy, consent.
+    /// The next step, in the platform's order: account, authentication, policy, consent.
     func step(_ flow: SignInFlow, _ client: DemoClient) -> SignInStep {
         let request = flow.request
         guard let account = account(of: flow) else { return flow.wantsToSignUp ? .signUp : .pickAccount }

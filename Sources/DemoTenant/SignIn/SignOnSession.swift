@@ -2,14 +2,15 @@ import Foundation
 import HTTPTypes
 import HTTPWire
 
-/// Single sign-on: who has signed in with this browser. It is the cookie, sealed; what ends it early is in the state.
+/// Single sign-on: the accounts that have signed in with this browser. The cookie is this value, sealed; the state records
+/// what has been ended early.
 struct SignOnSession: Sendable, Codable {
-    /// Cookies of one host are shared by all its ports, so the name must be nobody else's.
+    /// All ports of a host share their cookies, so the name must be unique.
     static let cookieName = "demo-tenant-sign-on"
     static let lifetime: TimeInterval = 24 * 3600
 
     struct Entry: Sendable, Codable {
-        /// Of this one authentication, so that ending it does not end the next.
+        /// Identifies this authentication, so that ending it does not end the next.
         var id: String
         var username: String
         var authentication: Authentication
@@ -25,7 +26,7 @@ struct SignOnSession: Sendable, Codable {
 }
 
 extension Platform {
-    /// The browser's session without what has ended, or a new one.
+    /// Returns the browser's session without the accounts that have ended, or a new one.
     func signOnSession(_ head: RequestHead) -> SignOnSession {
         let now = now()
         let opened = RequestCookies(head)[SignOnSession.cookieName].flatMap {
@@ -42,7 +43,7 @@ extension Platform {
         return session
     }
 
-    /// The cookie of a session; one without accounts is removed.
+    /// Returns the cookie of a session; for a session without accounts, one that removes the cookie.
     func setCookie(_ session: SignOnSession) throws -> String {
         let isOver = session.entries.isEmpty
         return try SetCookie(
@@ -51,7 +52,7 @@ extension Platform {
         ).headerValue
     }
 
-    /// Signs accounts out of a session, for good: the cookie's old value does not bring them back.
+    /// Signs accounts out of a session for good: the old value of the cookie does not bring them back.
     func end(_ accounts: [DemoAccount], of session: inout SignOnSession) {
         let names = Set(accounts.map(\.username))
         let ended = session.entries.filter { names.contains($0.username) }

@@ -1,23 +1,23 @@
 import Foundation
 
-/// Refresh-token rotation with detection of reuse (RFC 9700 section 4.14.2): where each token is good for one use, a
-/// second use means that two have it, and ends all that were renewed from the same sign-in.
+/// Refresh-token rotation with detection of reuse (RFC 9700 section 4.14.2): when each token is valid for one use, a second
+/// use means that two parties have it, and revokes all tokens that were renewed from the same sign-in.
 struct RefreshFamilies: Codable, Sendable {
-    /// What comes of a token's use.
+    /// The outcome of using a token.
     enum Use { case first, again, afterRevocation }
 
-    /// The token that is given for another.
+    /// The token that replaces the used one.
     struct Renewal {
         var family: String
         var successor: String
-        /// When the successor ends by its age.
+        /// When the successor expires.
         var expires: Date
     }
 
     private struct Family: Codable, Sendable {
-        /// The token that has not been used; nil when all of them are dead.
+        /// The token that has not been used yet; nil when all of them are revoked.
         var unused: String?
-        /// From when on its tokens would be refused for their age anyway.
+        /// When all of its tokens will have expired anyway.
         var expires: Date
     }
 
@@ -25,7 +25,7 @@ struct RefreshFamilies: Codable, Sendable {
 
     /// Uses a token.
     ///
-    /// - Parameter isSingleUse: else nothing counts, and nothing is remembered but what was revoked before.
+    /// - Parameter isSingleUse: otherwise uses do not count, and only earlier revocations are remembered.
     mutating func use(_ token: RefreshToken, renewal: Renewal, isSingleUse: Bool, now: Date) -> Use {
         let family = families[renewal.family]
         if let family, family.unused == nil { return .afterRevocation }

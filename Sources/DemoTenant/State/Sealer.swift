@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// What a sealed value is for: one purpose's values do not open for another.
+/// What a sealed value is for; a value that was sealed for one purpose does not open for another.
 enum SealPurpose: String {
     case flow, code, logout
     case refreshToken = "refresh token"
@@ -15,14 +15,14 @@ struct Sealer: Sendable {
 
     init(key: [UInt8]) { self.key = SymmetricKey(data: key) }
 
-    /// AES-GCM of the value's JSON, as base64url.
+    /// Returns the value's JSON, sealed with AES-GCM, as base64url.
     func seal(_ value: some Encodable, for purpose: SealPurpose) throws -> String {
         let box = try AES.GCM.seal(
             try JSONEncoder().encode(value), using: key, authenticating: Data(purpose.rawValue.utf8))
         return Base64URL.encode(Data(box.nonce) + box.ciphertext + box.tag)
     }
 
-    /// nil for anything but an untouched value that was sealed for this purpose.
+    /// Returns the value; nil unless it is unchanged and was sealed for this purpose.
     func open<Value: Decodable>(_ text: String, for purpose: SealPurpose, as type: Value.Type) -> Value? {
         guard let bytes = Base64URL.decode(text), let box = try? AES.GCM.SealedBox(combined: bytes),
             let plain = try? AES.GCM.open(box, using: key, authenticating: Data(purpose.rawValue.utf8))

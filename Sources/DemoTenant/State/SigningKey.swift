@@ -5,7 +5,7 @@ import Foundation
 /// One RSA key of the tenant. Work accounts and consumers have a key each, as on the real platform, where the
 /// consumers' key names its issuer.
 struct SigningKey: Sendable {
-    /// As kept in the state file.
+    /// As stored in the state file.
     struct Stored: Codable, Sendable {
         var id: String
         var forConsumers: Bool
@@ -25,7 +25,7 @@ struct SigningKey: Sendable {
     /// A new 2048-bit key.
     init(forConsumers: Bool) throws {
         let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
-        // The id follows from the key, so that no two keys share one.
+        // The ID is derived from the key, so that no two keys share one.
         let id = Base64URL.encode(SHA256.hash(data: key.publicKey.derRepresentation).prefix(20))
         try self.init(Stored(id: id, forConsumers: forConsumers, der: key.derRepresentation))
     }
@@ -39,7 +39,7 @@ struct SigningKey: Sendable {
     }
 
     /// A compact JWS (RFC 7515), RS256.
-    /// - Parameter keyID: Names another key in the header: for a token that is wrong on purpose.
+    /// - Parameter keyID: Another key's ID for the header of a deliberately invalid token.
     func sign(_ claims: [String: JSONValue], keyID: String? = nil) throws -> String {
         let header: JSONValue = ["typ": "JWT", "alg": "RS256", "kid": .string(keyID ?? id)]
         let input = "\(Base64URL.encode(header.bytes)).\(Base64URL.encode(JSONValue.object(claims).bytes))"
@@ -53,7 +53,7 @@ struct SigningKey: Sendable {
             for: SHA256.hash(data: Data(input.utf8)), padding: .insecurePKCS1v1_5)
     }
 
-    /// As published; like the real platform's, without `alg`, and with `issuer`.
+    /// As published: without `alg` and with `issuer`, like the real platform's keys.
     func jwk(issuer: String) -> JSONValue {
         [
             "kty": "RSA", "use": "sig", "kid": .string(id), "x5t": .string(id), "n": .string(modulus),

@@ -3,37 +3,37 @@ import Glibc
 import Logging
 import Synchronization
 
-/// What the tenant remembers. With a state file it survives the process: each change is on disk (written beside and
-/// renamed over the old file) before the answer that depends on it. Redeemed codes and used refresh tokens alone,
-/// which come with every sign-in, are written with the next change or at the end.
+/// What the tenant remembers. With a state file it outlives the process: each change is on disk (written to a new file
+/// and renamed over the old one) before the response that depends on it. Only redeemed codes and used refresh tokens,
+/// which every sign-in brings, are written with the next change or at the end.
 final class TenantState: Sendable {
     /// The file's content.
     struct Record: Codable, Sendable {
         var version = 1
         var sealingKey: Data
-        /// Oldest first; the last of each kind signs, the others still verify.
+        /// Oldest first. The last of each kind signs; the others still verify.
         var keys: [SigningKey.Stored]
-        /// What was consented to: `client username` → scopes.
+        /// The consented scopes, by `client username`.
         var consents: [String: Set<String>] = [:]
-        /// What an administrator consented to for everyone: client → scopes.
+        /// The scopes that an administrator consented to for everyone, by client.
         var adminConsents: [String: Set<String>] = [:]
-        /// How often a user was revoked: tokens and sessions carry the number they were made under.
+        /// How often each user was revoked; tokens and sessions carry the number from when they were issued.
         var revocations: [String: Int] = [:]
-        /// Which second-factor demand a user has to have met: tokens and sessions carry the one they met.
+        /// The second-factor demand that each user must have met; tokens and sessions carry the one that they met.
         var secondFactorDemands: [String: Int] = [:]
-        /// The number of the last demand to anyone.
+        /// The number of the latest demand.
         var lastSecondFactorDemand = 1
-        /// Display names that people gave themselves; a state file of an older version has none.
+        /// Display names that people have chosen; a state file from an older version has none.
         var displayNames: [String: String]?
-        /// Who signed up; a state file of an older version has none.
+        /// People who signed up; a state file from an older version has none.
         var signUps: [SignUp]?
-        /// Refresh tokens that a client revoked, by id; a state file of an older version has none.
+        /// Refresh tokens that a client revoked, by ID; a state file from an older version has none.
         var revokedTokens: Set<String>?
-        /// Codes that were redeemed, with the time from which they would be refused for their age anyway.
+        /// Redeemed codes, with the time at which they expire anyway.
         var redeemedCodes: [String: Date] = [:]
-        /// Where refresh tokens are good for one use; a state file of an older version has none.
+        /// Families of single-use refresh tokens; a state file from an older version has none.
         var refreshFamilies: RefreshFamilies?
-        /// Sign-on sessions (or one account of such a session) that were ended, with the time of their natural end.
+        /// Sign-on sessions (or single accounts of such a session) that were ended, with the time at which they expire anyway.
         var endedSignOns: [String: Date] = [:]
     }
 
@@ -74,13 +74,13 @@ final class TenantState: Sendable {
         }
     }
 
-    /// Looks at what is remembered.
+    /// Reads the state.
     func read<Value>(_ body: (borrowing Record) -> Value) -> Value {
         memory.withLock { body($0.record) }
     }
 
-    /// Changes what is remembered, and has it on disk on return. A disk that refuses is logged and not fatal: the
-    /// demo goes on, and the change lasts as long as the process.
+    /// Changes the state, and has written it to disk when it returns. A failing disk is logged and not fatal: the demo
+    /// continues, and the change lasts as long as the process.
     func change<Value>(_ body: (inout Record) -> Value) -> Value {
         memory.withLock { memory in
             let value = body(&memory.record)
@@ -89,13 +89,13 @@ final class TenantState: Sendable {
         }
     }
 
-    /// Changes what is remembered, on disk with the next ``change(_:)`` or ``save()``: for what comes with every sign-in
-    /// and may be forgotten by a process that is killed.
+    /// Changes the state, and leaves writing to the next ``change(_:)`` or ``save()``: for what every sign-in brings and a
+    /// killed process may forget.
     func note<Value>(_ body: (inout Record) -> Value) -> Value {
         memory.withLock { body(&$0.record) }
     }
 
-    /// Has everything on disk.
+    /// Writes everything to disk.
     func save() {
         memory.withLock { save($0.record) }
     }
@@ -114,7 +114,7 @@ final class TenantState: Sendable {
     /// All published keys, oldest first.
     var keys: [SigningKey] { memory.withLock { $0.keys } }
 
-    /// The key that signs for this kind of account.
+    /// Returns the key that signs for this kind of account.
     func signingKey(for kind: DemoAccount.Kind) -> SigningKey? {
         memory.withLock { memory in memory.keys.last { $0.forConsumers == (kind == .personal) } }
     }
@@ -123,7 +123,8 @@ final class TenantState: Sendable {
         memory.withLock { memory in memory.keys.first { $0.id == id } }
     }
 
-    /// New keys sign from now on. The ones before are kept, so that what they signed stays good; older ones go.
+    /// Creates new keys, which sign from now on. The previous keys are kept, so that what they signed stays valid; older
+    /// ones are removed.
     func rotateKeys() throws {
         for forConsumers in [false, true] {
             let new = try SigningKey(forConsumers: forConsumers)

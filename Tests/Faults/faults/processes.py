@@ -202,19 +202,19 @@ class Companion:
         assert done.returncode == printed.returncode == (0 if report["ok"] else 1), (done.returncode, report["ok"])
         for finding in report["findings"]:
             if finding["severity"] != "good":
-                mark = {"mistake": "MISTAKE", "advice": "ADVICE"}[finding["severity"]]
-                assert f"  {mark}" in printed.stdout and f"mend: {finding['remedy']}" in printed.stdout, printed.stdout
+                mark = {"mistake": "ERROR", "advice": "ADVICE"}[finding["severity"]]
+                assert f"  {mark}" in printed.stdout and f"Fix: {finding['remedy']}" in printed.stdout, printed.stdout
         return report["findings"]
 
     def assert_found(self, subject, what, remedy, severity="mistake", app=None):
-        """`check` names it, and says why it matters and how to mend it."""
+        """`check` names it, and says why it matters and how to fix it."""
         findings = [finding for finding in self.findings() if finding["severity"] != "good"]
         for finding in findings:
             if (finding["subject"] == subject and what in finding["what"] and remedy in finding["remedy"]
                     and finding["severity"] == severity and (app is None or finding.get("application") == app)):
                 assert finding["why"]
                 return
-        raise AssertionError(f"check does not tell {severity} {subject}: …{what}… (mend: …{remedy}…), but {findings}")
+        raise AssertionError(f"check does not report {severity} {subject}: …{what}… (fix: …{remedy}…), but {findings}")
 
     def assert_sound(self):
         """`check` finds no mistake: also afterwards, when everything is well again."""
