@@ -79,4 +79,4 @@ signOutButton.addEventListener("click", () => run(signOutButton, () => {
   });
 }));
 
-start({ buttons: [interactiveButton, silentButton, apiButton, signOutButton], show, finishSignIn });
+start({ show, finishSignIn });

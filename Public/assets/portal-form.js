@@ -2,7 +2,8 @@
 
 import { app } from "./api.js";
 import { base } from "./base.js";
-import { copy, leave, run } from "./portal-parts.js";
+import { copy, run } from "./portal-parts.js";
+import { leave, signInAddress } from "./return-trip.js";
 import { t } from "./strings.js";
 
 const form = document.getElementById("form");
@@ -113,9 +114,8 @@ function link() {
 /** Leaves for a sign-in with the settings of the form. */
 function signIn() {
   keepSettings();
-  keep({ began: true });
   const { app: id, ...values } = settings();
-  return leave(`${base}/auth/${id}/sign-in?${new URLSearchParams({ ...values, return_to: `${base}/${app}` })}`);
+  return leave(signInAddress(values, id), { began: "sign-in" });
 }
 
 /** Runs what needs claims that can be sent. */

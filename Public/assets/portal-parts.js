@@ -3,6 +3,7 @@
 import { Failure, app } from "./api.js";
 import { base } from "./base.js";
 import { element } from "./element.js";
+import { leave } from "./return-trip.js";
 import { language, t } from "./strings.js";
 
 export const time = (value) => new Date(value).toLocaleTimeString(language);
@@ -69,12 +70,6 @@ export async function run(pressed, box, work, explain = explained) {
   } finally {
     pressed.removeAttribute("aria-busy");
   }
-}
-
-/** Leaves the page; the button that was pressed stays busy until it is gone. */
-export function leave(url) {
-  location.assign(url);
-  return new Promise(() => {});
 }
 
 /** Leaves for a sign-in that comes back to the portal. */

@@ -1,10 +1,11 @@
 // The team portal: loads the applications, shows the chosen one's account and the view of the chosen tab.
 
-import { Failure, app, get } from "./api.js";
+import { Failure, get } from "./api.js";
 import { showDemoNote } from "./demo.js";
 import { element } from "./element.js";
 import { chosen, keep, kept, startForm } from "./portal-form.js";
 import { announce, button, explained, run } from "./portal-parts.js";
+import { abandonTrip, loadApplications, onForeground, takeReturn } from "./return-trip.js";
 import { t } from "./strings.js";
 
 /** A view's module is loaded when it is first looked at; its `view` answers the content of the tab. */
@@ -144,8 +145,7 @@ async function showFailure(code, correlationID) {
 
 // MARK: Start
 
-const address = new URLSearchParams(location.search);
-if (location.search) history.replaceState(null, "", location.pathname);
+const { began, failure: failed, isConsented, query } = takeReturn();
 
 function say(text, ...more) {
   state.replaceChildren(element("p", "", text), ...more);
@@ -153,25 +153,21 @@ function say(text, ...more) {
 }
 
 async function start() {
-  let answer;
+  let known;
   try {
-    answer = await get("/api/apps");
+    known = await loadApplications();
   } catch (failure) {
     addEventListener("online", start, { once: true });
     return say(failure.message, element("p", "buttons", again(start)));
   }
-  const { apps, mode, token_display: tokenDisplay } = answer;
-  if (answer.demo) demo = { controlURL: answer.demo_control_url };
+  const { apps, mode, own, token_display: tokenDisplay } = known;
+  if (known.demo) demo = { controlURL: known.demo_control_url };
   if (apps.length === 0) return say(t("portal.no_applications"));
   Object.assign(context, { apps, mode, tokenDisplay });
-  const titleOf = (id) => apps.find((each) => each.id === id)?.title;
-  if (titleOf(app)) {
-    document.title = `${titleOf(app)} · Companion`;
-    document.getElementById("title").textContent = titleOf(app);
-  }
-  const asked = address.get("app");
-  say(asked && !titleOf(asked) ? t("portal.unknown_application", { app: asked }) : "");
-  startForm(apps, address, () => {
+  if (own) document.title = `${own.title} · Companion`;
+  const asked = query.get("app");
+  say(asked && !apps.some(({ id }) => id === asked) ? t("portal.unknown_application", { app: asked }) : "");
+  startForm(apps, query, () => {
     outcome.replaceChildren();
     return reload();
   });
@@ -181,28 +177,20 @@ async function start() {
 
 /** Shows the chosen application, and what a sign-in has brought when the browser has just come back from one. */
 async function showReturn() {
-  const { began, tab: last } = kept();
-  keep({ began: false });
-  const failed = address.get("sign_in_error");
+  const { tab: last } = kept();
   select(names.includes(last) && (failed || !began) ? last : "account");
   await reload();
-  if (failed) await showFailure(failed, address.get("correlation_id"));
-  else if (address.get("admin_consent") === "granted") outcome.replaceChildren(element("p", "good", t("portal.consent_granted")));
+  if (failed) await showFailure(failed.code, failed.correlationID);
+  else if (isConsented) outcome.replaceChildren(element("p", "good", t("portal.consent_granted")));
   else if (began) announce(who.textContent);
   // On a phone it is below the form.
   const result = document.getElementById("result");
   if ((began || failed) && result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView();
 }
 
-const refresh = () => context.application && reload({ onlyChanges: true });
-
-// Another tab may have signed in or out.
-document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && refresh());
-// Back from the sign-in page by the browser's Back button: the page is as it was left, busy.
-addEventListener("pageshow", (event) => {
-  if (!event.persisted) return;
-  for (const busy of document.querySelectorAll("button[aria-busy]")) busy.removeAttribute("aria-busy");
-  refresh();
+onForeground(({ isRestored }) => {
+  if (isRestored) abandonTrip();
+  if (context.application) return reload({ onlyChanges: true });
 });
 
 await start();
