@@ -12,7 +12,7 @@ from selenium.webdriver.support.ui import Select
 from .browser import ADELE
 from .registry import registry
 
-tests, test = registry()
+tests, test = registry("portal")
 
 MEGAN = "megan@contoso.example"
 CUSTOMER = "customer@fabrikam.example"
@@ -52,7 +52,7 @@ def sign_in(browser, app, username, **kwargs):
     through_the_provider(browser, username, **kwargs)
 
 
-@test("portal: choose an application, sign in, and see account, explained claims and decoded tokens")
+@test("account, explained claims and decoded tokens of the chosen application are there after a sign-in")
 def account(browser):
     open_portal(browser)
     assert [option.get_attribute("value") for option in Select(browser.one("#app")).options] == ["ios", "macos", "external", "b2c", "portal"]
@@ -68,7 +68,7 @@ def account(browser):
     browser.wait("the lifetime goes on", lambda: browser.one("#tokens .lifetime span").text != first)
 
 
-@test("portal: silent and forced refresh, and Graph's answer with status, request id and timing as tree and text")
+@test("tokens are acquired silently and by force, and Graph's answer has status, request id and timing, as tree and text")
 def api(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
@@ -90,7 +90,7 @@ def api(browser):
     browser.wait("the refusal", lambda: "403" in shown.text and "error: {2}" in shown.text)
 
 
-@test("portal: three applications and one that fails; the failure is explained, the others go on")
+@test("the failure of one application is explained, and the others go on")
 def three_and_a_failing_one(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
@@ -108,7 +108,7 @@ def three_and_a_failing_one(browser):
     assert "access_denied" in shown.text, shown.text
 
 
-@test("portal: an attempt is copied as a report without anything personal, and two are compared side by side")
+@test("an attempt is copied as a report without anything personal, and two are compared side by side")
 def attempts(browser):
     open_portal(browser)
     browser.one("#login_hint").send_keys(ADELE)
@@ -141,7 +141,7 @@ def attempts(browser):
     browser.expect_accessible("portal comparison")
 
 
-@test("portal: the link carries the settings and nothing personal, and fills the form of whoever opens it")
+@test("the link carries the settings and nothing personal, and fills the form of whoever opens it")
 def link(browser):
     open_portal(browser)
     choose(browser, "app", "macos")
@@ -161,7 +161,7 @@ def link(browser):
     assert values == ["macos", "login", "mail.read", ""], values
 
 
-@test("portal: claims that are no JSON are refused before anybody leaves the page")
+@test("claims that are no JSON are refused before anybody leaves the page")
 def claims(browser):
     open_portal(browser)
     browser.one("#more summary").click()
@@ -179,7 +179,7 @@ def is_signed_in(browser, app, cookie):
         return json.load(response)["account"] is not None
 
 
-@test("portal: the operator ends the session of somebody else, after a fresh sign-in where the last one is too old")
+@test("the operator ends the session of somebody else, after a fresh sign-in where the last one is too old")
 def end_session(browser):
     open_portal(browser)
     sign_in(browser, "external", CUSTOMER)
@@ -225,7 +225,7 @@ def end_session(browser):
     assert MEGAN in browser.one("#who").text
 
 
-@test("portal: the operator sees health and sessions; nobody else does")
+@test("the operator sees health and sessions; nobody else does")
 def operator(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
@@ -244,7 +244,7 @@ def operator(browser):
     browser.expect_accessible("portal operator")
 
 
-@test("portal: signing out, of the application and of the browser")
+@test("an account is signed out of the application, and of the browser")
 def sign_out(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
@@ -257,7 +257,7 @@ def sign_out(browser):
     browser.expect_page("/auth/signed-out")
 
 
-@test("portal: keyboard alone, from the form to the provider and back, and through the tabs")
+@test("the keyboard alone leads from the form to the provider and back, and through the tabs")
 def keyboard(browser):
     open_portal(browser)
     browser.tab_to("#app")
@@ -272,7 +272,7 @@ def keyboard(browser):
     browser.wait("the API's tab", lambda: browser.one("#api").is_displayed())
 
 
-@test("portal: a server that is gone, and one that is back")
+@test("the page says that the server is gone, and works when it is back")
 def server_down(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
@@ -286,7 +286,7 @@ def server_down(browser):
     browser.wait("Graph's answer", lambda: "200" in browser.one("#api").text)
 
 
-@test("portal: axe finds nothing in any tab, signed out and in; nothing is wider than 320 pixels; 60 KB")
+@test("axe finds nothing in any tab, signed out and in, nothing is wider than 320 pixels, and it is under 60 KB")
 def looks(browser):
     open_portal(browser)
     browser.settled()
