@@ -34,6 +34,8 @@ let demo;
 
 let tab = "account";
 let turn = 0;
+/** The newest request for the account that is under way; its answer draws the tab where no account was known. */
+let asking = null;
 
 const again = (work) => button(t("portal.try_again"), (pressed) => run(pressed, null, work));
 
@@ -42,7 +44,7 @@ async function draw() {
   const panel = panelOf(tab);
   const hadFocus = panel.contains(document.activeElement);
   const whose = JSON.stringify([context.application.id, context.account?.id]);
-  if (panel.dataset.whose !== whose) panel.replaceChildren(element("p", "empty", t("portal.loading")));
+  if (panel.dataset.whose !== whose) showLoading(panel);
   const mine = ++turn;
   let content = [element("p", "empty", t("portal.nobody_yet", { title: context.application.title }))];
   try {
@@ -62,6 +64,8 @@ async function draw() {
   if (hadFocus && !panel.contains(document.activeElement)) panel.focus();
 }
 
+const showLoading = (panel) => panel.replaceChildren(element("p", "empty", t("portal.loading")));
+
 function select(name) {
   tab = name;
   for (const each of names) {
@@ -75,7 +79,10 @@ function select(name) {
 function open(name) {
   select(name);
   tabOf(name).focus();
-  return draw();
+  // Drawn twice, it would change under the person's hand.
+  if (!asking || context.account !== undefined) return draw();
+  turn += 1;
+  showLoading(panelOf(name));
 }
 
 for (const [index, name] of names.entries()) {
@@ -108,14 +115,16 @@ async function reload({ onlyChanges = false } = {}) {
   context.application = application;
   if (demo) showDemo();
   document.getElementById("result-title").textContent = application.title;
-  const before = context.account;
-  if (before === undefined) {
+  if (context.account === undefined) {
     who.className = "who";
     who.textContent = t("portal.loading");
   }
+  let isDue;
+  const mine = (asking = Symbol());
   try {
     const { account, needs_sign_in: needs } = await get(`/api/${application.id}/account`);
     if (application !== context.application) return;
+    isDue = !onlyChanges || context.account === undefined || context.account?.id !== account?.id;
     context.account = account;
     who.className = account ? "who in" : "who";
     who.textContent = account ? t("portal.signed_in_as", { username: account.username }) : t("portal.nobody");
@@ -125,8 +134,10 @@ async function reload({ onlyChanges = false } = {}) {
     context.account = undefined;
     who.textContent = t("portal.unknown_account");
     return panelOf(tab).replaceChildren(explained(failure, again(reload)));
+  } finally {
+    if (asking === mine) asking = null;
   }
-  if (!onlyChanges || before === undefined || before?.id !== context.account?.id) await draw();
+  if (isDue) await draw();
 }
 
 /** The sign-in that failed, as the newest attempt of its application tells it. */

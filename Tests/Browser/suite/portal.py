@@ -33,7 +33,7 @@ def tab(browser, name):
 
 
 def through_the_provider(browser, username, consent="accept"):
-    browser.wait("the provider, or back", lambda: browser.at_tenant())
+    browser.wait("the provider's page", lambda: browser.at_tenant() and browser.all("button[name=username], input[name=password], button[name=consent]"))
     if browser.all(f"button[name=username][value='{username}']"):
         browser.choose_account(username)
     browser.wait("a next page", lambda: browser.all("input[name=password], button[name=consent]") or not browser.at_tenant())
@@ -179,69 +179,97 @@ def is_signed_in(browser, app, cookie):
         return json.load(response)["account"] is not None
 
 
-@test("the operator ends the session of somebody else, after a fresh sign-in where the last one is too old")
-def end_session(browser):
-    open_portal(browser)
-    sign_in(browser, "external", CUSTOMER)
-    cookie = browser.driver.get_cookie("companion")["value"]
-    browser.cdp("Network.clearBrowserCookies")
-    browser.driver.execute_script("sessionStorage.clear()")
-
-    # The provider does not say when Megan gave her password, and was not asked for it.
-    browser.server.control(omit_auth_time=True)
+@test("a tab that is opened before the account is known is drawn once, when it is known")
+def early_tab(browser):
     open_portal(browser)
     sign_in(browser, "portal", MEGAN)
-    shown = tab(browser, "operator")
-    browser.wait("the other session", lambda: CUSTOMER in shown.text)
-
-    def revoke(answer):
-        row = [each for each in browser.all("#operator li.session") if CUSTOMER in each.text][0]
-        row.find_element(By.CSS_SELECTOR, "button").click()
-        dialog = browser.one("dialog[open]")
-        assert CUSTOMER in dialog.text, dialog.text
-        [button] = [each for each in dialog.find_elements(By.CSS_SELECTOR, "button") if each.text == answer]
-        button.click()
-
-    revoke("Cancel")
-    browser.wait("the dialog is gone", lambda: not browser.all("dialog"))
-    assert is_signed_in(browser, "external", cookie)
-    key = [each for each in browser.all("#operator li.session") if CUSTOMER in each.text][0].get_attribute("data-key")
-    browser.allow(f"/api/portal/sessions/{key}")
-    revoke("Revoke")
-    browser.wait("what is asked for", lambda: "signed in within the last five minutes" in shown.text)
-    browser.expect_accessible("portal fresh sign-in")
-    assert is_signed_in(browser, "external", cookie)
-
-    browser.press("Sign in again")
-    browser.choose_account(MEGAN)
-    browser.enter_password()
-    browser.expect_page("/portal")
-    browser.wait("the same session at hand", lambda: browser.driver.execute_script(
-        "return document.activeElement.closest('li.session')?.dataset.key") == key)
-    shown = browser.one("#operator")
-    revoke("Revoke")
-    browser.wait("it is ended", lambda: "The session is revoked." in shown.text)
-    assert not is_signed_in(browser, "external", cookie)
+    with browser.holding("/api/portal/account") as let_go:
+        open_portal(browser)
+        shown = tab(browser, "operator")
+        # The page asks for the account again, as when it comes back to the foreground.
+        browser.driver.execute_script("document.dispatchEvent(new Event('visibilitychange'))")
+        browser.settled()
+        assert shown.text == "Loading…", shown.text
+        let_go()
+        browser.one("#operator li.session")
+        browser.settled()
+    asked = browser.driver.execute_script(
+        "return performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)")
+    assert asked.count("/api/portal/account") == 2, asked
+    assert asked.count("/api/portal/sessions") == 1, "the view was drawn anew under the person's hand"
     assert MEGAN in browser.one("#who").text
+
+
+@test("the operator ends the session of somebody else, after a fresh sign-in where the last one is too old")
+def end_session(browser):
+    # A server of its own has no sessions of other tests.
+    with browser.visiting(browser.server.sibling("ending")):
+        open_portal(browser)
+        sign_in(browser, "external", CUSTOMER)
+        cookie = browser.driver.get_cookie("companion")["value"]
+        browser.cdp("Network.clearBrowserCookies")
+        browser.driver.execute_script("sessionStorage.clear()")
+
+        # The provider does not say when Megan gave her password, and was not asked for it.
+        browser.server.control(omit_auth_time=True)
+        open_portal(browser)
+        sign_in(browser, "portal", MEGAN)
+        shown = tab(browser, "operator")
+        browser.wait("the other session", lambda: CUSTOMER in shown.text)
+
+        def others_row():
+            [row] = [each for each in browser.all("#operator li.session") if CUSTOMER in each.text]
+            return row
+
+        def revoke(answer):
+            others_row().find_element(By.CSS_SELECTOR, "button").click()
+            dialog = browser.one("dialog[open]")
+            assert CUSTOMER in dialog.text, dialog.text
+            [button] = [each for each in dialog.find_elements(By.CSS_SELECTOR, "button") if each.text == answer]
+            button.click()
+
+        revoke("Cancel")
+        browser.wait("the dialog is gone", lambda: not browser.all("dialog"))
+        assert is_signed_in(browser, "external", cookie)
+        key = others_row().get_attribute("data-key")
+        browser.allow(f"/api/portal/sessions/{key}")
+        revoke("Revoke")
+        browser.wait("what is asked for", lambda: "signed in within the last five minutes" in shown.text)
+        browser.expect_accessible("portal fresh sign-in")
+        assert is_signed_in(browser, "external", cookie)
+
+        browser.press("Sign in again")
+        browser.choose_account(MEGAN)
+        browser.enter_password()
+        browser.expect_page("/portal")
+        browser.wait("the same session at hand", lambda: browser.driver.execute_script(
+            "return document.activeElement.closest('li.session')?.dataset.key") == key)
+        shown = browser.one("#operator")
+        revoke("Revoke")
+        browser.wait("it is ended", lambda: "The session is revoked." in shown.text)
+        assert not is_signed_in(browser, "external", cookie)
+        assert MEGAN in browser.one("#who").text
 
 
 @test("the operator sees health and sessions; nobody else does")
 def operator(browser):
-    open_portal(browser)
-    sign_in(browser, "ios", ADELE)
-    browser.allow("/api/portal/sessions")
-    shown = tab(browser, "operator")
-    browser.wait("an offer to sign in here", lambda: "Sign in" in shown.text)
-    browser.press("Sign in to the portal")
-    through_the_provider(browser, MEGAN)
-    shown = tab(browser, "operator")
-    browser.wait("the sessions", lambda: ADELE in shown.text and MEGAN in shown.text)
-    browser.server.control(provider_down="b2c")
-    browser.press("Check health")
-    browser.wait("health", lambda: "cannot be reached" in shown.text)
-    assert "The authority answers" in shown.text, shown.text
-    browser.server.control(provider_down=None)
-    browser.expect_accessible("portal operator")
+    with browser.visiting(browser.server.sibling("operator")):
+        open_portal(browser)
+        sign_in(browser, "ios", ADELE)
+        browser.allow("/api/portal/sessions")
+        shown = tab(browser, "operator")
+        browser.wait("an offer to sign in here", lambda: "Sign in" in shown.text)
+        assert ADELE not in shown.text and not browser.all("#operator li"), shown.text
+        browser.press("Sign in to the portal")
+        through_the_provider(browser, MEGAN)
+        shown = tab(browser, "operator")
+        browser.wait("the sessions", lambda: ADELE in shown.text and MEGAN in shown.text)
+        browser.server.control(provider_down="b2c")
+        browser.press("Check health")
+        browser.wait("health", lambda: "cannot be reached" in shown.text)
+        assert "The authority answers" in shown.text, shown.text
+        browser.server.control(provider_down=None)
+        browser.expect_accessible("portal operator")
 
 
 @test("an account is signed out of the application, and of the browser")
@@ -278,6 +306,7 @@ def server_down(browser):
     sign_in(browser, "ios", ADELE)
     browser.allow("/api/ios/me", "/api/apps", "/api/ios/account")
     tab(browser, "api")
+    browser.wait("the view", lambda: browser.all("#api button"))
     browser.server.kill()
     browser.press("Call the API")
     browser.wait("what is wrong", lambda: "cannot be reached" in browser.one("#api").text)
