@@ -1,11 +1,15 @@
 """What a person does: sign in, call Graph, come back, sign out."""
 
+import json
+
 from selenium.webdriver.common.keys import Keys
 
 from .browser import ADELE
 from .registry import registry
 
 tests, test = registry("journeys")
+
+PERSONAL = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
 
 @test("home shows a card for each application, the device mode and that this is a demo")
@@ -108,6 +112,12 @@ def ios_second_account(browser):
 @test("a personal account signs in, of the tenant of personal accounts")
 def ios_personal(browser):
     browser.sign_in(username="alex@outlook.example")
+    result = json.loads(browser.expect_log("Result from Graph: ").removeprefix("Result from Graph: "))
+    assert result["userPrincipalName"] == "alex@outlook.example", result
+    browser.expect_username("alex@outlook.example")
+    browser.press("Claims of the ID token")
+    browser.wait("the tenant of personal accounts", lambda: f"tid {PERSONAL}" in browser.one("#claims-box").text)
+    assert "preferred_username alex@outlook.example" in browser.one("#claims-box").text
 
 
 @test("the macOS page has the whole journey, and no button for device info")

@@ -199,7 +199,7 @@ def second_tab(browser):
         expect_start(browser)
         browser.driver.switch_to.window(first)
         browser.cdp("Page.bringToFront")
-        browser.wait("the first tab gives way", lambda: browser.all("#message:not([hidden])"))
+        browser.wait("the first tab gives way", lambda: "Use it here" in browser.one("#message").text)
 
 
 @test("the keyboard alone leads from the start to the card and out again")
