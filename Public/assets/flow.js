@@ -34,7 +34,7 @@ function signInOptions() {
 
 // MARK: Account
 
-/** Shows an account, or with null that nobody is signed in. */
+/** Shows an account, or with null that none is signed in. */
 export function show(account) {
   state.account = account;
   page.show(account);
@@ -55,7 +55,7 @@ export async function loadAccount({ onlyChanges = false } = {}) {
   const { account: current, previous_account: previous } = answer;
   const before = state.account;
   const changed = before === undefined || before?.id !== current?.id;
-  // On a shared device nobody reads what the person before them left on the screen.
+  // On a shared device the next person must not read what the one before left on the screen.
   if (changed && before && state.device?.mode === "shared") clearLog();
   if (changed || !onlyChanges) {
     if (current) log(`Found a signed in account ${current.username}. Updating data for that account...`);
@@ -113,7 +113,7 @@ const explain = (show) => import("./problem.js").then(show).catch(() => {});
 
 // MARK: Sign-out
 
-/** Signs out; answers false when it failed. A provider's own sign-out page, if there is one, is gone to. */
+/** Signs out. Then it leaves for the provider's own sign-out page, if there is one. */
 export async function signOut({ browser = state.device?.mode === "shared", done, failed }) {
   try {
     const { redirect } = await post(`/auth/${app}/sign-out`, { browser });
@@ -129,7 +129,7 @@ export async function signOut({ browser = state.device?.mode === "shared", done,
 
 // MARK: Buttons
 
-/** Runs a flow with its button busy, after the page has loaded its account. Failures that a flow has told end here. */
+/** Runs a flow with its button busy, after the page has loaded its account. Failures that a flow has logged end here. */
 export async function run(button, flow) {
   if (running) return;
   running = true;

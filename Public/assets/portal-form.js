@@ -80,7 +80,7 @@ function show() {
   document.getElementById("prompt-hint").textContent = t(`portal.prompt.${fields.prompt.value || "configured"}`);
 }
 
-/** Says what is wrong with the claims; answers whether they can be sent. */
+/** Shows what is wrong with the claims; returns whether they can be sent. */
 function checkClaims() {
   let mistake = "";
   try {
@@ -134,7 +134,7 @@ export function startForm(known, address, onApplication) {
     keepSettings();
     if (target === fields.app && type === "change") onApplication();
   };
-  // What fills forms in by itself tells of it by one or the other.
+  // Software that fills in forms sends one event or the other.
   form.addEventListener("input", changed);
   form.addEventListener("change", changed);
   form.addEventListener("submit", (event) => {

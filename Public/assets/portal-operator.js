@@ -8,7 +8,7 @@ import { announce, button, dateTime, explained, run, signInButton, statusBox, ta
 import { signInAddress } from "./return-trip.js";
 import { t } from "./strings.js";
 
-/** Nobody is signed in to the portal itself, or not who may: the server says who. */
+/** No account is signed in to the portal itself, or one that may not see this; the server says who may. */
 function refused(failure) {
   if (failure.code !== "interaction_required") return explained(failure);
   return element("div", "", element("p", "", t("portal.operator_only")), element("p", "buttons", signInButton(t("portal.sign_in_here"), signInAddress())));

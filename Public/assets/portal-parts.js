@@ -26,7 +26,7 @@ export function table(titles, rows) {
   return Object.assign(made, { tabIndex: 0 });
 }
 
-/** What comes and goes while the page is looked at, told by a screen reader. */
+/** What comes and goes while the page is looked at, read out by a screen reader. */
 export function statusBox() {
   const box = element("div");
   box.setAttribute("role", "status");
@@ -87,7 +87,7 @@ export const identifiers = ({ explanation, code, correlation_id: correlation, tr
   [t("problem.trace_id"), trace], [t("problem.time"), timestamp],
 ];
 
-/** A Failure, or the problem of an attempt: what happened, who can mend it and how, and the identifiers. */
+/** A Failure, or the problem of an attempt: what happened, who can fix it and how, and the identifiers. */
 export function explained(problem, ...buttons) {
   const { title, message, detail, explanation, action, signInURL } = problem;
   const parts = [element("h3", "", title ?? t("problem.title")), element("p", "", explanation?.cause ?? detail ?? message)];

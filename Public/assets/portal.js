@@ -8,7 +8,7 @@ import { announce, button, explained, run } from "./portal-parts.js";
 import { abandonTrip, loadApplications, onForeground, takeReturn } from "./return-trip.js";
 import { t } from "./strings.js";
 
-/** A view's module is loaded when it is first looked at; its `view` answers the content of the tab. */
+/** A view's module is loaded when it is first looked at; its `view` returns the content of the tab. */
 const views = {
   account: () => import("./portal-account.js"),
   tokens: () => import("./portal-tokens.js"),
@@ -17,7 +17,7 @@ const views = {
   operator: () => import("./portal-operator.js"),
 };
 const names = Object.keys(views);
-/** These are about whoever is signed in. */
+/** These are about the account that is signed in. */
 const personal = ["account", "tokens", "api"];
 const panelOf = (name) => document.getElementById(name);
 const tabOf = (name) => document.getElementById(`tab-${name}`);
@@ -26,7 +26,7 @@ const state = document.getElementById("state");
 const who = document.getElementById("who");
 const outcome = document.getElementById("outcome");
 
-/** What the views are given. `account` is undefined until the server said, null when nobody is signed in. */
+/** What the views are given. `account` is undefined until the server has said it, null when none is signed in. */
 const context = { apps: [], application: null, account: undefined, mode: null, tokenDisplay: null, openAttempt: null, reload };
 let demo;
 
@@ -140,7 +140,7 @@ async function reload({ onlyChanges = false } = {}) {
   if (isDue) await draw();
 }
 
-/** The sign-in that failed, as the newest attempt of its application tells it. */
+/** Shows the sign-in that failed, with what the newest attempt of its application knows. */
 async function showFailure(code, correlationID) {
   // Without the attempts there is still what the address said.
   const { attempts } = await get("/api/attempts").catch(() => ({ attempts: [] }));
