@@ -153,6 +153,19 @@ def provider_down(browser):
         browser.choose_account()
 
 
+@test("a profile that comes after its person has signed out is not shown")
+def late_profile(browser):
+    with kiosk(browser), browser.holding("/api/kiosk/me") as let_go:
+        walk_up(browser)
+        # Without the provider the page stays.
+        browser.server.control(provider_down="workforce")
+        browser.press("Sign out")
+        browser.wait("what was done", lambda: "signed out" in browser.one("#message").text.lower())
+        let_go()
+        browser.settled()
+        expect_nothing_of(browser, "Adele", ADELE)
+
+
 @test("a sign-in cancelled on the provider's page is reported calmly, and the kiosk goes on")
 def cancelled(browser):
     with kiosk(browser):
