@@ -119,7 +119,7 @@ def server_expiry(browser):
     idle = 3
     with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS=str(idle)):
         walk_up(browser)
-        cookie = browser.driver.get_cookies()[0]
+        cookie = browser.driver.get_cookie("companion")
         # The page is gone with its timers; what is left is the cookie, and a second client that has it.
         browser.driver.get("about:blank")
 
