@@ -3,7 +3,7 @@
 import { Failure, app, failure, fetchOwn, sentence, wait } from "./api.js";
 import { t } from "./strings.js";
 
-/** The application's API as it answers, whatever its status; our own problems are Failures. */
+/** Returns the response of the application's API, whatever its status. Our own problems are thrown as Failures. */
 export async function fetchAPI(id = app) {
   const response = await fetchOwn(`/api/${id}/me`);
   const ours = response.headers.get("content-type")?.startsWith("application/problem+json");

@@ -54,14 +54,14 @@ async function callTheAPI() {
   }
 }
 
-async function finishSignIn({ began, current, failure, answer }) {
-  const edited = began === "edit-profile" || answer.get("profile") === "edited";
+async function finishSignIn({ began, current, failure, isProfileEdited }) {
+  const edited = began === "edit-profile" || isProfileEdited;
   if (failure) {
     // Pressing cancel is an outcome, not an error.
     const tell = failure.code === "cancelled" ? log : logError;
     return tell(`${edited ? "Could not edit profile" : "Could not acquire token"}: ${failure.message}`);
   }
-  if (answer.get("profile") === "edited") {
+  if (isProfileEdited) {
     log("Successfully edited profile");
     return refreshToken({ isAutomatic: true });
   }
@@ -87,7 +87,8 @@ logoutButton.addEventListener("click", () => run(logoutButton, async () => {
 }));
 
 start({
-  buttons: [authorizeButton, editButton, refreshButton, apiButton, logoutButton], show, finishSignIn,
+  show,
+  finishSignIn,
   configured: ({ policies }) => {
     canEdit = policies?.includes("edit_profile") ?? false;
     if (state.account !== undefined) show(state.account);

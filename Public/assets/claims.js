@@ -3,7 +3,6 @@
 import { app, get } from "./api.js";
 import { explainClaim, loadClaimMeanings } from "./claim-meanings.js";
 import { element } from "./element.js";
-import { state } from "./flow.js";
 import { addTable } from "./panel.js";
 import { language, loadTexts, t } from "./strings.js";
 
@@ -24,11 +23,11 @@ export async function fill(box) {
   ({ table, body } = addTable(box, t("claims.claim"), t("claims.value"), t("claims.meaning")));
 }
 
-/** Shows the claims of whoever is signed in. */
-export async function update() {
+/** Shows the claims of the account that is signed in, if one is. */
+export async function update(account) {
   let rows = [];
   empty.textContent = t("claims.nobody");
-  if (state.account) {
+  if (account) {
     try {
       const claims = await get(`/api/${app}/claims`);
       rows = Object.entries(claims).map(([name, value]) => element("tr", "",

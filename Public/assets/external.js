@@ -24,7 +24,7 @@ async function acquireInteractively() {
   await signIn(signInPath());
 }
 
-/** With `quiet`, as on appearance, nobody is told that there is no account: that is where everybody begins. */
+/** With `quiet`, as on appearance, it does not log that there is no account, because everyone begins there. */
 async function acquireSilently({ quiet = false } = {}) {
   if (!state.account) {
     if (!quiet) log("No token found, try to acquire a token interactively first");
@@ -44,7 +44,7 @@ async function performRequest({ isAutomatic = false } = {}) {
   try {
     const { status, text, again } = await callAPI();
     const lines = [`HTTP response code: ${status}`, `HTTP response body: ${text}`];
-    // The sample stays at "Performing request..." for ever when the API refuses; here its answer is told as it is.
+    // The sample stays at "Performing request..." for ever when the API refuses; here its response is logged as it is.
     if (status >= 200 && status < 300) log(["Accessed API successfully using access token.", ...lines].join("\n"));
     else logError([t("external.refused"), ...lines, again].filter(Boolean).join("\n"));
   } catch (failure) {
@@ -79,4 +79,4 @@ signOutButton.addEventListener("click", () => run(signOutButton, () => {
   });
 }));
 
-start({ buttons: [interactiveButton, silentButton, apiButton, signOutButton], show, finishSignIn });
+start({ show, finishSignIn });

@@ -3,25 +3,27 @@
 
 import { showAccounts } from "./accounts.js";
 import { Failure, app, get, post } from "./api.js";
-import { base } from "./base.js";
-import { showDemoNote } from "./demo.js";
 import { clearLog, log, logError } from "./log.js";
 import { addPanel } from "./panel.js";
+import { abandonTrip, leave, leaveForSignOut, loadApplications, onForeground, signInAddress, takeReturn } from "./return-trip.js";
 import { explainSignIn } from "./sign-in-error.js";
 import { t } from "./strings.js";
 
 /** What the page knows. `account` is undefined until the server said, null when signed out. */
-export const state = { account: undefined, device: null, application: null };
+export const state = { account: undefined, device: null };
 
 let running = false;
-let page = { buttons: [], show() {}, finishSignIn: async () => {} };
+let page = { show() {}, finishSignIn: async () => {} };
 
 // MARK: Panels
 
 // They stand in this order. What is in them is loaded when they are first opened.
 const timeline = addPanel("timeline", t("panel.timeline"), () => import("./timeline.js"));
 addPanel("options", t("panel.options"), () => import("./options.js"));
-const claims = addPanel("claims", t("panel.claims"), () => import("./claims.js"));
+const claims = addPanel("claims", t("panel.claims"), async () => {
+  const { fill, update } = await import("./claims.js");
+  return { fill, update: () => update(state.account) };
+});
 
 /** What the person chose for the next sign-in: the fields that were filled in. */
 function signInOptions() {
@@ -32,7 +34,7 @@ function signInOptions() {
 
 // MARK: Account
 
-/** Shows an account, or with null that nobody is signed in. */
+/** Shows an account, or with null that none is signed in. */
 export function show(account) {
   state.account = account;
   page.show(account);
@@ -53,7 +55,7 @@ export async function loadAccount({ onlyChanges = false } = {}) {
   const { account: current, previous_account: previous } = answer;
   const before = state.account;
   const changed = before === undefined || before?.id !== current?.id;
-  // On a shared device nobody reads what the person before them left on the screen.
+  // On a shared device the next person must not read what the one before left on the screen.
   if (changed && before && state.device?.mode === "shared") clearLog();
   if (changed || !onlyChanges) {
     if (current) log(`Found a signed in account ${current.username}. Updating data for that account...`);
@@ -66,55 +68,32 @@ export async function loadAccount({ onlyChanges = false } = {}) {
   return current;
 }
 
-/** The tab came to the foreground: another tab may have signed in or out. */
-async function enterForeground() {
-  if (document.visibilityState !== "visible") return;
-  await ready;
-  if (!running) await loadAccount({ onlyChanges: true }).catch(() => {});
-}
-
 // MARK: Interactive sign-in
 
-/** Remembers over the trip to the provider what this tab began; holds nothing about the person. */
-const signInBegun = `sign-in:${app}`;
-
 /** Where a sign-in starts, with what the person chose in the options. */
-export function signInPath(fields = {}) {
-  return `${base}/auth/${app}/sign-in?${new URLSearchParams({ return_to: `${base}/${app}`, ...fields, ...signInOptions() })}`;
-}
+export const signInPath = (fields = {}) => signInAddress({ ...fields, ...signInOptions() });
 
 /**
  * Leaves the page for an interactive sign-in; `what` is given back to the page when it comes back. One that nobody pressed
  * a button for says so: the server stops a page that goes there again and again by itself.
  */
 export function signIn(url, what = "sign-in", { isAutomatic = false } = {}) {
-  sessionStorage.setItem(signInBegun, what);
   const address = new URL(url, location.origin);
   if (isAutomatic) address.searchParams.set("automatic", "1");
-  return go(address);
+  return leave(address, { began: what });
 }
 
-/** Leaves the page; the button stays busy until it is gone. */
-export function go(url) {
-  location.assign(url);
-  return new Promise(() => {});
-}
-
-/** What an interactive sign-in brought. The server puts an error into the page's address, from which it is taken out again. */
+/** What an interactive sign-in brought. */
 async function finishSignIn() {
-  const answer = new URLSearchParams(location.search);
-  if (location.search) history.replaceState(null, "", location.pathname);
-  const began = sessionStorage.getItem(signInBegun);
-  sessionStorage.removeItem(signInBegun);
+  const { began, failure: failed, isConsented, query } = takeReturn();
   const current = await loadAccount();
-  if (answer.get("admin_consent") === "granted") log(t("app.admin_consented"));
+  if (isConsented) log(t("app.admin_consented"));
   let failure = null;
-  if (answer.has("sign_in_error")) {
-    const code = answer.get("sign_in_error");
-    failure = { code, message: explainSignIn(code, answer.get("correlation_id")) };
+  if (failed) {
+    failure = { code: failed.code, message: explainSignIn(failed.code, failed.correlationID) };
     await explain(({ showSignInFailure }) => showSignInFailure());
   }
-  await page.finishSignIn({ began, current, failure, answer });
+  await page.finishSignIn({ began, current, failure, isProfileEdited: query.get("profile") === "edited" });
 }
 
 /** The line of the tutorial with the token as the server lets it be shown, and what was not granted. */
@@ -134,18 +113,14 @@ const explain = (show) => import("./problem.js").then(show).catch(() => {});
 
 // MARK: Sign-out
 
-/** Signs out; answers false when it failed. A provider's own sign-out page, if there is one, is gone to. */
+/** Signs out. Then it leaves for the provider's own sign-out page, if there is one. */
 export async function signOut({ browser = state.device?.mode === "shared", done, failed }) {
   try {
     const { redirect } = await post(`/auth/${app}/sign-out`, { browser });
     done();
     show(null);
     await Promise.all([claims.update(), showAccounts()]);
-    if (!redirect) return;
-    // The provider brings it back when it has done its part.
-    const expected = new URL(redirect).searchParams.get("state");
-    if (expected) sessionStorage.setItem("sign-out", expected);
-    return go(redirect);
+    if (redirect) return leaveForSignOut(redirect);
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
     failed(failure);
@@ -154,7 +129,7 @@ export async function signOut({ browser = state.device?.mode === "shared", done,
 
 // MARK: Buttons
 
-/** Runs a flow with its button busy, after the page has loaded its account. Failures that a flow has told end here. */
+/** Runs a flow with its button busy, after the page has loaded its account. Failures that a flow has logged end here. */
 export async function run(button, flow) {
   if (running) return;
   running = true;
@@ -166,14 +141,10 @@ export async function run(button, flow) {
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
   } finally {
-    settle(button);
+    running = false;
+    button?.removeAttribute("aria-busy");
   }
   await timeline.update();
-}
-
-function settle(button) {
-  running = false;
-  button?.removeAttribute("aria-busy");
 }
 
 /** A disabled button would drop the keyboard's focus. */
@@ -191,23 +162,20 @@ const ready = new Promise((resolve) => (begin = resolve));
 /** Starts the page: its title, the mode, whose account, and what a sign-in brought. */
 export function start(own) {
   page = { ...page, ...own };
-  document.addEventListener("visibilitychange", enterForeground);
-  addEventListener("pageshow", (event) => {
-    if (!event.persisted) return;
-    // Back from the sign-in page by the browser's Back button: the page is as it was left, busy.
-    sessionStorage.removeItem(signInBegun);
-    for (const button of page.buttons) settle(button);
-    enterForeground();
+  onForeground(async ({ isRestored }) => {
+    if (isRestored) {
+      abandonTrip();
+      running = false;
+    }
+    await ready;
+    if (!running) await loadAccount({ onlyChanges: true }).catch(() => {});
   });
   begin((async () => {
-    const known = get("/api/apps").then(({ apps, mode, demo }) => {
+    const known = loadApplications().then(({ mode, own: application }) => {
       state.device = { mode };
-      state.application = apps.find(({ id }) => id === app) ?? null;
-      if (demo) showDemoNote({ kind: state.application?.kind });
-      if (!state.application) return;
-      document.title = `${state.application.title} · Companion`;
-      document.querySelector("h1").textContent = state.application.title;
-      page.configured?.(state.application);
+      if (!application) return;
+      document.title = `${application.title} · Companion`;
+      page.configured?.(application);
     }).catch(() => {});
     await finishSignIn().catch(() => {});
     await known;

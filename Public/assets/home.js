@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { base } from "./base.js";
 import { showDemoNote } from "./demo.js";
 import { element } from "./element.js";
+import { onForeground } from "./return-trip.js";
 import { t } from "./strings.js";
 
 const pictures = { ios: "phone", external: "phone", b2c: "phone", macos: "window", portal: "portal", kiosk: "kiosk" };
@@ -56,9 +57,7 @@ async function load() {
 
 const loadOrSay = () => load().catch((failure) => say(failure.message));
 
-// Who is signed in may have changed in another tab.
-document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && loadOrSay());
-addEventListener("pageshow", (event) => event.persisted && loadOrSay());
+onForeground(loadOrSay);
 addEventListener("online", loadOrSay);
 
 await loadOrSay();

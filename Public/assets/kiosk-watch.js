@@ -13,7 +13,7 @@ const signOutNow = document.getElementById("sign-out-now");
 const touchedKey = "kiosk:touched";
 const tellEvery = 5000;
 
-/** What is watched for, and since when; null while nobody is signed in. */
+/** What is watched for, and since when; null while no account is signed in. */
 let watch = null;
 let pointerAt = null;
 
@@ -27,7 +27,7 @@ export function startWatching({ askAfter, endAfter, onUse, onEnd }) {
   const touched = Math.min(Number(sessionStorage.getItem(touchedKey)) || now, now);
   watch = { askAfter, endAfter, onUse, onEnd, touched, told: now };
   watch.timer = setInterval(tick, 250);
-  // Whoever loads the page again in time is there.
+  // A person who loads the page again in time is there.
   touch();
 }
 

@@ -2,18 +2,15 @@
 
 import { app, get, post } from "./api.js";
 import { getMe } from "./application-api.js";
-import { base } from "./base.js";
-import { showDemoNote } from "./demo.js";
 import { clearCard, showCard, showPhoto } from "./kiosk-card.js";
 import { button, say, show, showMessage, stopGoingBack } from "./kiosk-screen.js";
 import { takeKiosk } from "./kiosk-tab.js";
 import { forgetTouch, startWatching, stopWatching } from "./kiosk-watch.js";
+import { leave, leaveForSignOut, loadApplications, onForeground, signInAddress, takeReturn } from "./return-trip.js";
 import { t } from "./strings.js";
 
 const trouble = document.getElementById("trouble");
 
-/** This tab is away at the sign-in; kept over the trip. */
-const awayKey = "kiosk:away";
 /** A sign-out that the server has not heard of yet; kept over a reload. */
 const unfinishedKey = "kiosk:sign-out";
 const retryAfter = 5000;
@@ -21,67 +18,72 @@ const retryAfter = 5000;
 const ahead = 2000;
 const opensWithin = 60_000;
 
-let application = null;
-let device = null;
-/** The person whose card is shown. */
-let account = null;
-let isCutOff = false;
-let isElsewhere = false;
-let isLeaving = false;
-let retry = null;
-/** Counts the starts: the answer to an older one shows nothing. */
-let turn = 0;
+/**
+ * What the kiosk is doing. Each step is a new object: what has waited for an answer compares it, and shows nothing when its
+ * own step has passed.
+ *
+ *     starting     takes the kiosk for this tab
+ *     opening      asks the server what is due, and keeps the code of the sign-in that `failedWith`
+ *     attract      waits for somebody
+ *     card         shows the card of the `account`; `isCutOff` when the network went away meanwhile
+ *     signing out  takes the person off, here first
+ *     message      says what came of a sign-in or a sign-out, and goes back to the start by itself
+ *     down         asks again by itself, at the timer `retry`: server or network is not there
+ *     leaving      is on its way to the provider, and lets nothing come between
+ *     elsewhere    gives way to another tab
+ *
+ * `application` and `device` are what the server has said of them, null until then.
+ */
+let state = { step: "starting", application: null, device: null };
+
+function enter(step, more = {}) {
+  const { application, device } = state;
+  state = { step, application, device, ...more };
+  return state;
+}
 
 /** A demo needs no network. */
-const isOffline = () => !navigator.onLine && !device?.demo;
+const isOffline = () => !navigator.onLine && !state.device?.demo;
 
 // MARK: Start
 
 /** From nothing to the screen that is due. */
 async function open(failedWith = null) {
-  const mine = ++turn;
   wipe();
+  const mine = enter("opening", { failedWith });
   try {
     if (localStorage.getItem(unfinishedKey)) {
       const redirect = await postSignOut();
+      // Due whatever came between: the server gives the address once.
       if (redirect && !isOffline()) return goToSignOut(redirect);
     }
-    const [apps, ownDevice, answer] = await Promise.all([get("/api/apps"), get("/api/device"), get(`/api/${app}/account`)]);
-    if (mine !== turn || isLeaving) return;
-    configure(apps, ownDevice);
-    if (answer.account) return welcome(answer.account);
+    const [{ own }, device, { account }] = await Promise.all([loadApplications(), get("/api/device"), get(`/api/${app}/account`)]);
+    if (mine !== state) return;
+    Object.assign(state, { application: own, device });
+    if (own && own.kind !== "workforce") document.getElementById("lead").textContent = t("kiosk.attract_lead_other");
+    if (account) return welcome(account);
   } catch (failure) {
-    if (mine === turn && !isLeaving) showDown(failure);
+    if (mine === state) showDown(failure);
     return;
   }
   if (isOffline()) return showDown();
   if (failedWith) return showSignInFailure(failedWith);
+  enter("attract");
   show("attract");
 }
 
-function configure({ apps, demo }, ownDevice) {
-  device = ownDevice;
-  application = apps.find(({ id }) => id === app) ?? null;
-  if (demo && document.getElementById("demo").hidden) showDemoNote({ kind: application?.kind });
-  if (!application) return;
-  document.getElementById("title").textContent = application.title;
-  if (application.kind !== "workforce") document.getElementById("lead").textContent = t("kiosk.attract_lead_other");
-}
-
-/** Takes the person off the page. */
+/** Takes the person off the page, with what goes on by itself. */
 function wipe() {
-  clearTimeout(retry);
-  retry = null;
+  clearTimeout(state.retry);
   stopGoingBack();
   stopWatching();
-  account = null;
   clearCard();
-  showTrouble(null);
+  hideTrouble();
 }
 
 /** Nobody's card is shown, so the page may try again by itself. */
 function showDown(failure) {
-  retry = setTimeout(open, retryAfter);
+  enter("down", { retry: setTimeout(open, retryAfter) });
   if (!navigator.onLine) return showState(t("kiosk.offline_title"), t("kiosk.offline"));
   // With a code the server has answered.
   if (failure?.code) return showState(t("kiosk.trouble_title"), t("kiosk.trouble"), failure.code);
@@ -96,46 +98,44 @@ function showState(title, line, details) {
 // MARK: Sign-in
 
 async function signIn(pressed) {
-  if (isLeaving) return;
-  isLeaving = true;
+  if (state.step === "leaving") return;
+  enter("leaving");
   pressed.setAttribute("aria-busy", "true");
   stopGoingBack();
   say(t("kiosk.opening_sign_in"));
   try {
     // The browser's own page about a server that is gone would be the end of the kiosk.
     const { account: other } = await get(`/api/${app}/account`);
-    if (!other && !isOffline()) return go(`${base}/auth/${app}/sign-in?return_to=${base}/${app}`);
-    // Somebody else, from another tab, is not shown to whoever is here.
+    if (!other && !isOffline()) return go(signInAddress());
+    // Somebody else, from another tab, is not shown to the person who is here.
     if (other) signOut();
     else showDown();
   } catch (failure) {
     showDown(failure);
   }
-  isLeaving = false;
   pressed.removeAttribute("aria-busy");
 }
 
 /** Leaves the page without an entry in the history. */
-function go(url) {
-  isLeaving = true;
+function go(url, leaveFor = leave) {
+  enter("leaving");
   forgetTouch();
-  sessionStorage.setItem(awayKey, "yes");
-  location.replace(url);
+  leaveFor(url, { began: "kiosk", replace: true });
   // Should it never open.
   setTimeout(() => location.reload(), opensWithin);
 }
 
 async function showSignInFailure(code) {
-  const mine = turn;
+  const mine = state;
   const ways = {
     actions: [{ label: t("kiosk.try_again"), run: signIn }, { label: t("kiosk.back_to_start"), run: () => open() }],
     back: { seconds: 20, run: open },
   };
-  if (code === "cancelled") return showMessage({ kind: "calm", title: t("kiosk.cancelled_title"), lines: [t("kiosk.cancelled")], ...ways });
+  if (code === "cancelled") return showOutcome({ kind: "calm", title: t("kiosk.cancelled_title"), lines: [t("kiosk.cancelled")], ...ways });
   const { failure: problem } = await get(`/api/${app}/sign-in-failure`).catch(() => ({}));
-  if (mine !== turn) return;
+  if (mine !== state) return;
   const explanation = problem?.explanation;
-  showMessage({
+  showOutcome({
     kind: "caution",
     title: t("kiosk.failed_title"),
     lines: [
@@ -147,29 +147,35 @@ async function showSignInFailure(code) {
   });
 }
 
+function showOutcome(message) {
+  enter("message");
+  showMessage(message);
+}
+
 // MARK: The card
 
-function welcome(person) {
-  account = person;
-  const { countdown_after_seconds: askAfter, idle_seconds: endAfter } = device.kiosk;
-  showCard(person, null);
+function welcome(account) {
+  const { countdown_after_seconds: askAfter, idle_seconds: endAfter } = state.device.kiosk;
+  const mine = enter("card", { account, isCutOff: false });
+  showCard(account, null);
   document.getElementById("left-alone").textContent = t("kiosk.left_alone", { seconds: endAfter });
   show("card", t("kiosk.card_title"));
   startWatching({ askAfter: askAfter * 1000, endAfter: Math.max(endAfter * 1000 - ahead, askAfter * 1000 + 500), onUse: tellServer, onEnd: signOut });
-  // Whoever was here last has left long ago.
-  if (account) showProfile();
+  // Not when the person who was here has left long ago.
+  if (mine === state) showProfile();
 }
 
 async function showProfile() {
-  const person = account;
-  showTrouble(null);
-  if (application?.kind === "workforce") showPhoto(() => person === account);
+  const mine = state;
+  mine.isCutOff = false;
+  hideTrouble();
+  if (mine.application?.kind === "workforce") showPhoto(() => mine === state);
   try {
     const me = await getMe();
-    if (person === account) showCard(person, me);
+    if (mine === state) showCard(mine.account, me);
   } catch (failure) {
     // An API of another kind has no profile to show.
-    if (person === account && failure.code !== "not_json") showProfileFailure(failure);
+    if (mine === state && failure.code !== "not_json") showProfileFailure(failure);
   }
 }
 
@@ -177,41 +183,43 @@ function showProfileFailure(failure) {
   const again = failure.signInURL
     ? { label: t("kiosk.sign_in_again"), run: () => go(failure.signInURL) }
     : { label: t("kiosk.try_again"), run: showProfile };
-  showTrouble(`${t("kiosk.no_profile")} ${failure.message}`, again);
+  showTrouble(`${t("kiosk.no_profile")} ${failure.message}`, { action: again });
 }
 
-function showTrouble(text, action) {
-  isCutOff = false;
-  trouble.hidden = text === null;
-  trouble.replaceChildren(text ?? "", ...(action ? [button(action, 1)] : []));
+function showTrouble(text, { action, isCutOff = false }) {
+  state.isCutOff = isCutOff;
+  trouble.hidden = false;
+  trouble.replaceChildren(text, ...(action ? [button(action, 1)] : []));
 }
 
-/** Tells the server that somebody is there, and learns whether it still knows them. */
+function hideTrouble() {
+  trouble.hidden = true;
+  trouble.replaceChildren();
+}
+
+/** Lets the server know that somebody is there, and learns whether it still knows them. */
 async function tellServer() {
-  const person = account;
+  const mine = state;
   try {
-    const answer = await get(`/api/${app}/account`);
-    if (person !== account) return;
-    if (answer.account?.id !== person.id) return answer.account ? location.reload() : open();
-    if (isCutOff) showProfile();
+    const { account } = await get(`/api/${app}/account`);
+    if (mine !== state || mine.step !== "card") return;
+    if (account?.id !== mine.account.id) return account ? location.reload() : open();
+    if (mine.isCutOff) showProfile();
   } catch (failure) {
-    if (person !== account) return;
+    if (mine !== state || mine.step !== "card") return;
     if (["session_expired", "interaction_required"].includes(failure.code)) return open();
     showNoConnection();
   }
 }
 
-function showNoConnection() {
-  showTrouble(t("kiosk.connection"));
-  isCutOff = true;
-}
+const showNoConnection = () => showTrouble(t("kiosk.connection"), { isCutOff: true });
 
 // MARK: Sign-out
 
 /** Ends it: first on the screen, then at the server, then at the provider. */
 async function signOut() {
-  turn += 1;
   wipe();
+  enter("signing out");
   showMessage({ kind: "busy", title: t("kiosk.signing_out") });
   localStorage.setItem(unfinishedKey, "yes");
   try {
@@ -230,23 +238,18 @@ async function postSignOut() {
   return redirect;
 }
 
-/** The provider brings the state back when it has done its part; its absence says that it has not. */
-function goToSignOut(redirect) {
-  const expected = new URL(redirect).searchParams.get("state");
-  if (expected) sessionStorage.setItem("sign-out", expected);
-  go(redirect);
-}
+const goToSignOut = (redirect) => go(redirect, leaveForSignOut);
 
 /** What was done and what was not. */
 function showSignedOut(kind, title, ...lines) {
-  showMessage({ kind, title, lines, actions: [{ label: t("kiosk.back_to_start"), run: () => open() }], back: { seconds: 10, run: open } });
+  showOutcome({ kind, title, lines, actions: [{ label: t("kiosk.back_to_start"), run: () => open() }], back: { seconds: 10, run: open } });
 }
 
 // MARK: One tab
 
 /** Another tab has taken the kiosk; or the browser let go of it, and it can be had again. */
 async function lost() {
-  if (isLeaving || (await take(false))) return;
+  if (state.step === "leaving" || (await take(false))) return;
   wipe();
   location.reload();
 }
@@ -254,13 +257,11 @@ async function lost() {
 const take = (steal) => takeKiosk({ steal, lost });
 
 async function openHere(steal) {
-  if (!(await take(steal))) return;
-  isElsewhere = false;
-  open();
+  if (await take(steal)) open();
 }
 
 function showElsewhere() {
-  isElsewhere = true;
+  enter("elsewhere");
   showMessage({
     kind: "calm",
     title: t("kiosk.elsewhere_title"),
@@ -270,18 +271,14 @@ function showElsewhere() {
 }
 
 async function begin() {
-  const query = new URLSearchParams(location.search);
-  const code = query.get("sign_in_error");
-  if (location.search) history.replaceState(null, "", location.pathname);
-  // Whoever comes back from the sign-in is at this tab.
-  const isBack = sessionStorage.getItem(awayKey) !== null;
-  sessionStorage.removeItem(awayKey);
-  for (let attempt = 0; !(await take(isBack)); attempt++) {
+  const { began, failure } = takeReturn();
+  // A person who comes back from the sign-in is at this tab.
+  for (let attempt = 0; !(await take(began !== null)); attempt++) {
     // At a reload the page before may still hold it.
     if (attempt === 4) return showElsewhere();
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
-  await open(code);
+  await open(failure?.code);
 }
 
 // MARK: Events
@@ -291,19 +288,20 @@ document.getElementById("sign-out").addEventListener("click", signOut);
 
 for (const name of ["online", "offline"]) {
   addEventListener(name, () => {
-    if (isElsewhere || isLeaving) return;
-    if (retry || !document.getElementById("attract").hidden) open();
-    else if (account && isOffline()) showNoConnection();
+    if (["opening", "attract", "down"].includes(state.step)) open(state.failedWith);
+    else if (state.step === "card" && isOffline()) showNoConnection();
   });
 }
 
-document.addEventListener("visibilitychange", () => {
-  if (document.visibilityState === "visible" && isElsewhere) openHere(false);
-});
-
 // Nothing of a person is kept for the browser's Back button.
-addEventListener("pagehide", wipe);
-addEventListener("pageshow", (event) => event.persisted && location.reload());
+addEventListener("pagehide", () => {
+  wipe();
+  enter("leaving");
+});
+onForeground(({ isRestored }) => {
+  if (isRestored) location.reload();
+  else if (state.step === "elsewhere") openHere(false);
+});
 
 for (const name of ["contextmenu", "dragstart"]) document.addEventListener(name, (event) => event.preventDefault());
 

@@ -22,7 +22,7 @@ function style() {
 }
 
 /**
- * Adds a folded panel with this title; answers the panel, the box for its content, and `update`.
+ * Adds a folded panel with this title; returns the panel, the box for its content, and `update`.
  *
  * `load` imports the module of the panel's content when it is first opened: the module's `fill(box)` makes the content, its
  * `update()` brings it up to date, at each opening and whenever the page calls the panel's own `update`.

@@ -5,7 +5,8 @@ import { explainClaim, loadClaimMeanings } from "./claim-meanings.js";
 import { element } from "./element.js";
 import { forgetPerson } from "./portal-form.js";
 import { copyJSON, readable } from "./portal-json.js";
-import { button, copyButton, explained, facts, leave, run, statusBox, table } from "./portal-parts.js";
+import { button, copyButton, explained, facts, run, statusBox, table } from "./portal-parts.js";
+import { leaveForSignOut } from "./return-trip.js";
 import { t } from "./strings.js";
 
 function claimsTable(claims) {
@@ -21,10 +22,7 @@ export async function view({ application, account, mode, reload }) {
   const signOut = (label, browser) => button(label, (pressed) => run(pressed, box, async () => {
     const { redirect } = await post(`/auth/${id}/sign-out`, { browser });
     if (mode === "shared") forgetPerson();
-    if (!redirect) return reload();
-    // The page to which the provider comes back looks for it.
-    sessionStorage.setItem("sign-out", new URL(redirect).searchParams.get("state") ?? "");
-    return leave(redirect);
+    return redirect ? leaveForSignOut(redirect) : reload();
   }));
   return [
     facts([

@@ -4,7 +4,7 @@ import { element } from "./element.js";
 import { button } from "./portal-parts.js";
 import { t } from "./strings.js";
 
-/** Opens a dialog; answers whether it was closed by the button with the label `accept`. */
+/** Opens a dialog; returns whether it was closed by the button with the label `accept`. */
 export function ask(title, content, accept) {
   const dialog = element("dialog");
   const close = (label, answer, className) => button(label, () => dialog.close(answer), className);

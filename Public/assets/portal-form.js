@@ -2,7 +2,8 @@
 
 import { app } from "./api.js";
 import { base } from "./base.js";
-import { copy, leave, run } from "./portal-parts.js";
+import { copy, run } from "./portal-parts.js";
+import { leave, signInAddress } from "./return-trip.js";
 import { t } from "./strings.js";
 
 const form = document.getElementById("form");
@@ -79,7 +80,7 @@ function show() {
   document.getElementById("prompt-hint").textContent = t(`portal.prompt.${fields.prompt.value || "configured"}`);
 }
 
-/** Says what is wrong with the claims; answers whether they can be sent. */
+/** Shows what is wrong with the claims; returns whether they can be sent. */
 function checkClaims() {
   let mistake = "";
   try {
@@ -113,9 +114,8 @@ function link() {
 /** Leaves for a sign-in with the settings of the form. */
 function signIn() {
   keepSettings();
-  keep({ began: true });
   const { app: id, ...values } = settings();
-  return leave(`${base}/auth/${id}/sign-in?${new URLSearchParams({ ...values, return_to: `${base}/${app}` })}`);
+  return leave(signInAddress(values, id), { began: "sign-in" });
 }
 
 /** Runs what needs claims that can be sent. */
@@ -134,7 +134,7 @@ export function startForm(known, address, onApplication) {
     keepSettings();
     if (target === fields.app && type === "change") onApplication();
   };
-  // What fills forms in by itself tells of it by one or the other.
+  // Software that fills in forms sends one event or the other.
   form.addEventListener("input", changed);
   form.addEventListener("change", changed);
   form.addEventListener("submit", (event) => {

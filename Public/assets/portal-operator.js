@@ -1,17 +1,17 @@
 // For the operator: whether all applications are well, and who has a session here.
 
 import { app, get, send } from "./api.js";
-import { base } from "./base.js";
 import { element } from "./element.js";
 import { ask } from "./portal-dialog.js";
 import { keep, kept } from "./portal-form.js";
 import { announce, button, dateTime, explained, run, signInButton, statusBox, table } from "./portal-parts.js";
+import { signInAddress } from "./return-trip.js";
 import { t } from "./strings.js";
 
-/** Nobody is signed in to the portal itself, or not who may: the server says who. */
+/** No account is signed in to the portal itself, or one that may not see this; the server says who may. */
 function refused(failure) {
   if (failure.code !== "interaction_required") return explained(failure);
-  return element("div", "", element("p", "", t("portal.operator_only")), element("p", "buttons", signInButton(t("portal.sign_in_here"), `${base}/auth/${app}/sign-in`)));
+  return element("div", "", element("p", "", t("portal.operator_only")), element("p", "buttons", signInButton(t("portal.sign_in_here"), signInAddress())));
 }
 
 // MARK: Health

@@ -3,6 +3,7 @@
 import { Failure, app } from "./api.js";
 import { base } from "./base.js";
 import { element } from "./element.js";
+import { leave } from "./return-trip.js";
 import { language, t } from "./strings.js";
 
 export const time = (value) => new Date(value).toLocaleTimeString(language);
@@ -25,7 +26,7 @@ export function table(titles, rows) {
   return Object.assign(made, { tabIndex: 0 });
 }
 
-/** What comes and goes while the page is looked at, told by a screen reader. */
+/** What comes and goes while the page is looked at, read out by a screen reader. */
 export function statusBox() {
   const box = element("div");
   box.setAttribute("role", "status");
@@ -71,12 +72,6 @@ export async function run(pressed, box, work, explain = explained) {
   }
 }
 
-/** Leaves the page; the button that was pressed stays busy until it is gone. */
-export function leave(url) {
-  location.assign(url);
-  return new Promise(() => {});
-}
-
 /** Leaves for a sign-in that comes back to the portal. */
 export function signInButton(label, address) {
   const url = new URL(address, location.origin);
@@ -92,7 +87,7 @@ export const identifiers = ({ explanation, code, correlation_id: correlation, tr
   [t("problem.trace_id"), trace], [t("problem.time"), timestamp],
 ];
 
-/** A Failure, or the problem of an attempt: what happened, who can mend it and how, and the identifiers. */
+/** A Failure, or the problem of an attempt: what happened, who can fix it and how, and the identifiers. */
 export function explained(problem, ...buttons) {
   const { title, message, detail, explanation, action, signInURL } = problem;
   const parts = [element("h3", "", title ?? t("problem.title")), element("p", "", explanation?.cause ?? detail ?? message)];

@@ -18,7 +18,7 @@ new PerformanceObserver((list) => {
 /** Hours, minutes and seconds as a clock shows them. */
 const clock = (seconds) => [seconds / 3600, (seconds / 60) % 60, seconds % 60].map((part) => String(Math.floor(part)).padStart(2, "0")).join(":");
 
-/** A bar that empties each second while it is on the page. `ends` answers milliseconds since 1970. */
+/** A bar that empties each second while it is on the page. `ends` returns milliseconds since 1970. */
 function lifetime(title, whole, ends, note) {
   const text = element("span");
   const bar = Object.assign(element("meter"), { min: 0, max: whole, ariaLabel: title });

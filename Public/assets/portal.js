@@ -1,13 +1,14 @@
 // The team portal: loads the applications, shows the chosen one's account and the view of the chosen tab.
 
-import { Failure, app, get } from "./api.js";
+import { Failure, get } from "./api.js";
 import { showDemoNote } from "./demo.js";
 import { element } from "./element.js";
 import { chosen, keep, kept, startForm } from "./portal-form.js";
 import { announce, button, explained, run } from "./portal-parts.js";
+import { abandonTrip, loadApplications, onForeground, takeReturn } from "./return-trip.js";
 import { t } from "./strings.js";
 
-/** A view's module is loaded when it is first looked at; its `view` answers the content of the tab. */
+/** A view's module is loaded when it is first looked at; its `view` returns the content of the tab. */
 const views = {
   account: () => import("./portal-account.js"),
   tokens: () => import("./portal-tokens.js"),
@@ -16,7 +17,7 @@ const views = {
   operator: () => import("./portal-operator.js"),
 };
 const names = Object.keys(views);
-/** These are about whoever is signed in. */
+/** These are about the account that is signed in. */
 const personal = ["account", "tokens", "api"];
 const panelOf = (name) => document.getElementById(name);
 const tabOf = (name) => document.getElementById(`tab-${name}`);
@@ -25,7 +26,7 @@ const state = document.getElementById("state");
 const who = document.getElementById("who");
 const outcome = document.getElementById("outcome");
 
-/** What the views are given. `account` is undefined until the server said, null when nobody is signed in. */
+/** What the views are given. `account` is undefined until the server has said it, null when none is signed in. */
 const context = { apps: [], application: null, account: undefined, mode: null, tokenDisplay: null, openAttempt: null, reload };
 let demo;
 
@@ -33,6 +34,8 @@ let demo;
 
 let tab = "account";
 let turn = 0;
+/** The newest request for the account that is under way; its answer draws the tab where no account was known. */
+let asking = null;
 
 const again = (work) => button(t("portal.try_again"), (pressed) => run(pressed, null, work));
 
@@ -41,7 +44,7 @@ async function draw() {
   const panel = panelOf(tab);
   const hadFocus = panel.contains(document.activeElement);
   const whose = JSON.stringify([context.application.id, context.account?.id]);
-  if (panel.dataset.whose !== whose) panel.replaceChildren(element("p", "empty", t("portal.loading")));
+  if (panel.dataset.whose !== whose) showLoading(panel);
   const mine = ++turn;
   let content = [element("p", "empty", t("portal.nobody_yet", { title: context.application.title }))];
   try {
@@ -61,6 +64,8 @@ async function draw() {
   if (hadFocus && !panel.contains(document.activeElement)) panel.focus();
 }
 
+const showLoading = (panel) => panel.replaceChildren(element("p", "empty", t("portal.loading")));
+
 function select(name) {
   tab = name;
   for (const each of names) {
@@ -74,7 +79,10 @@ function select(name) {
 function open(name) {
   select(name);
   tabOf(name).focus();
-  return draw();
+  // Drawn twice, it would change under the person's hand.
+  if (!asking || context.account !== undefined) return draw();
+  turn += 1;
+  showLoading(panelOf(name));
 }
 
 for (const [index, name] of names.entries()) {
@@ -107,14 +115,16 @@ async function reload({ onlyChanges = false } = {}) {
   context.application = application;
   if (demo) showDemo();
   document.getElementById("result-title").textContent = application.title;
-  const before = context.account;
-  if (before === undefined) {
+  if (context.account === undefined) {
     who.className = "who";
     who.textContent = t("portal.loading");
   }
+  let isDue;
+  const mine = (asking = Symbol());
   try {
     const { account, needs_sign_in: needs } = await get(`/api/${application.id}/account`);
     if (application !== context.application) return;
+    isDue = !onlyChanges || context.account === undefined || context.account?.id !== account?.id;
     context.account = account;
     who.className = account ? "who in" : "who";
     who.textContent = account ? t("portal.signed_in_as", { username: account.username }) : t("portal.nobody");
@@ -124,11 +134,13 @@ async function reload({ onlyChanges = false } = {}) {
     context.account = undefined;
     who.textContent = t("portal.unknown_account");
     return panelOf(tab).replaceChildren(explained(failure, again(reload)));
+  } finally {
+    if (asking === mine) asking = null;
   }
-  if (!onlyChanges || before === undefined || before?.id !== context.account?.id) await draw();
+  if (isDue) await draw();
 }
 
-/** The sign-in that failed, as the newest attempt of its application tells it. */
+/** Shows the sign-in that failed, with what the newest attempt of its application knows. */
 async function showFailure(code, correlationID) {
   // Without the attempts there is still what the address said.
   const { attempts } = await get("/api/attempts").catch(() => ({ attempts: [] }));
@@ -144,8 +156,7 @@ async function showFailure(code, correlationID) {
 
 // MARK: Start
 
-const address = new URLSearchParams(location.search);
-if (location.search) history.replaceState(null, "", location.pathname);
+const { began, failure: failed, isConsented, query } = takeReturn();
 
 function say(text, ...more) {
   state.replaceChildren(element("p", "", text), ...more);
@@ -153,25 +164,21 @@ function say(text, ...more) {
 }
 
 async function start() {
-  let answer;
+  let known;
   try {
-    answer = await get("/api/apps");
+    known = await loadApplications();
   } catch (failure) {
     addEventListener("online", start, { once: true });
     return say(failure.message, element("p", "buttons", again(start)));
   }
-  const { apps, mode, token_display: tokenDisplay } = answer;
-  if (answer.demo) demo = { controlURL: answer.demo_control_url };
+  const { apps, mode, own, token_display: tokenDisplay } = known;
+  if (known.demo) demo = { controlURL: known.demo_control_url };
   if (apps.length === 0) return say(t("portal.no_applications"));
   Object.assign(context, { apps, mode, tokenDisplay });
-  const titleOf = (id) => apps.find((each) => each.id === id)?.title;
-  if (titleOf(app)) {
-    document.title = `${titleOf(app)} · Companion`;
-    document.getElementById("title").textContent = titleOf(app);
-  }
-  const asked = address.get("app");
-  say(asked && !titleOf(asked) ? t("portal.unknown_application", { app: asked }) : "");
-  startForm(apps, address, () => {
+  if (own) document.title = `${own.title} · Companion`;
+  const asked = query.get("app");
+  say(asked && !apps.some(({ id }) => id === asked) ? t("portal.unknown_application", { app: asked }) : "");
+  startForm(apps, query, () => {
     outcome.replaceChildren();
     return reload();
   });
@@ -181,28 +188,20 @@ async function start() {
 
 /** Shows the chosen application, and what a sign-in has brought when the browser has just come back from one. */
 async function showReturn() {
-  const { began, tab: last } = kept();
-  keep({ began: false });
-  const failed = address.get("sign_in_error");
+  const { tab: last } = kept();
   select(names.includes(last) && (failed || !began) ? last : "account");
   await reload();
-  if (failed) await showFailure(failed, address.get("correlation_id"));
-  else if (address.get("admin_consent") === "granted") outcome.replaceChildren(element("p", "good", t("portal.consent_granted")));
+  if (failed) await showFailure(failed.code, failed.correlationID);
+  else if (isConsented) outcome.replaceChildren(element("p", "good", t("portal.consent_granted")));
   else if (began) announce(who.textContent);
   // On a phone it is below the form.
   const result = document.getElementById("result");
   if ((began || failed) && result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView();
 }
 
-const refresh = () => context.application && reload({ onlyChanges: true });
-
-// Another tab may have signed in or out.
-document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && refresh());
-// Back from the sign-in page by the browser's Back button: the page is as it was left, busy.
-addEventListener("pageshow", (event) => {
-  if (!event.persisted) return;
-  for (const busy of document.querySelectorAll("button[aria-busy]")) busy.removeAttribute("aria-busy");
-  refresh();
+onForeground(({ isRestored }) => {
+  if (isRestored) abandonTrip();
+  if (context.application) return reload({ onlyChanges: true });
 });
 
 await start();

@@ -1,4 +1,4 @@
-// Why something failed, who can mend it and how, with the identifiers that support asks for, ready to copy.
+// Why something failed, who can fix it and how, with the identifiers that support asks for, ready to copy.
 
 import { app, get } from "./api.js";
 import { countdown } from "./countdown.js";

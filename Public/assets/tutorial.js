@@ -69,4 +69,4 @@ signOutButton.addEventListener("click", () => run(signOutButton, () => signOut({
 })));
 deviceInfoButton?.addEventListener("click", () => run(deviceInfoButton, getDeviceInfo));
 
-start({ buttons: [callGraphButton, signOutButton, deviceInfoButton].filter(Boolean), show, finishSignIn });
+start({ show, finishSignIn });

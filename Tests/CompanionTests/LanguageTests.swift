@@ -135,7 +135,7 @@ import Testing
 
     @Test(arguments: ["index", "ios", "macos", "external", "b2c", "portal", "kiosk", "signed-out", "error"])
     func `a page brings the sections of all texts that its scripts use, or they fetch them`(page: String) throws {
-        let html = try String(contentsOf: Self.folder.appendingPathComponent("\(page).html"), encoding: .utf8)
+        let html = try Self.html(of: page)
         let block = try #require(html.firstMatch(of: /\{\{strings ([^}]*)\}\}/)).output.1
         var sections = Set(block.split(separator: " ").map(String.init))
         var waiting = html.matches(of: /src="\{\{base\}\}\/assets\/([^"]+\.js)"/).map { String($0.output.1) }
@@ -149,6 +149,14 @@ import Testing
             used.formUnion(text.matches(of: /\bt\(["`]([a-z_]+)\./).map { String($0.output.1) })
         }
         #expect(used.subtracting(sections).sorted() == [])
+    }
+
+    /// A page's file with its parts.
+    private static func html(of page: String) throws -> String {
+        func file(_ path: String) throws -> String {
+            try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+        }
+        return try file("\(page).html").replacing(/\{\{part ([a-z-]+)\}\}/) { try file("parts/\($0.output.1).html") }
     }
 
     @Test func `no text can end the data block in which scripts find it`() throws {

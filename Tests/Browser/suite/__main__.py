@@ -19,7 +19,7 @@ from .server import Server, newest_binary
 def arguments():
     parser = argparse.ArgumentParser(prog="Tests/Browser/run")
     parser.add_argument("companion", nargs="?", help="the companion binary; by default the newest of .build/release and .build/debug")
-    parser.add_argument("--only", default="", help="run only tests whose sentence contains this text")
+    parser.add_argument("--only", action="append", help="run only tests whose name contains this text, or one of several")
     parser.add_argument("--screenshots", help="keep screenshots in this folder")
     parser.add_argument("--root", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -35,7 +35,7 @@ def main():
     if screenshots:
         screenshots.mkdir(parents=True, exist_ok=True)
 
-    tests = [test for module in (journeys, kinds, kiosk, portal, below_a_path, failures, looks, languages) for test in module.tests if options.only in test.sentence]
+    tests = [test for module in (journeys, kinds, kiosk, portal, below_a_path, failures, looks, languages) for test in module.tests if not options.only or any(text in test.sentence for text in options.only)]
     tally = Tally()
     with tempfile.TemporaryDirectory(prefix="companion-browser-") as folder:
         server = Server(binary.resolve(), root / "Public", pathlib.Path(folder))

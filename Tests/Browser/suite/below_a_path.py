@@ -8,7 +8,7 @@ from .browser import ADELE
 from .kiosk import LONG
 from .registry import registry
 
-tests, test = registry()
+tests, test = registry("below a path")
 
 PATH = "/companion"
 
@@ -31,7 +31,7 @@ def expect_all_below(browser):
     assert not [name for name in names if not name.startswith((ours, browser.server.tenant + "/"))], names
 
 
-@test("below a path: from home to Graph, with all panels open, out at the provider's and home again")
+@test("every address stays below it, from home to Graph, with all panels open, and out again")
 def journey(browser):
     with below(browser, "path"):
         browser.open(PATH)
@@ -59,7 +59,7 @@ def journey(browser):
         expect_all_below(browser)
 
 
-@test("below a path: a failed sign-in, an error page and the portal keep to it")
+@test("a failed sign-in, an error page and the portal stay below it")
 def portal(browser):
     with below(browser, "path"):
         browser.allow(f"{PATH}/nothing")
@@ -88,7 +88,7 @@ def portal(browser):
         expect_all_below(browser)
 
 
-@test("below a path: the kiosk signs in, shows the card and comes back by itself")
+@test("the kiosk signs in, shows the card and comes back by itself")
 def kiosk(browser):
     with below(browser, "path-kiosk", COMPANION_DEVICE_MODE="shared", **LONG):
         browser.open(f"{PATH}/kiosk")

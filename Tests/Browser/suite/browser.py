@@ -17,6 +17,16 @@ from selenium.webdriver.common.keys import Keys
 PATIENCE = 10  # seconds until an expectation fails
 ADELE = "adele@contoso.example"
 AXE = files("axe_core_python").joinpath("axe.min.js").read_text()
+# What an answer holds up waits until the page's letGo() is called.
+HOLD = """{
+  const ask = fetch;
+  const held = new Promise((resolve) => (window.letGo = resolve));
+  window.fetch = async (address, request) => {
+    const answer = await ask(address, request);
+    if (new URL(address, location).pathname === PATH) await held;
+    return answer;
+  };
+}"""
 SECRET = re.compile(r"eyJ[A-Za-z0-9_-]{20,}|[A-Za-z0-9_-]{120,}")
 
 
@@ -122,6 +132,15 @@ class Browser:
             self.drain()
             server.stop()
             self.server = usual
+
+    @contextmanager
+    def holding(self, path):
+        """Pages that are opened meanwhile get the answer of this path of ours when the function that is yielded is called, and not before."""
+        script = self.cdp("Page.addScriptToEvaluateOnNewDocument", source=HOLD.replace("PATH", json.dumps(path)))
+        try:
+            yield lambda: self.driver.execute_script("letGo()")
+        finally:
+            self.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
 
     # The window
 

@@ -5,13 +5,13 @@ from urllib.parse import parse_qs, urlsplit
 from .browser import ADELE
 from .registry import registry
 
-tests, test = registry()
+tests, test = registry("failures")
 
 # Seconds. So short that every call has to refresh: a stored token is served in the provider's absence only while it is good.
 SHORT = 5
 
 
-@test("interaction required: the same account signs in again, by its hint, without the picker")
+@test("where interaction is required, the same account signs in again, by its hint, without the picker")
 def interaction_required(browser):
     browser.server.control(access_token_seconds=SHORT)
     browser.sign_in()
@@ -21,14 +21,14 @@ def interaction_required(browser):
     browser.one("input[name=password]")
     assert browser.at_tenant(), browser.driver.current_url
     hint = parse_qs(urlsplit(browser.driver.current_url).query).get("login_hint")
-    assert hint in (None, [ADELE]), f"the hint is {hint}"
+    assert hint == [ADELE], f"the hint is {hint}"
     assert ADELE in browser.one("body").text, "the password page does not say whose password it wants"
     browser.enter_password()
     browser.expect_log("Access token is ")
     browser.expect_graph()
 
 
-@test("cancelled consent: the page says so, nobody is signed in, and the next try works")
+@test("the page says that consent was cancelled, nobody is signed in, and the next try works")
 def cancelled(browser):
     browser.open("/ios")
     browser.press("Call Microsoft Graph API")
@@ -37,23 +37,23 @@ def cancelled(browser):
     browser.answer_consent("cancel")
     browser.expect_page("/ios")
     said = browser.expect_log("Could not acquire token: ")
-    assert "cancelled" in said or "consent_required" in said, said
+    assert "cancelled" in said, said
     browser.expect_username("Signed out")
     browser.press("Call Microsoft Graph API")
     browser.wait("the tenant", browser.at_tenant)
 
 
-@test("an account that needs an administrator's consent: the page says so")
+@test("the page says that an account needs an administrator's consent")
 def admin_consent(browser):
     browser.open("/ios")
     browser.press("Call Microsoft Graph API")
     browser.choose_account("nevena@contoso.example")
     browser.enter_password()
-    browser.wait("the page or a way back", lambda: not browser.at_tenant() or browser.all("button[name=consent], a[href*='callback'], form"))
-    if browser.at_tenant():
-        browser.one("button[value=cancel], a[href*='callback']").click()
+    browser.answer_consent("cancel")
+    browser.expect_page("/ios")
     said = browser.expect_log("Could not acquire token: ")
-    assert "dministrator" in said or "cancelled" in said, said
+    assert "administrator" in said, said
+    browser.expect_username("Signed out")
 
 
 @test("a wrong password is refused on the password page, and the right one goes on")
@@ -84,7 +84,7 @@ def graph_error(browser):
     browser.wait("a second result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
 
 
-@test("a Graph that is out of order: the page says to try again, and then it answers")
+@test("the page says to try again when Graph is out of order, and then Graph answers")
 def graph_down(browser):
     browser.sign_in()
     browser.server.control(graph_error={"status": 500, "body": {"error": {"code": "generalException", "message": "No."}}, "times": 1})
@@ -96,7 +96,7 @@ def graph_down(browser):
     browser.wait("a result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
 
 
-@test("a throttled Graph: the page says how long to wait, nobody asks it before, and then it answers")
+@test("the page says how long a throttled Graph wants to be left alone, nobody asks it before, and then it answers")
 def throttled(browser):
     browser.sign_in()
     body = {"error": {"code": "TooManyRequests", "message": "Too many requests"}}
@@ -114,7 +114,7 @@ def throttled(browser):
     browser.wait("a result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
 
 
-@test("the provider is down: the page says so, nobody is signed out, and it recovers")
+@test("the page says that the provider is down, nobody is signed out, and it recovers")
 def provider_down(browser):
     browser.server.control(access_token_seconds=SHORT)
     browser.sign_in()
@@ -132,7 +132,7 @@ def provider_down(browser):
     browser.expect_graph()
 
 
-@test("the provider is down during the sign-in: the page says so")
+@test("the page says that the provider is down during the sign-in")
 def provider_down_at_sign_in(browser):
     browser.server.control(token_error={"status": 503, "body": "Service Unavailable", "times": 20})
     browser.open("/ios")
@@ -145,7 +145,7 @@ def provider_down_at_sign_in(browser):
     browser.expect_username("Signed out")
 
 
-@test("our server is gone: the page says so, and works when it is back")
+@test("the page says that our server is gone, and works when it is back")
 def server_gone(browser):
     browser.sign_in()
     browser.server.kill()
@@ -159,7 +159,7 @@ def server_gone(browser):
     browser.expect_log("Refreshed Access token is ")
 
 
-@test("offline: the page says so")
+@test("the page says that it is offline")
 def offline(browser):
     browser.open("/ios")
     browser.expect_log("Account signed out. Updating UX")
@@ -176,7 +176,7 @@ def offline(browser):
     browser.expect_log("Received device info. Device is in the private mode.")
 
 
-@test("every error number of the platform is explained: what it is, who can mend it, and what support asks for")
+@test("every error number of the platform is explained, with who can fix it and what support asks for")
 def numbers(browser):
     who = {"user": "You can mend this", "administrator": "An administrator of your organization", "operator": "The operator of this server"}
     table = {
@@ -202,7 +202,7 @@ def numbers(browser):
                 assert "correlation id" in said, said
 
 
-@test("three times Back from the provider, and the fourth press of the button just works")
+@test("after three times Back from the provider, the fourth press of the button just works")
 def many_trips_back(browser):
     browser.open("/ios")
     for _ in range(3):
@@ -218,7 +218,7 @@ def many_trips_back(browser):
     browser.expect_graph()
 
 
-@test("three times Cancel at the provider, and the fourth press of the button just works")
+@test("after three times Cancel at the provider, the fourth press of the button just works")
 def many_trips_cancelled(browser):
     browser.open("/b2c")
     for _ in range(3):
@@ -260,7 +260,7 @@ def stray_callback(browser):
     browser.expect_page("/")
 
 
-@test("too many sign-ins from one network: the page counts down, and lets the person go on where it was")
+@test("after too many sign-ins from one network the page counts down, and lets the person go on where they were")
 def too_many_sign_ins(browser):
     limited = browser.server.sibling("limited", COMPANION_LIMITS_SIGN_INS_PER_MINUTE="6", COMPANION_LIMITS_SIGN_IN_BURST="1")
     with browser.visiting(limited):
@@ -280,7 +280,7 @@ def too_many_sign_ins(browser):
         browser.wait("the tenant's page", browser.at_tenant)
 
 
-@test("SIGTERM while the browser is connected: the server ends within its 10 seconds, with status 0")
+@test("SIGTERM ends the server within its 10 seconds while the browser is connected, with status 0")
 def graceful_stop(browser):
     browser.open("/ios")
     browser.expect_log("Account signed out. Updating UX")

@@ -1,11 +1,15 @@
 """What a person does: sign in, call Graph, come back, sign out."""
 
+import json
+
 from selenium.webdriver.common.keys import Keys
 
 from .browser import ADELE
 from .registry import registry
 
-tests, test = registry()
+tests, test = registry("journeys")
+
+PERSONAL = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
 
 @test("home shows a card for each application, the device mode and that this is a demo")
@@ -18,7 +22,7 @@ def home(browser):
     assert "Demo" in note and ADELE in note and "demo" in note, note
 
 
-@test("iOS: from home to the result of Graph, through picker, password and consent")
+@test("the iOS page leads from home to Graph's result, through picker, password and consent")
 def ios_first_call(browser):
     browser.open("/")
     browser.press("iOS tutorial")
@@ -41,7 +45,7 @@ def ios_first_call(browser):
     browser.wait("the card says who is signed in", lambda: f"Signed in as {ADELE}" in browser.one("#cards").text)
 
 
-@test("iOS: the second call is silent and asks the tenant for nothing while the token is fresh")
+@test("the second call is silent and asks the tenant for nothing while the token is fresh")
 def ios_second_call(browser):
     browser.sign_in()
     before = browser.server.counts()
@@ -54,7 +58,7 @@ def ios_second_call(browser):
     assert after["graph_me"] == before["graph_me"] + 1, (before, after)
 
 
-@test("iOS: a reload keeps the account, and the address keeps nothing of the sign-in")
+@test("a reload keeps the account, and the address keeps nothing of the sign-in")
 def ios_reload(browser):
     browser.sign_in()
     browser.expect_page("/ios")
@@ -63,7 +67,7 @@ def ios_reload(browser):
     browser.expect_username(ADELE)
 
 
-@test("iOS: still signed in after the server was killed and started again")
+@test("an account is still signed in after the server was killed and started again")
 def ios_restart(browser):
     browser.sign_in()
     browser.server.kill()
@@ -75,14 +79,14 @@ def ios_restart(browser):
     browser.expect_graph()
 
 
-@test("iOS: Get device info tells the mode")
+@test("Get device info shows the mode")
 def ios_device(browser):
     browser.open("/ios")
     browser.press("Get device info")
     browser.expect_log("Received device info. Device is in the private mode.")
 
 
-@test("iOS: Sign Out, then the next call shows the account picker again")
+@test("after Sign Out, the next call shows the account picker again")
 def ios_sign_out(browser):
     browser.sign_in()
     browser.press("Sign Out")
@@ -93,7 +97,7 @@ def ios_sign_out(browser):
     browser.one(f"button[name=username][value='{ADELE}']")
 
 
-@test("iOS: another account can be chosen after signing out")
+@test("another account can be chosen after signing out")
 def ios_second_account(browser):
     browser.sign_in()
     browser.press("Sign Out")
@@ -105,12 +109,18 @@ def ios_second_account(browser):
     browser.expect_graph("megan@contoso.example")
 
 
-@test("iOS: a personal account signs in")
+@test("a personal account signs in, of the tenant of personal accounts")
 def ios_personal(browser):
     browser.sign_in(username="alex@outlook.example")
+    result = json.loads(browser.expect_log("Result from Graph: ").removeprefix("Result from Graph: "))
+    assert result["userPrincipalName"] == "alex@outlook.example", result
+    browser.expect_username("alex@outlook.example")
+    browser.press("Claims of the ID token")
+    browser.wait("the tenant of personal accounts", lambda: f"tid {PERSONAL}" in browser.one("#claims-box").text)
+    assert "preferred_username alex@outlook.example" in browser.one("#claims-box").text
 
 
-@test("macOS: the whole journey, and no button for device info")
+@test("the macOS page has the whole journey, and no button for device info")
 def macos(browser):
     browser.open("/")
     browser.press("macOS tutorial")
@@ -129,7 +139,7 @@ def macos(browser):
     browser.expect_username("Signed out")
 
 
-@test("keyboard alone: from home to the result and to Sign Out, with the focus in sight")
+@test("the keyboard alone leads from home to the result and to Sign Out, with the focus in sight")
 def keyboard(browser):
     browser.open("/")
     browser.one("#cards a[href='/ios']")
@@ -148,7 +158,7 @@ def keyboard(browser):
     assert focused == "call-graph", f"the focus is lost when Sign Out becomes disabled: it is on {focused!r}"
 
 
-@test("two tabs: what one does, the other shows when it comes to the foreground")
+@test("what one tab does, the other shows when it comes to the foreground")
 def two_tabs(browser):
     browser.sign_in()
     first = browser.driver.current_window_handle
@@ -225,7 +235,7 @@ def double_click(browser):
     assert after == before + 1, f"Graph was called {after - before} times"
 
 
-@test("Back from the account picker: the page can be used again")
+@test("the page can be used again after Back from the account picker")
 def back(browser):
     browser.open("/ios")
     browser.press("Call Microsoft Graph API")
@@ -239,7 +249,7 @@ def back(browser):
     browser.expect_graph()
 
 
-@test("shared mode: signing out leaves the browser signed out everywhere, and nothing on the screen")
+@test("signing out in shared mode leaves the browser signed out everywhere, and nothing on the screen")
 def shared_mode(browser):
     with browser.visiting(browser.server.sibling("shared", COMPANION_DEVICE_MODE="shared")):
         browser.open("/")

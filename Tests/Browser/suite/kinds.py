@@ -5,7 +5,7 @@ import json
 from .browser import ADELE
 from .registry import registry
 
-tests, test = registry()
+tests, test = registry("kinds")
 
 CUSTOMER = "customer@fabrikam.example"
 CONSUMER = "b2cuser@fabrikamb2c.example"
@@ -33,7 +33,7 @@ def sign_in_b2c(browser):
     browser.expect_log("Access token is ")
 
 
-@test("external: signed out, two buttons work and two do not; the silent call says what to do first")
+@test("signed out of the external tenant, two buttons work and two do not; the silent call says what to do first")
 def external_signed_out(browser):
     browser.open("/external")
     browser.expect_username("Signed out")
@@ -43,7 +43,7 @@ def external_signed_out(browser):
     browser.expect_accessible("external signed out")
 
 
-@test("external: interactive, silent, the API's three lines, sign-out")
+@test("the external tenant's page has tokens interactively and silently, the API's three lines, and sign-out")
 def external_journey(browser):
     sign_in_external(browser)
     assert disabled(browser, "call-api", "sign-out") == []
@@ -65,7 +65,7 @@ def external_journey(browser):
     assert disabled(browser, "call-api", "sign-out") == ["call-api", "sign-out"]
 
 
-@test("external: prompt create leads to the sign-up page, and the new account is signed in")
+@test("prompt create leads to the external tenant's sign-up page, and the new account is signed in")
 def external_sign_up(browser):
     browser.open("/external")
     browser.press("Sign-in options")
@@ -81,7 +81,7 @@ def external_sign_up(browser):
     assert "Noor Customer" in browser.expect_log("Accessed API successfully using access token.")
 
 
-@test("external: an API that refuses is shown with its code and body")
+@test("an API that refuses is shown with its code and body")
 def external_api_refuses(browser):
     sign_in_external(browser)
     browser.server.control(graph_error={"status": 418, "body": {"error": "teapot"}, "times": 1})
@@ -95,7 +95,7 @@ def external_api_refuses(browser):
         text.endswith('HTTP response code: 503\nHTTP response body: {"error":"tired"}\nTry again in a moment.') for text in browser.log()))
 
 
-@test("external: somebody of another tenant is not known there")
+@test("somebody of another tenant is not known to the external tenant")
 def external_stranger(browser):
     browser.open("/external")
     browser.press("Acquire Token Interactively")
@@ -105,7 +105,7 @@ def external_stranger(browser):
     browser.allowed.append(browser.driver.current_url)
 
 
-@test("B2C: signed out, only Authorize works")
+@test("signed out of B2C, only Authorize works")
 def b2c_signed_out(browser):
     browser.open("/b2c")
     browser.expect_log("Account signed out. Updating UX")
@@ -116,7 +116,7 @@ def b2c_signed_out(browser):
     browser.expect_accessible("b2c signed out")
 
 
-@test("B2C: authorize, refresh, call the API, log out; the display name is in the bar")
+@test("the B2C page authorizes, refreshes, calls the API and logs out, with the display name in the bar")
 def b2c_journey(browser):
     sign_in_b2c(browser)
     browser.expect_username("Bianca Pisani")
@@ -133,7 +133,7 @@ def b2c_journey(browser):
     assert disabled(browser, "edit-profile", "refresh-token", "call-api", "logout") == ["edit-profile", "refresh-token", "call-api", "logout"]
 
 
-@test("B2C: edit profile changes the name and does not disturb the sign-in account")
+@test("editing the B2C profile changes the name and does not disturb the sign-in account")
 def b2c_edit_profile(browser):
     sign_in_b2c(browser)
     browser.press("Edit Profile")
@@ -154,7 +154,7 @@ def b2c_edit_profile(browser):
     browser.expect_username("Bianca Pisani")
 
 
-@test("B2C: a cancelled page is told as cancelled, at edit profile and at sign-in")
+@test("a cancelled B2C page is shown as cancelled, at edit profile and at sign-in")
 def b2c_cancel(browser):
     browser.open("/b2c")
     browser.press("Authorize")
@@ -169,7 +169,7 @@ def b2c_cancel(browser):
     browser.expect_username("Bianca Pisani")
 
 
-@test("B2C: a forgotten password leads to the reset page at once, and then on to being signed in")
+@test("a forgotten B2C password leads to the reset page at once, and then on to being signed in")
 def b2c_forgot(browser):
     browser.open("/b2c")
     browser.press("Authorize")
@@ -183,7 +183,7 @@ def b2c_forgot(browser):
     browser.expect_username("Bianca Pisani")
 
 
-@test("two accounts in one session: added, switched, and signed out one by one")
+@test("two accounts of one session are added, switched, and signed out one by one")
 def two_accounts(browser):
     browser.sign_in()
     browser.press("Accounts")
@@ -211,7 +211,7 @@ def two_accounts(browser):
     browser.expect_username("Signed out")
 
 
-@test("the claims are told with their meaning, and the sign-in options reach the provider")
+@test("the claims are shown with their meaning, and the sign-in options reach the provider")
 def claims_and_options(browser):
     browser.sign_in()
     browser.press("Claims of the ID token")
@@ -226,7 +226,7 @@ def claims_and_options(browser):
     browser.expect_log("Access token is ")
 
 
-@test("single sign-on is probed without a page, and nobody signed in there is told as such")
+@test("single sign-on is probed without a page, which reports that nobody is signed in there")
 def probe(browser):
     browser.open("/external")
     browser.press("Sign-in options")
@@ -256,7 +256,7 @@ def admin_consent(browser):
     browser.expect_log("An administrator has approved this application for the organization.")
 
 
-@test("what was not granted is said beside the token")
+@test("what was not granted stands beside the token")
 def declined(browser):
     browser.server.control(declined_scope="Mail.Read")
     browser.open("/ios")

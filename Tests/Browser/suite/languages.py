@@ -7,7 +7,7 @@ from selenium.webdriver.support.ui import Select
 
 from .registry import registry
 
-tests, test = registry()
+tests, test = registry("languages")
 
 FOLDER = Path(__file__).parents[3] / "Public" / "languages"
 TAGS = sorted(path.stem for path in FOLDER.glob("*.json"))
@@ -20,7 +20,7 @@ def ask_for(browser, tag):
 
 
 def each(sentence):
-    """One test for each language."""
+    """One test for each language, whose tag takes the place of {tag}."""
     def add(function):
         for tag in TAGS:
             def run(browser, tag=tag):
@@ -29,7 +29,7 @@ def each(sentence):
                     function(browser, tag, TEXTS[tag])
                 finally:
                     ask_for(browser, None)
-            test(f"{tag}: {sentence}")(run)
+            test(sentence.format(tag=tag))(run)
         return function
     return add
 
@@ -41,7 +41,7 @@ def expect_language(browser, tag):
     assert "{{" not in text and not keys, f"{tag}: a key instead of a text: {keys}"
 
 
-@each("home, the iOS journey, the panels, the portal and the error page speak it; axe finds nothing")
+@each("{tag} is what home, the iOS journey, the panels, the portal and the error page speak; axe finds nothing")
 def pages(browser, tag, texts):
     browser.open("/")
     browser.wait("the cards", lambda: browser.all("#cards li"))

@@ -3,7 +3,7 @@
 from .browser import ADELE
 from .registry import registry
 
-tests, test = registry()
+tests, test = registry("looks")
 
 RECTANGLES = """
 const origin = document.querySelector(arguments[0]).getBoundingClientRect();
@@ -109,7 +109,7 @@ def accessible_tenant(browser):
     browser.expect_accessible("tenant control")
 
 
-@test("offline, every page says so, and that it is over")
+@test("every page says that it is offline, and that it is over")
 def offline(browser):
     browser.cdp("Network.enable")
     for path in ("/", "/ios", "/b2c", "/portal", "/auth/signed-out"):
@@ -133,7 +133,7 @@ def weight(browser):
     browser.cdp("Network.setCacheDisabled", cacheDisabled=False)
 
 
-@test("200 % zoom: every control of the pages can still be reached")
+@test("every control of the pages can still be reached at 200 % zoom")
 def zoom(browser):
     browser.size(640, 400, 2)
     for app in ("ios", "macos"):

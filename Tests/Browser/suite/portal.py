@@ -12,7 +12,7 @@ from selenium.webdriver.support.ui import Select
 from .browser import ADELE
 from .registry import registry
 
-tests, test = registry()
+tests, test = registry("portal")
 
 MEGAN = "megan@contoso.example"
 CUSTOMER = "customer@fabrikam.example"
@@ -33,7 +33,7 @@ def tab(browser, name):
 
 
 def through_the_provider(browser, username, consent="accept"):
-    browser.wait("the provider, or back", lambda: browser.at_tenant())
+    browser.wait("the provider's page", lambda: browser.at_tenant() and browser.all("button[name=username], input[name=password], button[name=consent]"))
     if browser.all(f"button[name=username][value='{username}']"):
         browser.choose_account(username)
     browser.wait("a next page", lambda: browser.all("input[name=password], button[name=consent]") or not browser.at_tenant())
@@ -52,7 +52,7 @@ def sign_in(browser, app, username, **kwargs):
     through_the_provider(browser, username, **kwargs)
 
 
-@test("portal: choose an application, sign in, and see account, explained claims and decoded tokens")
+@test("account, explained claims and decoded tokens of the chosen application are there after a sign-in")
 def account(browser):
     open_portal(browser)
     assert [option.get_attribute("value") for option in Select(browser.one("#app")).options] == ["ios", "macos", "external", "b2c", "portal"]
@@ -68,7 +68,7 @@ def account(browser):
     browser.wait("the lifetime goes on", lambda: browser.one("#tokens .lifetime span").text != first)
 
 
-@test("portal: silent and forced refresh, and Graph's answer with status, request id and timing as tree and text")
+@test("tokens are acquired silently and by force, and Graph's answer has status, request id and timing, as tree and text")
 def api(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
@@ -90,7 +90,7 @@ def api(browser):
     browser.wait("the refusal", lambda: "403" in shown.text and "error: {2}" in shown.text)
 
 
-@test("portal: three applications and one that fails; the failure is explained, the others go on")
+@test("the failure of one application is explained, and the others go on")
 def three_and_a_failing_one(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
@@ -108,7 +108,7 @@ def three_and_a_failing_one(browser):
     assert "access_denied" in shown.text, shown.text
 
 
-@test("portal: an attempt is copied as a report without anything personal, and two are compared side by side")
+@test("an attempt is copied as a report without anything personal, and two are compared side by side")
 def attempts(browser):
     open_portal(browser)
     browser.one("#login_hint").send_keys(ADELE)
@@ -141,7 +141,7 @@ def attempts(browser):
     browser.expect_accessible("portal comparison")
 
 
-@test("portal: the link carries the settings and nothing personal, and fills the form of whoever opens it")
+@test("the link carries the settings and nothing personal, and fills the form of whoever opens it")
 def link(browser):
     open_portal(browser)
     choose(browser, "app", "macos")
@@ -161,7 +161,7 @@ def link(browser):
     assert values == ["macos", "login", "mail.read", ""], values
 
 
-@test("portal: claims that are no JSON are refused before anybody leaves the page")
+@test("claims that are no JSON are refused before anybody leaves the page")
 def claims(browser):
     open_portal(browser)
     browser.one("#more summary").click()
@@ -179,72 +179,100 @@ def is_signed_in(browser, app, cookie):
         return json.load(response)["account"] is not None
 
 
-@test("portal: the operator ends the session of somebody else, after a fresh sign-in where the last one is too old")
-def end_session(browser):
-    open_portal(browser)
-    sign_in(browser, "external", CUSTOMER)
-    cookie = browser.driver.get_cookie("companion")["value"]
-    browser.cdp("Network.clearBrowserCookies")
-    browser.driver.execute_script("sessionStorage.clear()")
-
-    # The provider does not say when Megan gave her password, and was not asked for it.
-    browser.server.control(omit_auth_time=True)
+@test("a tab that is opened before the account is known is drawn once, when it is known")
+def early_tab(browser):
     open_portal(browser)
     sign_in(browser, "portal", MEGAN)
-    shown = tab(browser, "operator")
-    browser.wait("the other session", lambda: CUSTOMER in shown.text)
-
-    def revoke(answer):
-        row = [each for each in browser.all("#operator li.session") if CUSTOMER in each.text][0]
-        row.find_element(By.CSS_SELECTOR, "button").click()
-        dialog = browser.one("dialog[open]")
-        assert CUSTOMER in dialog.text, dialog.text
-        [button] = [each for each in dialog.find_elements(By.CSS_SELECTOR, "button") if each.text == answer]
-        button.click()
-
-    revoke("Cancel")
-    browser.wait("the dialog is gone", lambda: not browser.all("dialog"))
-    assert is_signed_in(browser, "external", cookie)
-    key = [each for each in browser.all("#operator li.session") if CUSTOMER in each.text][0].get_attribute("data-key")
-    browser.allow(f"/api/portal/sessions/{key}")
-    revoke("Revoke")
-    browser.wait("what is asked for", lambda: "signed in within the last five minutes" in shown.text)
-    browser.expect_accessible("portal fresh sign-in")
-    assert is_signed_in(browser, "external", cookie)
-
-    browser.press("Sign in again")
-    browser.choose_account(MEGAN)
-    browser.enter_password()
-    browser.expect_page("/portal")
-    browser.wait("the same session at hand", lambda: browser.driver.execute_script(
-        "return document.activeElement.closest('li.session')?.dataset.key") == key)
-    shown = browser.one("#operator")
-    revoke("Revoke")
-    browser.wait("it is ended", lambda: "The session is revoked." in shown.text)
-    assert not is_signed_in(browser, "external", cookie)
+    with browser.holding("/api/portal/account") as let_go:
+        open_portal(browser)
+        shown = tab(browser, "operator")
+        # The page asks for the account again, as when it comes back to the foreground.
+        browser.driver.execute_script("document.dispatchEvent(new Event('visibilitychange'))")
+        browser.settled()
+        assert shown.text == "Loading…", shown.text
+        let_go()
+        browser.one("#operator li.session")
+        browser.settled()
+    asked = browser.driver.execute_script(
+        "return performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)")
+    assert asked.count("/api/portal/account") == 2, asked
+    assert asked.count("/api/portal/sessions") == 1, "the view was drawn anew under the person's hand"
     assert MEGAN in browser.one("#who").text
 
 
-@test("portal: the operator sees health and sessions; nobody else does")
+@test("the operator ends the session of somebody else, after a fresh sign-in where the last one is too old")
+def end_session(browser):
+    # A server of its own has no sessions of other tests.
+    with browser.visiting(browser.server.sibling("ending")):
+        open_portal(browser)
+        sign_in(browser, "external", CUSTOMER)
+        cookie = browser.driver.get_cookie("companion")["value"]
+        browser.cdp("Network.clearBrowserCookies")
+        browser.driver.execute_script("sessionStorage.clear()")
+
+        # The provider does not say when Megan gave her password, and was not asked for it.
+        browser.server.control(omit_auth_time=True)
+        open_portal(browser)
+        sign_in(browser, "portal", MEGAN)
+        shown = tab(browser, "operator")
+        browser.wait("the other session", lambda: CUSTOMER in shown.text)
+
+        def others_row():
+            [row] = [each for each in browser.all("#operator li.session") if CUSTOMER in each.text]
+            return row
+
+        def revoke(answer):
+            others_row().find_element(By.CSS_SELECTOR, "button").click()
+            dialog = browser.one("dialog[open]")
+            assert CUSTOMER in dialog.text, dialog.text
+            [button] = [each for each in dialog.find_elements(By.CSS_SELECTOR, "button") if each.text == answer]
+            button.click()
+
+        revoke("Cancel")
+        browser.wait("the dialog is gone", lambda: not browser.all("dialog"))
+        assert is_signed_in(browser, "external", cookie)
+        key = others_row().get_attribute("data-key")
+        browser.allow(f"/api/portal/sessions/{key}")
+        revoke("Revoke")
+        browser.wait("what is asked for", lambda: "signed in within the last five minutes" in shown.text)
+        browser.expect_accessible("portal fresh sign-in")
+        assert is_signed_in(browser, "external", cookie)
+
+        browser.press("Sign in again")
+        browser.choose_account(MEGAN)
+        browser.enter_password()
+        browser.expect_page("/portal")
+        browser.wait("the same session at hand", lambda: browser.driver.execute_script(
+            "return document.activeElement.closest('li.session')?.dataset.key") == key)
+        shown = browser.one("#operator")
+        revoke("Revoke")
+        browser.wait("it is ended", lambda: "The session is revoked." in shown.text)
+        assert not is_signed_in(browser, "external", cookie)
+        assert MEGAN in browser.one("#who").text
+
+
+@test("the operator sees health and sessions; nobody else does")
 def operator(browser):
-    open_portal(browser)
-    sign_in(browser, "ios", ADELE)
-    browser.allow("/api/portal/sessions")
-    shown = tab(browser, "operator")
-    browser.wait("an offer to sign in here", lambda: "Sign in" in shown.text)
-    browser.press("Sign in to the portal")
-    through_the_provider(browser, MEGAN)
-    shown = tab(browser, "operator")
-    browser.wait("the sessions", lambda: ADELE in shown.text and MEGAN in shown.text)
-    browser.server.control(provider_down="b2c")
-    browser.press("Check health")
-    browser.wait("health", lambda: "cannot be reached" in shown.text)
-    assert "The authority answers" in shown.text, shown.text
-    browser.server.control(provider_down=None)
-    browser.expect_accessible("portal operator")
+    with browser.visiting(browser.server.sibling("operator")):
+        open_portal(browser)
+        sign_in(browser, "ios", ADELE)
+        browser.allow("/api/portal/sessions")
+        shown = tab(browser, "operator")
+        browser.wait("an offer to sign in here", lambda: "Sign in" in shown.text)
+        assert ADELE not in shown.text and not browser.all("#operator li"), shown.text
+        browser.press("Sign in to the portal")
+        through_the_provider(browser, MEGAN)
+        shown = tab(browser, "operator")
+        browser.wait("the sessions", lambda: ADELE in shown.text and MEGAN in shown.text)
+        browser.server.control(provider_down="b2c")
+        browser.press("Check health")
+        browser.wait("health", lambda: "cannot be reached" in shown.text)
+        assert "The authority answers" in shown.text, shown.text
+        browser.server.control(provider_down=None)
+        browser.expect_accessible("portal operator")
 
 
-@test("portal: signing out, of the application and of the browser")
+@test("an account is signed out of the application, and of the browser")
 def sign_out(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
@@ -257,7 +285,7 @@ def sign_out(browser):
     browser.expect_page("/auth/signed-out")
 
 
-@test("portal: keyboard alone, from the form to the provider and back, and through the tabs")
+@test("the keyboard alone leads from the form to the provider and back, and through the tabs")
 def keyboard(browser):
     open_portal(browser)
     browser.tab_to("#app")
@@ -272,12 +300,13 @@ def keyboard(browser):
     browser.wait("the API's tab", lambda: browser.one("#api").is_displayed())
 
 
-@test("portal: a server that is gone, and one that is back")
+@test("the page says that the server is gone, and works when it is back")
 def server_down(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
     browser.allow("/api/ios/me", "/api/apps", "/api/ios/account")
     tab(browser, "api")
+    browser.wait("the view", lambda: browser.all("#api button"))
     browser.server.kill()
     browser.press("Call the API")
     browser.wait("what is wrong", lambda: "cannot be reached" in browser.one("#api").text)
@@ -286,7 +315,7 @@ def server_down(browser):
     browser.wait("Graph's answer", lambda: "200" in browser.one("#api").text)
 
 
-@test("portal: axe finds nothing in any tab, signed out and in; nothing is wider than 320 pixels; 60 KB")
+@test("axe finds nothing in any tab, signed out and in, nothing is wider than 320 pixels, and it is under 60 KB")
 def looks(browser):
     open_portal(browser)
     browser.settled()

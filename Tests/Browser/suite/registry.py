@@ -1,13 +1,14 @@
 """How a test module lists its tests, in the order in which they are written."""
 
 
-def registry():
-    """An empty list of tests and the decorator that adds to it; the test's sentence says what must hold."""
+def registry(area):
+    """An empty list of tests and the decorator that adds to it. A test's name is `area: sentence`; the sentence says what must hold."""
     tests = []
 
     def test(sentence):
         def add(function):
-            function.sentence = sentence
+            function.sentence = f"{area}: {sentence}"
+            assert function.sentence not in [each.sentence for each in tests], f"two tests have the name {function.sentence!r}"
             tests.append(function)
             return function
         return add

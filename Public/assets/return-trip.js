@@ -1,0 +1,91 @@
+// The trip to the identity provider and back, for every page with an application: its start, what a tab remembers while it is
+// away, what it comes back with, and when it is looked at again.
+
+import { app, get } from "./api.js";
+import { base } from "./base.js";
+import { showDemoNote } from "./demo.js";
+
+/** What this tab has left for; nothing about the person. */
+const tripKey = `trip:${app}`;
+/** The state that the provider returns when it has done its part of a sign-out. */
+const signOutKey = "sign-out";
+
+/** The page's query, which is taken out of its address. */
+function takeQuery() {
+  const query = new URLSearchParams(location.search);
+  if (location.search) history.replaceState(null, "", location.pathname);
+  return query;
+}
+
+function take(key) {
+  const value = sessionStorage.getItem(key);
+  sessionStorage.removeItem(key);
+  return value;
+}
+
+// MARK: Start
+
+/** Returns the configured applications, with the page's own as `own`, whose title it shows. Throws Failure. */
+export async function loadApplications() {
+  const known = await get("/api/apps");
+  const own = known.apps.find(({ id }) => id === app) ?? null;
+  if (own) document.getElementById("title").textContent = own.title;
+  if (known.demo && document.getElementById("demo").hidden) showDemoNote({ kind: own?.kind });
+  return { ...known, own };
+}
+
+// MARK: Leaving
+
+/** Where a sign-in to an application starts that comes back to this page. */
+export const signInAddress = (fields = {}, id = app) => `${base}/auth/${id}/sign-in?${new URLSearchParams({ return_to: `${base}/${app}`, ...fields })}`;
+
+/**
+ * Leaves the page; what waits for it, as a busy button does, waits until the page is gone. `takeReturn` returns `began` when
+ * the tab is back. With `replace` the page leaves no entry in the history.
+ */
+export function leave(url, { began, replace = false } = {}) {
+  if (began) sessionStorage.setItem(tripKey, began);
+  if (replace) location.replace(url);
+  else location.assign(url);
+  return new Promise(() => {});
+}
+
+/** Leaves for the provider's sign-out page. */
+export function leaveForSignOut(redirect, options) {
+  const expected = new URL(redirect).searchParams.get("state");
+  if (expected) sessionStorage.setItem(signOutKey, expected);
+  return leave(redirect, options);
+}
+
+// MARK: Coming back
+
+/**
+ * Returns what the tab has come back with: what it `began`, null when it was not away; the `failure` of the sign-in, as code
+ * and correlation id; whether an administrator has consented; and the whole `query`.
+ */
+export function takeReturn() {
+  const query = takeQuery();
+  const failure = query.has("sign_in_error") ? { code: query.get("sign_in_error"), correlationID: query.get("correlation_id") } : null;
+  return { began: take(tripKey), failure, isConsented: query.get("admin_consent") === "granted", query };
+}
+
+/** Returns whether the provider has confirmed the sign-out for which this tab has left. */
+export function takeSignOut() {
+  const expected = take(signOutKey);
+  return takeQuery().get("state") === expected && expected !== null;
+}
+
+/**
+ * Runs `look` when the page comes to the foreground, because another tab may have signed in or out. `isRestored` says that
+ * the browser's Back button has brought the page back as it was left.
+ */
+export function onForeground(look) {
+  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && look({ isRestored: false }));
+  addEventListener("pageshow", ({ persisted }) => persisted && look({ isRestored: true }));
+}
+
+/** Forgets the trip of a page that was restored: its button is still busy. */
+export function abandonTrip() {
+  sessionStorage.removeItem(tripKey);
+  for (const busy of document.querySelectorAll("button[aria-busy]")) busy.removeAttribute("aria-busy");
+}
