@@ -24,7 +24,6 @@ extension ConfigurationReading {
                 clientID: clientID,
                 redirectURI: settings.redirectURI == .own
                     ? publicURL.redirectURI(ofApplication: id) : publicURL.redirectURI,
-                authentication: .publicClient,
                 scopes: settings.scopes,
                 allowedTenants: settings.allowedTenants,
                 clientCapabilities: settings.kind == .workforce ? ["cp1"] : []),
