@@ -24,22 +24,22 @@ struct ConfigurationOptions: ParsableArguments {
 
 /// What `serve` and `demo` have in common.
 struct ServerOptions: ParsableArguments {
-    @Option(help: "The address to listen on. Default: 127.0.0.1.")
+    @Option(help: "The address to listen on. Default: \(ListenAddress.standard.host).")
     var host: String?
 
-    @Option(help: "The port to listen on. Default: 8080.")
+    @Option(help: "The port to listen on. Default: \(ListenAddress.standard.port).")
     var port: Int?
 
-    @Option(help: "The database of sessions and sealed tokens. Default: companion.sqlite.")
+    @Option(help: .setting("database"))
     var database: String?
 
-    @Option(help: "The folder that holds the pages. Default: Public.")
+    @Option(help: .setting("public"))
     var `public`: String?
 
-    @Option(help: "The log level: trace, debug, info, notice, warning, error or critical. Default: info.")
+    @Option(help: .setting("log_level"))
     var logLevel: String?
 
-    @Option(help: "The log format: text or json. Default: text.")
+    @Option(help: .setting("log_format"))
     var logFormat: String?
 
     /// The given options by configuration key.
@@ -49,5 +49,14 @@ struct ServerOptions: ParsableArguments {
             ("log_level", logLevel), ("log_format", logFormat),
         ]
         return all.reduce(into: [:]) { values, option in values[option.0] = option.1 }
+    }
+}
+
+extension ArgumentHelp {
+    /// What a setting's declaration says of it.
+    static func setting(_ key: String) -> ArgumentHelp {
+        guard let setting = CompanionConfiguration.settings.first(where: { $0.key == key }) else { return "" }
+        let choices = setting.values.contains(", ") ? " One of \(setting.values)." : ""
+        return ArgumentHelp("\(setting.help)\(choices)\(setting.standard.map { " Default: \($0)." } ?? "")")
     }
 }

@@ -6,7 +6,8 @@ import SessionStore
 /// The database that the server uses, for the commands that work on it.
 struct DatabaseOptions: ParsableArguments {
     @OptionGroup var file: ConfigurationOptions
-    @Option(help: "The database file. Default: the one in the configuration, or companion.sqlite.")
+    @Option(
+        help: "The database file. Default: the one in the configuration, or \(SessionStore.Configuration.defaultPath).")
     var database: String?
 
     /// The configuration; the command's option takes precedence.

@@ -12,36 +12,42 @@ enum DemoApplications {
     ) throws -> [Application] {
         func registration(scopes: [String], capabilities: [String] = []) -> ClientRegistration {
             ClientRegistration(
-                clientID: clientID, redirectURI: redirectURI, authentication: .secret(secret), scopes: scopes,
+                clientID: clientID, redirectURI: redirectURI, scopes: scopes,
                 clientCapabilities: capabilities)
         }
+        let credential = ClientCredential.fixed(.secret(secret))
         let workforce = try Authority(tenant.authority)
         let graph = registration(scopes: ["user.read"], capabilities: ["cp1"])
         let b2c = try Authority(tenant.b2cAuthority, kind: .b2c)
         let applications = [
             Application(
                 id: "ios", page: .ios, title: "iOS tutorial", authority: workforce, registration: graph,
+                credential: credential,
                 api: tenant.graphURL),
             Application(
                 id: "macos", page: .macos, title: "macOS tutorial", authority: workforce, registration: graph,
+                credential: credential,
                 api: tenant.graphURL),
             Application(
                 id: "external", page: .external, title: "External tenant tutorial",
                 authority: try Authority(tenant.externalAuthority, kind: .external),
-                registration: registration(scopes: tenant.externalScopes), api: tenant.externalAPI),
+                registration: registration(scopes: tenant.externalScopes), credential: credential,
+                api: tenant.externalAPI),
             Application(
                 id: "b2c", page: .b2c, title: "Azure AD B2C tutorial", authority: b2c,
                 userFlows: [
                     .editProfile: try b2c.withPolicy(tenant.b2cEditProfilePolicy),
                     .resetPassword: try b2c.withPolicy(tenant.b2cResetPasswordPolicy),
                 ],
-                registration: registration(scopes: tenant.b2cScopes), api: tenant.b2cAPI),
+                registration: registration(scopes: tenant.b2cScopes), credential: credential, api: tenant.b2cAPI),
             Application(
                 id: "portal", page: .portal, title: "Test portal", authority: workforce, registration: graph,
+                credential: credential,
                 api: tenant.graphURL),
         ]
         let kiosk = Application(
             id: "kiosk", page: .kiosk, title: "Demo kiosk", authority: workforce, registration: graph,
+            credential: credential,
             api: tenant.graphURL)
         return isShared ? [kiosk] + applications : applications
     }

@@ -29,11 +29,10 @@ public struct RevocationRequest: Sendable, RedactedDescription {
     /// Nil when the provider has no such endpoint.
     ///
     /// - Throws: when the client cannot prove who it is.
-    public init?(refreshToken: String, metadata: ProviderMetadata, registration: ClientRegistration) throws(OpenIDError)
-    {
+    public init?(refreshToken: String, metadata: ProviderMetadata, client: AuthenticatedClient) throws(OpenIDError) {
         guard let endpoint = metadata.revocationEndpoint else { return nil }
         providerRequest = try .authenticated(
-            endpoint, metadata: metadata, registration: registration,
+            endpoint, metadata: metadata, client: client,
             form: [("token", refreshToken), ("token_type_hint", "refresh_token")])
     }
 }

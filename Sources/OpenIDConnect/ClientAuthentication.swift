@@ -118,24 +118,25 @@ public struct ClientCertificate: Sendable, RedactedDescription {
 extension ProviderRequest {
     /// A POST to an endpoint at which the client proves who it is.
     static func authenticated(
-        _ endpoint: Endpoint, metadata: ProviderMetadata, registration: ClientRegistration,
+        _ endpoint: Endpoint, metadata: ProviderMetadata, client: AuthenticatedClient,
         form: [(name: String, value: String)]
     ) throws(OpenIDError) -> ProviderRequest {
-        var fields = [(name: "client_id", value: registration.clientID)]
+        let clientID = client.registration.clientID
+        var fields = [(name: "client_id", value: clientID)]
         var authorization: String?
-        switch registration.authentication {
+        switch client.authentication {
         case .publicClient: break
         case .secret(let secret, let method):
             switch method ?? metadata.secretMethod {
             case .post: fields.append(("client_secret", secret))
             case .basic:
                 // RFC 6749 section 2.3.1: both are form-encoded first, so that a colon in them is no separator.
-                let credentials = FormEncoding.escaped(registration.clientID) + ":" + FormEncoding.escaped(secret)
+                let credentials = FormEncoding.escaped(clientID) + ":" + FormEncoding.escaped(secret)
                 authorization = "Basic " + Data(credentials.utf8).base64EncodedString()
                 fields = []
             }
         case .certificate(let certificate):
-            let assertion = try certificate.assertion(clientID: registration.clientID, audience: metadata.tokenEndpoint)
+            let assertion = try certificate.assertion(clientID: clientID, audience: metadata.tokenEndpoint)
             fields += assertionFields(assertion)
         case .assertion(let assertion):
             fields += assertionFields(assertion)

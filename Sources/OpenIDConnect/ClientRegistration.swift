@@ -1,11 +1,10 @@
-/// What the operator registered at the provider for one application.
+/// What the operator registered at the provider for one application, but for what proves who it is: that makes an
+/// ``AuthenticatedClient`` of it.
 public struct ClientRegistration: Sendable {
     /// The application's ID.
     public let clientID: String
     /// Exactly as registered: the provider compares every character.
     public var redirectURI: String
-    /// How the client proves who it is.
-    public var authentication: ClientAuthentication
     /// What the application asks for at sign-in; ``standardScopes`` are added.
     public let scopes: [String]
     /// GUIDs of the tenants that the operator lists, in lower case: see ``AdmittedTenants``.
@@ -18,12 +17,11 @@ public struct ClientRegistration: Sendable {
 
     /// Takes the values as configured.
     public init(
-        clientID: String, redirectURI: String, authentication: ClientAuthentication, scopes: [String],
+        clientID: String, redirectURI: String, scopes: [String],
         allowedTenants: some Sequence<String> = [], clientCapabilities: [String] = []
     ) {
         self.clientID = clientID
         self.redirectURI = redirectURI
-        self.authentication = authentication
         self.scopes = scopes
         self.allowedTenants = Set(allowedTenants.map { $0.lowercased() })
         self.clientCapabilities = clientCapabilities
@@ -41,7 +39,21 @@ public struct ClientRegistration: Sendable {
         let capabilities = ClaimsRequest.capabilities(clientCapabilities)
         return (claims.map(capabilities.merging) ?? capabilities).json
     }
+}
 
+/// A registered client with what proves who it is. Requests to the endpoints at which a client authenticates (RFC 6749
+/// section 2.3) take nothing less.
+public struct AuthenticatedClient: Sendable {
+    /// What is registered.
+    public var registration: ClientRegistration
+    /// How the client proves who it is.
+    public let authentication: ClientAuthentication
+
+    /// Takes the registration and the proof as it is now.
+    public init(_ registration: ClientRegistration, authentication: ClientAuthentication) {
+        self.registration = registration
+        self.authentication = authentication
+    }
 }
 
 /// The `claims` request parameter (OpenID Connect Core section 5.5): capabilities, or a provider's claims challenge.

@@ -34,10 +34,10 @@ public struct CredentialTrial: Sendable, RedactedDescription {
     ///
     /// - Throws: when the client cannot prove who it is.
     public init?(
-        _ grant: Grant, metadata: ProviderMetadata, registration: ClientRegistration,
+        _ grant: Grant, metadata: ProviderMetadata, client: AuthenticatedClient,
         randomBytes: @Sendable (Int) -> [UInt8]
     ) throws(OpenIDError) {
-        if case .publicClient = registration.authentication { return nil }
+        if case .publicClient = client.authentication { return nil }
         self.grant = grant
         kind = metadata.authority.kind
         var form: [(name: String, value: String)]
@@ -45,16 +45,16 @@ public struct CredentialTrial: Sendable, RedactedDescription {
         case .clientCredentials:
             form = [("grant_type", "client_credentials")]
             // Entra ID wants a resource; for itself an application needs no permission.
-            if kind != .oidc { form.append(("scope", "\(registration.clientID)/.default")) }
+            if kind != .oidc { form.append(("scope", "\(client.registration.clientID)/.default")) }
         case .madeUpCode:
             let attempt = AuthorizationAttempt(randomBytes: randomBytes)
             form = [
                 ("grant_type", "authorization_code"), ("code", attempt.state),
-                ("redirect_uri", registration.redirectURI), ("code_verifier", attempt.codeVerifier),
+                ("redirect_uri", client.registration.redirectURI), ("code_verifier", attempt.codeVerifier),
             ]
         }
         providerRequest = try .authenticated(
-            metadata.tokenEndpoint, metadata: metadata, registration: registration, form: form)
+            metadata.tokenEndpoint, metadata: metadata, client: client, form: form)
     }
 
     /// What the answer proves. `invalid_client` is a failed authentication of the client (RFC 6749 section 5.2), but for

@@ -12,20 +12,21 @@ public struct CodeRequest: Sendable, RedactedDescription {
     ///   - callback: the checked callback; its metadata and attempt are used.
     ///   - scopes: as in the authorization request; nil: the registration's.
     ///   - claims: as in the authorization request.
-    ///   - registration: the client.
+    ///   - client: the client, with its proof.
     ///   - configured: the configured authority's metadata, where the sign-in went to another tenant's: it decides who
     ///     may sign in.
     /// - Throws: when the client cannot prove who it is.
     public init(
         redeeming callback: ValidatedCallback, scopes: [String]? = nil, claims: ClaimsRequest? = nil,
-        registration: ClientRegistration, configured: ProviderMetadata? = nil
+        client: AuthenticatedClient, configured: ProviderMetadata? = nil
     ) throws(OpenIDError) {
+        let registration = client.registration
         self.callback = callback
         admitted = (configured ?? callback.metadata).admittedTenants(listed: registration.allowedTenants)
         self.registration = registration
         self.scopes = scopes ?? registration.scopes
         providerRequest = try .token(
-            at: callback.metadata, registration, scopes: self.scopes, claims: claims,
+            at: callback.metadata, client, scopes: self.scopes, claims: claims,
             grant: [
                 ("grant_type", "authorization_code"), ("code", callback.code),
                 ("redirect_uri", registration.redirectURI), ("code_verifier", callback.attempt.codeVerifier),
@@ -71,17 +72,18 @@ public struct RefreshRequest: Sendable, RedactedDescription {
     ///   - granted: what was granted before, where that is known.
     ///   - claims: a claims challenge to satisfy.
     ///   - metadata: of the authority at which the account signed in, or of another tenant's.
-    ///   - registration: the client.
+    ///   - client: the client, with its proof.
     ///   - configured: the configured authority's metadata, where `metadata` is another tenant's.
     ///   - guestAccountID: for another tenant than the one in which the account signed in, its home account id: as a guest
     ///     the person has another `iss`, `sub` and `oid`, and `client_info` alone is the same.
     /// - Throws: when the client cannot prove who it is.
     public init(
         refreshToken: String, account: KnownIdentity, scopes: [String]? = nil, granted: [String]? = nil,
-        claims: ClaimsRequest? = nil, metadata: ProviderMetadata, registration: ClientRegistration,
+        claims: ClaimsRequest? = nil, metadata: ProviderMetadata, client: AuthenticatedClient,
         configured: ProviderMetadata? = nil,
         guestAccountID: String? = nil
     ) throws(OpenIDError) {
+        let registration = client.registration
         let sendsScopes = metadata.authority.kind != .oidc
         self.granted = sendsScopes ? nil : granted
         self.guestAccountID = guestAccountID
@@ -91,7 +93,7 @@ public struct RefreshRequest: Sendable, RedactedDescription {
         self.registration = registration
         self.scopes = scopes ?? registration.scopes
         providerRequest = try .token(
-            at: metadata, registration, scopes: sendsScopes ? self.scopes : nil, claims: claims,
+            at: metadata, client, scopes: sendsScopes ? self.scopes : nil, claims: claims,
             grant: [("grant_type", "refresh_token"), ("refresh_token", refreshToken)])
     }
 
@@ -132,13 +134,13 @@ public struct KnownIdentity: Sendable, Hashable {
 
 extension ProviderRequest {
     fileprivate static func token(
-        at metadata: ProviderMetadata, _ registration: ClientRegistration, scopes: [String]?, claims: ClaimsRequest?,
+        at metadata: ProviderMetadata, _ client: AuthenticatedClient, scopes: [String]?, claims: ClaimsRequest?,
         grant: [(name: String, value: String)]
     ) throws(OpenIDError) -> ProviderRequest {
         var form = grant
-        if let scopes { form.append(("scope", registration.scopeParameter(scopes))) }
+        if let scopes { form.append(("scope", client.registration.scopeParameter(scopes))) }
         form.append(("client_info", "1"))
-        if let claims = registration.claimsParameter(claims) { form.append(("claims", claims)) }
-        return try .authenticated(metadata.tokenEndpoint, metadata: metadata, registration: registration, form: form)
+        if let claims = client.registration.claimsParameter(claims) { form.append(("claims", claims)) }
+        return try .authenticated(metadata.tokenEndpoint, metadata: metadata, client: client, form: form)
     }
 }

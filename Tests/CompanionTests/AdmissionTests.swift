@@ -20,7 +20,7 @@ import Testing
         configuration.applications[0].authority = authority
         configuration.applications[0].registration = ClientRegistration(
             clientID: before.registration.clientID, redirectURI: before.registration.redirectURI,
-            authentication: before.registration.authentication, scopes: before.registration.scopes,
+            scopes: before.registration.scopes,
             allowedTenants: listed, clientCapabilities: ["cp1"])
     }
 
@@ -251,7 +251,7 @@ import Testing
             { application in
                 application.registration = ClientRegistration(
                     clientID: application.registration.clientID, redirectURI: application.registration.redirectURI,
-                    authentication: application.registration.authentication, scopes: ["user.read"],
+                    scopes: ["user.read"],
                     allowedTenants: [tenant])
             }
         }

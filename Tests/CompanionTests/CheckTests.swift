@@ -433,8 +433,8 @@ extension Site {
         return Application(
             id: "ios", page: .ios, title: "iOS", authority: try Authority(authority, kind: kind),
             registration: ClientRegistration(
-                clientID: "a", redirectURI: "http://localhost:8080/auth/callback", authentication: .publicClient,
-                scopes: []), api: nil)
+                clientID: "a", redirectURI: "http://localhost:8080/auth/callback",
+                scopes: []), credential: .fixed(.publicClient), api: nil)
     }
 }
 
@@ -442,7 +442,7 @@ extension Application {
     fileprivate mutating func register(clientID: String? = nil, redirectURI: String? = nil) {
         registration = ClientRegistration(
             clientID: clientID ?? registration.clientID, redirectURI: redirectURI ?? registration.redirectURI,
-            authentication: registration.authentication, scopes: registration.scopes,
+            scopes: registration.scopes,
             clientCapabilities: registration.clientCapabilities)
     }
 }

@@ -170,7 +170,7 @@ import Testing
                 let portal = configuration.applications[1]
                 configuration.applications[1].registration = ClientRegistration(
                     clientID: portal.registration.clientID, redirectURI: portal.registration.redirectURI,
-                    authentication: portal.registration.authentication, scopes: portal.registration.scopes,
+                    scopes: portal.registration.scopes,
                     allowedTenants: ["99999999-0000-4000-8000-000000000000"])
             },
         ] as [@Sendable (inout CompanionConfiguration) -> Void])

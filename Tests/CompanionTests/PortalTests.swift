@@ -156,8 +156,8 @@ import Testing
             id: "portal", page: .portal, title: "",
             authority: try Authority("https://login.microsoftonline.com/common"),
             registration: ClientRegistration(
-                clientID: "a", redirectURI: publicURL.redirectURI, authentication: .publicClient, scopes: [],
-                allowedTenants: tenants), api: nil)
+                clientID: "a", redirectURI: publicURL.redirectURI, scopes: [],
+                allowedTenants: tenants), credential: .fixed(.publicClient), api: nil)
         application.allowedUsers = users.map(AllowedUser.subject)
         #expect(application.admitsOperators(at: publicURL, mode: mode) == admits)
         application.page = .ios

@@ -114,7 +114,7 @@ import Testing
                 registration: ClientRegistration(
                     clientID: id,
                     redirectURI: isOwn ? publicURL.redirectURI(ofApplication: id) : publicURL.redirectURI,
-                    authentication: .publicClient, scopes: []), api: nil),
+                    scopes: []), credential: .fixed(.publicClient), api: nil),
             metadata: try await directory.metadata(for: authority))
     }
 

@@ -83,14 +83,15 @@ final class Site: Sendable {
         let registration = ClientRegistration(
             clientID: "11111111-2222-4333-8444-555555555555",
             redirectURI: "http://localhost:\(port)\(prefix)/auth/callback",
-            authentication: .secret(secret), scopes: ["user.read"], clientCapabilities: ["cp1"])
+            scopes: ["user.read"], clientCapabilities: ["cp1"])
+        let credential = ClientCredential.fixed(.secret(secret))
         var configuration = CompanionConfiguration(
             port: port,
             applications: try [("ios", Application.Page.ios), ("macos", .macos)].map { id, page in
                 Application(
                     id: id, page: page, title: "\(id) tutorial", authority: try Authority(tenant.authority),
-                    registration: registration, api: tenant.graphURL)
-            } + Site.otherKinds(tenant, registration))
+                    registration: registration, credential: credential, api: tenant.graphURL)
+            } + Site.otherKinds(tenant, registration, credential))
         configuration.database = folder.appendingPathComponent("companion.sqlite").path
         configuration.encryptionKey = .file(folder.appendingPathComponent("companion.key").path)
         configuration.publicURL = try PublicURL("http://localhost:\(port)\(prefix)")
@@ -103,10 +104,12 @@ final class Site: Sendable {
     }
 
     /// One application for each other kind of identity platform, and one of a single tenant.
-    private static func otherKinds(_ tenant: DemoTenant, _ graph: ClientRegistration) throws -> [Application] {
+    private static func otherKinds(
+        _ tenant: DemoTenant, _ graph: ClientRegistration, _ credential: ClientCredential
+    ) throws -> [Application] {
         func registration(_ scopes: [String]) -> ClientRegistration {
             ClientRegistration(
-                clientID: graph.clientID, redirectURI: graph.redirectURI, authentication: graph.authentication,
+                clientID: graph.clientID, redirectURI: graph.redirectURI,
                 scopes: scopes)
         }
         let b2c = try Authority(tenant.b2cAuthority, kind: .b2c)
@@ -114,22 +117,23 @@ final class Site: Sendable {
             Application(
                 id: "contoso", page: .macos, title: "One tenant",
                 authority: try Authority(tenant.authority).withTenant("contoso.example"), registration: graph,
+                credential: credential,
                 api: tenant.graphURL),
             Application(
                 id: "external", page: .external, title: "External",
                 authority: try Authority(tenant.externalAuthority, kind: .external),
-                registration: registration(tenant.externalScopes), api: tenant.externalAPI),
+                registration: registration(tenant.externalScopes), credential: credential, api: tenant.externalAPI),
             Application(
                 id: "b2c", page: .b2c, title: "B2C", authority: b2c,
                 userFlows: [
                     .editProfile: try b2c.withPolicy(tenant.b2cEditProfilePolicy),
                     .resetPassword: try b2c.withPolicy(tenant.b2cResetPasswordPolicy),
                 ],
-                registration: registration(tenant.b2cScopes), api: tenant.b2cAPI),
+                registration: registration(tenant.b2cScopes), credential: credential, api: tenant.b2cAPI),
             Application(
                 id: "provider", page: .external, title: "Any provider",
                 authority: try Authority(tenant.organizationIssuer.replacing("/v2.0", with: "") + "/v2.0", kind: .oidc),
-                registration: registration(["email"]), api: nil, prompt: nil),
+                registration: registration(["email"]), credential: credential, api: nil, prompt: nil),
         ]
     }
 

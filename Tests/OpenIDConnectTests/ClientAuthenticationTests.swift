@@ -19,7 +19,7 @@ struct ClientAuthenticationTests {
         try await RefreshRequest(
             refreshToken: "r", account: KnownIdentity(issuer: "i", subject: "s", tenantID: nil),
             metadata: provider.directory().metadata(for: provider.authority),
-            registration: registration(authentication)
+            client: client(authentication)
         ).providerRequest
     }
 
@@ -97,7 +97,7 @@ struct ClientAuthenticationTests {
             let metadata = try await provider.directory().metadata(for: provider.authority)
             for (grant, expected) in [(CredentialTrial.Grant.clientCredentials, own), (.madeUpCode, code)] {
                 let trial = try CredentialTrial(
-                    grant, metadata: metadata, registration: registration(),
+                    grant, metadata: metadata, client: client(),
                     randomBytes: { [UInt8](repeating: 0xAB, count: $0) })
                 let expected =
                     expected != "accepted at another's"
@@ -114,7 +114,7 @@ struct ClientAuthenticationTests {
             let metadata = try await provider.directory().metadata(for: provider.authority)
             func fields(_ grant: CredentialTrial.Grant) throws -> [String: String] {
                 let trial = try CredentialTrial(
-                    grant, metadata: metadata, registration: registration(.secret("s", method: .post)),
+                    grant, metadata: metadata, client: client(.secret("s", method: .post)),
                     randomBytes: { [UInt8](repeating: 0xAB, count: $0) })
                 return try form(try #require(trial).providerRequest)
             }
@@ -127,7 +127,7 @@ struct ClientAuthenticationTests {
             #expect(code["redirect_uri"] == "http://localhost:8080/auth/callback")
             for grant in CredentialTrial.Grant.allCases {
                 let trial = try CredentialTrial(
-                    grant, metadata: metadata, registration: registration(.publicClient), randomBytes: { _ in [] })
+                    grant, metadata: metadata, client: client(.publicClient), randomBytes: { _ in [] })
                 #expect(trial == nil)
             }
         }
@@ -157,7 +157,7 @@ struct ClientAuthenticationTests {
         let request = try await RefreshRequest(
             refreshToken: "r", account: KnownIdentity(issuer: "i", subject: "s", tenantID: nil),
             scopes: ["User.Read", "Mail.Read"], granted: before,
-            metadata: directory.metadata(for: provider.authority), registration: registration())
+            metadata: directory.metadata(for: provider.authority), client: client())
         #expect(try form(request.providerRequest)["scope"] == sent)
         let answer = try tokenAnswer(idToken: nil, ["scope": said ?? ""])
         let tokens = try await request.tokens(from: answer, directory: directory).tokens
@@ -250,7 +250,7 @@ struct ClientAuthenticationTests {
         let directory = provider.directory()
         let request = try await RefreshRequest(
             refreshToken: "r", account: KnownIdentity(issuer: "i", subject: "s", tenantID: nil), scopes: requested,
-            metadata: directory.metadata(for: provider.authority), registration: registration())
+            metadata: directory.metadata(for: provider.authority), client: client())
         let answer = try tokenAnswer(idToken: nil, ["scope": granted])
         #expect(try await request.tokens(from: answer, directory: directory).tokens.declinedScopes == expected)
     }
@@ -265,7 +265,7 @@ struct ClientAuthenticationTests {
         for (id, fault) in [("uid-1.utid-1", nil), ("uid-2.utid-1", IDTokenFault.otherAccount)] {
             let request = try await RefreshRequest(
                 refreshToken: "r", account: KnownIdentity(issuer: "home", subject: "home", tenantID: otherTenantID),
-                metadata: directory.metadata(for: provider.authority), registration: registration(), guestAccountID: id)
+                metadata: directory.metadata(for: provider.authority), client: client(), guestAccountID: id)
             let error = await openIDError { () async throws(OpenIDError) in
                 _ = try await request.tokens(from: answer, directory: directory)
             }
@@ -282,7 +282,7 @@ struct ClientAuthenticationTests {
             let directory = provider.directory()
             let request = try await RefreshRequest(
                 refreshToken: "r", account: KnownIdentity(issuer: "i", subject: "s", tenantID: nil),
-                metadata: directory.metadata(for: provider.authority), registration: registration())
+                metadata: directory.metadata(for: provider.authority), client: client())
             let error = await openIDError { () async throws(OpenIDError) in
                 _ = try await request.tokens(from: response("", status: 400, type: nil), directory: directory)
             }

@@ -340,7 +340,7 @@ struct IDTokenTests {
         if let callbackIssuer { fields.append(("iss", callbackIssuer)) }
         let callback = try await Callback(fields: fields)
             .validated(against: attempt, metadata: directory.metadata(for: authority))
-        return try CodeRequest(redeeming: callback, registration: registration(allowedTenants: allowedTenants))
+        return try CodeRequest(redeeming: callback, client: client(allowedTenants: allowedTenants))
     }
 
     private func signIn(

@@ -259,7 +259,7 @@ struct KindTests {
         let callback = try await Callback(query: "code=c&state=\(attempt.state)")
             .validated(against: attempt, metadata: directory.metadata(for: provider.authority))
         let request = try CodeRequest(
-            redeeming: callback, registration: registration(allowedTenants: row.allowedTenants))
+            redeeming: callback, client: client(allowedTenants: row.allowedTenants))
         let (text, answer) = try await (token.text(), tokenAnswer(idToken: token.text(), ["expires_in": "3600"]))
         let error = await openIDError { () async throws(OpenIDError) in
             let signedIn = try await request.tokens(from: answer, directory: directory)

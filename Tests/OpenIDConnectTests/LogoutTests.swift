@@ -111,7 +111,7 @@ struct LogoutTests {
     func requests() async throws {
         let none = try TestProvider()
         let without = try await none.directory().metadata(for: none.authority)
-        #expect(try RevocationRequest(refreshToken: "r", metadata: without, registration: registration()) == nil)
+        #expect(try RevocationRequest(refreshToken: "r", metadata: without, client: client()) == nil)
         #expect(UserInfoRequest(accessToken: "a", metadata: without) == nil)
 
         let some = try TestProvider(
@@ -122,7 +122,7 @@ struct LogoutTests {
             ])
         let with = try await some.directory().metadata(for: some.authority)
         let revocation = try #require(
-            try RevocationRequest(refreshToken: "r/1", metadata: with, registration: registration(.secret("s")))
+            try RevocationRequest(refreshToken: "r/1", metadata: with, client: client(.secret("s")))
         ).providerRequest
         #expect(revocation.head.path == "/revoke")
         #expect(String(decoding: revocation.body, as: UTF8.self) == "token=r%2F1&token_type_hint=refresh_token")

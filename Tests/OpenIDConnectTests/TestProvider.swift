@@ -206,12 +206,18 @@ final class TestProvider: Sendable {
 }
 
 /// The client of the tests.
-func registration(
+func client(
     _ authentication: ClientAuthentication = .secret("the-client-secret"), allowedTenants: [String] = [],
     clientCapabilities: [String] = []
-) -> ClientRegistration {
+) -> AuthenticatedClient {
+    AuthenticatedClient(
+        registration(allowedTenants: allowedTenants, clientCapabilities: clientCapabilities),
+        authentication: authentication)
+}
+
+func registration(allowedTenants: [String] = [], clientCapabilities: [String] = []) -> ClientRegistration {
     ClientRegistration(
-        clientID: clientID, redirectURI: "http://localhost:8080/auth/callback", authentication: authentication,
+        clientID: clientID, redirectURI: "http://localhost:8080/auth/callback",
         scopes: ["User.Read"], allowedTenants: allowedTenants, clientCapabilities: clientCapabilities)
 }
 

@@ -313,13 +313,13 @@ struct TokenAnswerTests {
             "redirect_uri": "http://localhost:8080/auth/callback", "code_verifier": attempt.codeVerifier,
             "scope": "User.Read openid profile offline_access", "client_info": "1",
         ]
-        let open = try CodeRequest(redeeming: callback, registration: registration(.publicClient))
+        let open = try CodeRequest(redeeming: callback, client: client(.publicClient))
         #expect(try form(open.providerRequest) == expected)
-        let secret = try CodeRequest(redeeming: callback, registration: registration(.secret("s3cr&t=~ ")))
+        let secret = try CodeRequest(redeeming: callback, client: client(.secret("s3cr&t=~ ")))
         #expect(try form(secret.providerRequest) == expected.merging(["client_secret": "s3cr&t=~ "]) { $1 })
         let more = try CodeRequest(
             redeeming: callback, scopes: ["Mail.Read"], claims: ClaimsRequest(json: #"{"a":1}"#),
-            registration: registration(.publicClient, clientCapabilities: ["cp1"]))
+            client: client(.publicClient, clientCapabilities: ["cp1"]))
         #expect(
             try form(more.providerRequest)
                 == expected.merging([
@@ -341,7 +341,7 @@ struct TokenAnswerTests {
         let provider = try TestProvider()
         let request = try await RefreshRequest(
             refreshToken: "the-refresh-token", account: Self.account, claims: ClaimsRequest(json: #"{"a":1}"#),
-            metadata: provider.directory().metadata(for: provider.authority), registration: registration())
+            metadata: provider.directory().metadata(for: provider.authority), client: client())
         #expect(
             try form(request.providerRequest) == [
                 "client_id": clientID, "client_secret": "the-client-secret", "grant_type": "refresh_token",
@@ -349,7 +349,7 @@ struct TokenAnswerTests {
                 "client_info": "1", "claims": #"{"a":1}"#,
             ])
         #expect(
-            "\(request) \(registration().authentication)" == "RefreshRequest(redacted) ClientAuthentication(redacted)")
+            "\(request) \(client().authentication)" == "RefreshRequest(redacted) ClientAuthentication(redacted)")
     }
 
     private func refresh(_ answer: ProviderResponse) async throws -> RefreshedTokens {
@@ -357,7 +357,7 @@ struct TokenAnswerTests {
         let directory = provider.directory()
         let request = try await RefreshRequest(
             refreshToken: "old", account: Self.account, metadata: directory.metadata(for: provider.authority),
-            registration: registration())
+            client: client())
         return try await request.tokens(from: answer, directory: directory)
     }
 

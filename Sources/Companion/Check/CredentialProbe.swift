@@ -26,7 +26,7 @@ struct CredentialProbe: Sendable {
     func result(for application: Application) async -> Result {
         let credentials = ClientCredentials(now: now, randomBytes: SessionStore.secureRandomBytes)
         guard let metadata = try? await directory.metadata(for: application.authority),
-            let registration = try? credentials.registration(of: application)
+            let authenticated = try? credentials.client(of: application)
         else { return .notTried }
         // Others need not know a grant that no sign-in uses.
         let grants: [CredentialTrial.Grant] =
@@ -35,7 +35,7 @@ struct CredentialProbe: Sendable {
         for grant in grants {
             guard
                 let trial = try? CredentialTrial(
-                    grant, metadata: metadata, registration: registration,
+                    grant, metadata: metadata, client: authenticated,
                     randomBytes: SessionStore.secureRandomBytes)
             else { return .notTried }
             result = await self.result(of: trial, application, at: metadata)

@@ -14,10 +14,9 @@ public struct Application: Sendable {
     public var authority: Authority
     /// B2C's other user flows.
     public var userFlows: [UserFlow: Authority]
-    /// The relying party's registration at the authority. What proves who it is, is read from `credential` when it is
-    /// needed.
+    /// The relying party's registration at the authority.
     public var registration: ClientRegistration
-    /// How the application proves who it is.
+    /// How the application proves who it is: read when it is needed, to make an `AuthenticatedClient` of the registration.
     public var credential: ClientCredential
     /// The API that `/api/{app}/me` calls; nil asks the provider's UserInfo endpoint.
     public var api: String?
@@ -52,11 +51,9 @@ public struct Application: Sendable {
     public var kind: Kind { authority.kind }
 
     /// An application as configured.
-    ///
-    /// - Parameter credential: nil takes what the registration holds.
     public init(
         id: String, page: Page, title: String, authority: Authority, userFlows: [UserFlow: Authority] = [:],
-        registration: ClientRegistration, credential: ClientCredential? = nil, api: String?,
+        registration: ClientRegistration, credential: ClientCredential, api: String?,
         prompt: Prompt? = .selectAccount, extraQueryParameters: [String] = []
     ) {
         self.id = id
@@ -65,7 +62,7 @@ public struct Application: Sendable {
         self.authority = authority
         self.userFlows = userFlows
         self.registration = registration
-        self.credential = credential ?? .fixed(registration.authentication)
+        self.credential = credential
         self.api = api
         self.prompt = prompt
         self.extraQueryParameters = extraQueryParameters

@@ -3,114 +3,70 @@ import OpenIDConnect
 
 /// One application of the configuration: what each kind of identity platform needs, and what it may leave out.
 extension ConfigurationReading {
+    /// Reads one application; nil where that makes a mistake.
     mutating func application(_ id: String, publicURL: PublicURL) -> Application? {
-        let prefix = "apps.\(id)"
         let before = mistakes.all.count
         let letters = id.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
         if id.isEmpty || !letters || Route.reserved.contains(id) {
             mistakes.add(
-                prefix, "is no name for an application; use lower-case letters, digits and -, not api, auth or assets")
+                "apps.\(id)",
+                "is no name for an application; use lower-case letters, digits and -, not api, auth or assets")
         }
-        let page: Application.Page? = choice("\(prefix).page") ?? Application.Page(rawValue: id)
-        if page == nil {
-            let pages = Application.Page.allCases.map(\.rawValue).joined(separator: ", ")
-            mistakes.add("\(prefix).page", "is missing; say which page to show: \(pages)")
-        }
-        let kind: Application.Kind = choice("\(prefix).kind") ?? .workforce
-        let clientID = text("\(prefix).client_id") ?? ""
-        if clientID.isEmpty {
-            mistakes.add("\(prefix).client_id", "is missing; copy “Application (client) ID” from the app registration")
-        }
-        let credential = credential(prefix, publicURL: publicURL)
-        let (authority, userFlows) = authorities(prefix, kind: kind)
-        let api = api(prefix, kind: kind)
-        let promptText = text("\(prefix).prompt")
-        let prompt = promptText.flatMap(Prompt.init(rawValue:))
-        if let promptText, prompt == nil || prompt == Prompt.none, promptText != SignInOptions.ifNecessary {
-            mistakes.add(
-                "\(prefix).prompt",
-                "must be if_necessary, select_account, login, consent or create, not “\(promptText)”")
-        }
-        let extra = list("\(prefix).extra_query_parameters")
-        for name in extra
-        where AuthorizationRequest.ownParameters.contains(name) || SignInOptions.ownFields.contains(name) {
-            mistakes.add("\(prefix).extra_query_parameters", "has “\(name)”, which the companion sets by itself")
-        }
-        let tenants = listedTenants(prefix)
-        let allowedUsers = authority.map { listedUsers(prefix, at: $0, tenants: tenants) } ?? []
-        let redirectURI: RedirectURI = choice("\(prefix).redirect_uri") ?? .shared
-        let expires = date("\(prefix).client_secret_expires")
-        guard mistakes.all.count == before, let page, let authority else { return nil }
+        let settings = ApplicationSettings(id, reading: &self)
+        let credential = credential(of: id, settings, publicURL: publicURL)
+        let (authority, userFlows) = authorities(of: id, settings)
+        let allowedUsers = authority.map { listedUsers(of: id, settings, at: $0) } ?? []
+        guard mistakes.all.count == before, let page = settings.page, let clientID = settings.clientID, let authority
+        else { return nil }
         var application = Application(
-            id: id, page: page, title: text("\(prefix).title") ?? page.title, authority: authority,
-            userFlows: userFlows,
+            id: id, page: page, title: settings.title, authority: authority, userFlows: userFlows,
             registration: ClientRegistration(
                 clientID: clientID,
-                redirectURI: redirectURI == .own ? publicURL.redirectURI(ofApplication: id) : publicURL.redirectURI,
-                authentication: .publicClient,
-                scopes: scopes(prefix, kind: kind, clientID: clientID),
-                allowedTenants: tenants,
-                clientCapabilities: kind == .workforce ? ["cp1"] : []),
-            credential: credential, api: api,
-            prompt: promptText == nil ? (kind == .oidc ? nil : .selectAccount) : prompt, extraQueryParameters: extra)
+                redirectURI: settings.redirectURI == .own
+                    ? publicURL.redirectURI(ofApplication: id) : publicURL.redirectURI,
+                scopes: settings.scopes,
+                allowedTenants: settings.allowedTenants,
+                clientCapabilities: settings.kind == .workforce ? ["cp1"] : []),
+            credential: credential, api: settings.api, prompt: settings.prompt,
+            extraQueryParameters: settings.extraQueryParameters)
         application.allowedUsers = allowedUsers
-        application.clientSecretExpires = expires
+        application.clientSecretExpires = settings.clientSecretExpires
         return application
     }
 
-    /// Whether providers send people back to an address of all applications or of this one alone.
-    private enum RedirectURI: String, CaseIterable { case shared, own }
-
-    // MARK: Who may sign in
-
-    private mutating func listedTenants(_ prefix: String) -> [String] {
-        let tenants = list("\(prefix).allowed_tenants")
-        for tenant in tenants where UUID(uuidString: tenant) == nil {
-            mistakes.add(
-                "\(prefix).allowed_tenants",
-                "has “\(tenant)”, which is no tenant id; copy “Directory (tenant) ID” from that tenant's overview page")
-        }
-        return tenants
-    }
-
     private mutating func listedUsers(
-        _ prefix: String, at authority: Authority, tenants: [String]
+        of id: String, _ settings: ApplicationSettings, at authority: Authority
     ) -> [AllowedUser] {
-        list("\(prefix).allowed_users").flatMap { user in
+        settings.allowedUsers.flatMap { user in
             do throws(AllowedUser.Mistake) {
-                return try AllowedUser.entries(user, at: authority, listed: tenants)
+                return try AllowedUser.entries(user, at: authority, listed: settings.allowedTenants)
             } catch {
-                mistakes.add("\(prefix).allowed_users", "has “\(user)”, which \(error.reason)")
+                mistakes.add("apps.\(id).allowed_users", "has “\(user)”, which \(error.reason)")
                 return []
             }
         }
     }
 
-    // MARK: Authorities
-
     private mutating func authorities(
-        _ prefix: String, kind: Application.Kind
+        of id: String, _ settings: ApplicationSettings
     ) -> (Authority?, [Application.UserFlow: Authority]) {
-        let policies = Application.UserFlow.allCases.compactMap { flow in
-            text("\(prefix).policies.\(flow.rawValue)").map { (flow, $0) }
-        }
+        let kind = settings.kind
+        let policies = Application.UserFlow.allCases.compactMap { flow in settings.policies[flow].map { (flow, $0) } }
         if kind != .b2c, let (flow, _) = policies.first {
-            mistakes.add("\(prefix).policies.\(flow.rawValue)", "belongs to the kind b2c, not \(kind.rawValue)")
+            mistakes.add("apps.\(id).policies.\(flow.rawValue)", "belongs to the kind b2c, not \(kind.rawValue)")
         }
-        guard var configured = text("\(prefix).authority") ?? (kind == .workforce ? Self.commonAuthority : nil) else {
-            mistakes.add("\(prefix).authority", "is missing; write it as \(kind.authorityExample)")
-            return (nil, [:])
-        }
-        let named = Dictionary(policies) { first, _ in first }
+        guard var configured = settings.authority else { return (nil, [:]) }
         // The sign-in flow may stand in the authority, or beside it.
-        if kind == .b2c, let signIn = named[.signIn], !configured.lowercased().hasSuffix("/" + signIn.lowercased()) {
+        if kind == .b2c, let signIn = settings.policies[.signIn],
+            !configured.lowercased().hasSuffix("/" + signIn.lowercased())
+        {
             configured += (configured.hasSuffix("/") ? "" : "/") + signIn
         }
         let authority: Authority
         do {
             authority = try Authority(configured, kind: kind)
         } catch {
-            mistakes.add("\(prefix).authority", "“\(configured)” \(error)")
+            mistakes.add("apps.\(id).authority", "“\(configured)” \(error)")
             return (nil, [:])
         }
         var userFlows: [Application.UserFlow: Authority] = [:]
@@ -118,84 +74,52 @@ extension ConfigurationReading {
             do {
                 userFlows[flow] = try authority.withPolicy(policy)
             } catch {
-                mistakes.add("\(prefix).policies.\(flow.rawValue)", "“\(policy)” \(error)")
+                mistakes.add("apps.\(id).policies.\(flow.rawValue)", "“\(policy)” \(error)")
             }
         }
         return (authority, userFlows)
     }
 
-    private static var commonAuthority: String { "https://login.microsoftonline.com/common" }
-
-    // MARK: The API
-
-    private mutating func api(_ prefix: String, kind: Application.Kind) -> String? {
-        let configured = text("\(prefix).api") ?? (kind == .workforce ? "https://graph.microsoft.com/v1.0/me" : nil)
-        guard let configured else {
-            if kind != .oidc {
-                mistakes.add("\(prefix).api", "is missing; a tenant of the kind \(kind.rawValue) has an API of its own")
-            }
-            return nil
-        }
-        let url = URL(string: configured)
-        let isOutbound =
-            url?.scheme == "https" || (url?.scheme == "http" && PublicURL.isLoopback(url?.host ?? ""))
-        if !isOutbound || (url?.host ?? "").isEmpty {
-            mistakes.add("\(prefix).api", "must be an https:// URL (http:// only for localhost)")
-        }
-        return configured
-    }
-
-    private func scopes(_ prefix: String, kind: Application.Kind, clientID: String) -> [String] {
-        let scopes = list("\(prefix).scopes")
-        if !scopes.isEmpty { return scopes }
-        return switch kind {
-        case .workforce: ["user.read"]
-        // B2C gives an access token for the application itself, which is what its own API takes.
-        case .b2c: [clientID]
-        case .external, .oidc: []
-        }
-    }
-
-    // MARK: Client authentication
-
-    private mutating func credential(_ prefix: String, publicURL: PublicURL) -> ClientCredential {
-        let method: ClientAuthentication.SecretMethod? = choice("\(prefix).client_authentication")
-        let names = ["client_secret", "client_secret_file", "certificate_file", "federated_token_file"]
-        let given = names.filter { text("\(prefix).\($0)") != nil }
+    private mutating func credential(
+        of id: String, _ settings: ApplicationSettings, publicURL: PublicURL
+    ) -> ClientCredential {
+        let method = settings.clientAuthentication
+        let proofs: [(name: String, credential: ClientCredential?)] = [
+            ("client_secret", settings.clientSecret.map { .fixed(.secret($0, method: method)) }),
+            ("client_secret_file", settings.clientSecretFile.map { .secretFile($0, method: method) }),
+            (
+                "certificate_file",
+                settings.certificateFile.map {
+                    .certificateFiles(certificate: $0, privateKey: settings.privateKeyFile ?? "")
+                }
+            ),
+            ("federated_token_file", settings.federatedTokenFile.map { .federatedTokenFile($0) }),
+        ]
+        let given = proofs.filter { $0.credential != nil }
         if given.count > 1 {
             mistakes.add(
-                "\(prefix).\(given[1])", "stands beside \(given[0]); one proof of who the application is must go")
+                "apps.\(id).\(given[1].name)",
+                "stands beside \(given[0].name); one proof of who the application is must go")
         }
-        if let privateKey = path("\(prefix).private_key_file"), given.first != "certificate_file" {
-            mistakes.add("\(prefix).certificate_file", "is missing beside the private key \(privateKey)")
+        if let privateKey = settings.privateKeyFile, given.first?.name != "certificate_file" {
+            mistakes.add("apps.\(id).certificate_file", "is missing beside the private key \(privateKey)")
         }
-        let credential: ClientCredential
-        switch given.first {
-        case "client_secret":
-            return .fixed(.secret(text("\(prefix).client_secret") ?? "", method: method))
-        case "client_secret_file":
-            credential = .secretFile(path("\(prefix).client_secret_file") ?? "", method: method)
-        case "federated_token_file":
-            credential = .federatedTokenFile(path("\(prefix).federated_token_file") ?? "")
-        case "certificate_file":
-            guard let privateKey = path("\(prefix).private_key_file") else {
-                mistakes.add("\(prefix).private_key_file", "is missing beside the certificate")
-                return .fixed(.publicClient)
-            }
-            credential = .certificateFiles(
-                certificate: path("\(prefix).certificate_file") ?? "", privateKey: privateKey)
-        default:
+        guard let (name, proof) = given.first, let credential = proof else {
             if !PublicURL.isLoopback(publicURL.host) {
                 mistakes.add(
-                    "\(prefix).client_secret_file",
+                    "apps.\(id).client_secret_file",
                     "is missing; without a secret the companion runs on localhost only")
             }
             return .fixed(.publicClient)
         }
+        if name == "certificate_file", settings.privateKeyFile == nil {
+            mistakes.add("apps.\(id).private_key_file", "is missing beside the certificate")
+            return credential
+        }
         do {
             _ = try ClientCredentials.read(credential)
         } catch {
-            mistakes.add("\(prefix).\(given[0])", "\(error)")
+            mistakes.add("apps.\(id).\(name)", "\(error)")
         }
         return credential
     }
@@ -216,12 +140,34 @@ extension Application.Page {
 }
 
 extension Application.Kind {
-    fileprivate var authorityExample: String {
+    /// An authority of this kind.
+    var authorityExample: String {
         switch self {
         case .workforce: "https://login.microsoftonline.com/common"
         case .external: "https://contoso.ciamlogin.com"
         case .b2c: "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/b2c_1_susi"
         case .oidc: "https://id.example.com, the provider's issuer"
+        }
+    }
+
+    /// What a sign-in asks for unless configured.
+    func scopes(clientID: String) -> [String] {
+        switch self {
+        case .workforce: ["user.read"]
+        // B2C gives an access token for the application itself, which is what its own API takes.
+        case .b2c: [clientID]
+        case .external, .oidc: []
+        }
+    }
+}
+
+extension Application.UserFlow {
+    /// What people use it for.
+    var purpose: String {
+        switch self {
+        case .signIn: "signing up or in, where the authority does not name it"
+        case .editProfile: "changing one's profile"
+        case .resetPassword: "setting a new password"
         }
     }
 }

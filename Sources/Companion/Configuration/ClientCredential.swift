@@ -51,21 +51,22 @@ final class ClientCredentials: Sendable {
         self.randomBytes = randomBytes
     }
 
-    /// The application's registration with its credential as it is now.
+    /// The application's client with its credential as it is now.
     ///
+    /// - Returns: what the endpoints take at which the client proves who it is.
     /// - Throws: ``Problem`` `provider_rejected_client` when the credential cannot be read: the operator's fault, which
     ///   signs nobody out.
-    func registration(of application: Application) throws(Problem) -> ClientRegistration {
-        var registration = application.registration
+    func client(of application: Application) throws(Problem) -> AuthenticatedClient {
         do {
-            registration.authentication = try present(application.id, application.credential).authentication
+            return AuthenticatedClient(
+                application.registration,
+                authentication: try present(application.id, application.credential).authentication)
         } catch {
             throw Problem(
                 .providerRejectedClient,
                 "The companion cannot prove to the identity provider who it is. Tell the operator.",
                 reason: "\(application.id): \(error)")
         }
-        return registration
     }
 
     /// Whether an application's credential can be read now, and when it ends as far as anybody has said. One that was read

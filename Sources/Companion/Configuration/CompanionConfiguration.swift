@@ -2,8 +2,8 @@ import Foundation
 import OpenIDConnect
 import SessionStore
 
-/// Everything that an operator can decide, checked. Made by ``CompanionConfiguration/read(options:environment:file:)``
-/// or, for the demo, in code; whoever holds one need not check again.
+/// Everything that an operator can decide, checked, so that nobody need check it again. `Settings.swift` declares the keys;
+/// ``CompanionConfiguration/read(options:environment:file:needsApplications:)`` reads them.
 public struct CompanionConfiguration: Sendable {
     /// The address to bind.
     public var host: String
@@ -26,17 +26,17 @@ public struct CompanionConfiguration: Sendable {
     /// How long a session lives at most.
     public var sessionMaximum: Duration
     /// How long nobody touches a kiosk until its page counts down.
-    public var kioskCountdownAfter: Duration = .seconds(20)
+    public var kioskCountdownAfter: Duration
     /// How long nobody touches a kiosk until whoever is signed in there is signed out, by the server if not by the page.
-    public var kioskIdle: Duration = .seconds(60)
+    public var kioskIdle: Duration
     /// The hosts that the kiosk's browser may go to besides our own, the authorities' and Microsoft's: those of federated
     /// providers. See ``KioskPolicy``.
-    public var kioskHosts: [String] = []
+    public var kioskHosts: [String]
     /// The networks of the fronts whose `X-Forwarded-Proto` counts (what came to them by plain http is sent to https), and
     /// whose `X-Forwarded-For`: whom ``limits`` count.
     public var trustedProxies: [AddressRange]
     /// How much one address may ask for.
-    public var limits = Limits()
+    public var limits: Limits
     /// The applications, in the order in which the home page lists them.
     public var applications: [Application]
     /// The secret of the demo's application at the demo tenant; nil makes one that nobody knows. For trying the tenant
@@ -48,9 +48,9 @@ public struct CompanionConfiguration: Sendable {
     /// Where `/metrics` is served, apart from everything else; nil serves it to this machine itself on `host` and `port`.
     public var metricsListener: ListenAddress?
     /// How much of the database people who are not signed in may take up.
-    public var newcomers = SessionStore.NewcomerLimits()
+    public var newcomers: SessionStore.NewcomerLimits
     /// Whether each request is a line of level info; else only of level debug, and a warning where it failed here.
-    public var logRequests = false
+    public var logRequests: Bool
 
     /// The least severe log level that is written: trace, debug, info, notice, warning, error or critical.
     public var logLevel: String
@@ -70,21 +70,9 @@ public struct CompanionConfiguration: Sendable {
     ///   - port: the port to bind.
     ///   - applications: the applications to serve.
     public init(port: Int, applications: [Application] = []) {
-        host = "127.0.0.1"
-        self.port = port
-        publicURL = .localhost(port: port)
-        database = SessionStore.Configuration.defaultPath
-        publicFolder = "Public"
-        deviceMode = .private
-        tokenDisplay = .masked
-        encryptionKey = .file("companion.key")
-        sessionIdle = DeviceMode.private.sessionIdle
-        sessionMaximum = DeviceMode.private.sessionMaximum
-        trustedProxies = []
+        var reading = ConfigurationReading(options: ["port": String(port)])
+        self.init(reading: &reading)
         self.applications = applications
-        demoControlURL = nil
-        logLevel = "info"
-        logFormat = .text
     }
 }
 
@@ -102,7 +90,10 @@ extension CompanionConfiguration {
 }
 
 /// An address to listen on.
-public struct ListenAddress: Sendable, Equatable {
+public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
+    /// Where the server listens unless configured.
+    public static let standard = ListenAddress(host: "127.0.0.1", port: 8080)
+
     /// A name or an address.
     public var host: String
     /// The TCP port; 0 lets the kernel choose.
@@ -113,6 +104,9 @@ public struct ListenAddress: Sendable, Equatable {
         self.host = host
         self.port = port
     }
+
+    /// As the configuration has it: `host:port`, with an IPv6 address in brackets.
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     /// Takes `host:port` apart, with an IPv6 address in brackets; nil when it is neither.
     init?(_ text: String) {
@@ -163,6 +157,12 @@ public enum EncryptionKey: Sendable, CustomStringConvertible {
     case file(String)
     /// The key itself, base64 of 32 bytes; further ones behind it open what they sealed before.
     case value(String)
+
+    /// The key itself where it is given, else a file.
+    init(_ text: String?, file: String?, besides database: String) {
+        let folder = URL(fileURLWithPath: database).deletingLastPathComponent()
+        self = text.map(Self.value) ?? .file(file ?? folder.appendingPathComponent("companion.key").path)
+    }
 
     /// Never the key itself.
     public var description: String {

@@ -1,4 +1,3 @@
-import Configuration
 import Foundation
 import Yams
 
@@ -10,8 +9,14 @@ struct ConfigurationFile {
     private(set) var applications: [String] = []
     /// Every key that has a value, as `session.idle_minutes`.
     private(set) var keys: [String] = []
-    /// The values, for swift-configuration's hierarchy.
-    private(set) var values: [AbsoluteConfigKey: ConfigValue] = [:]
+    /// The values by key.
+    private(set) var values: [String: Value] = [:]
+
+    /// What stands behind a key.
+    enum Value: Equatable {
+        case text(String)
+        case list([String])
+    }
 
     /// The empty file.
     init() {}
@@ -46,6 +51,11 @@ struct ConfigurationFile {
             }
             let keyPath = path + [name]
             let key = keyPath.joined(separator: ".")
+            guard !name.contains(".") else {
+                mistakes.add(
+                    key, "has a dot in a name; write each part below the one before it, as session: { max_hours: 1 }")
+                continue
+            }
             if path == ["apps"] { applications.append(name) }
             switch value {
             case .mapping(let inner):
@@ -57,15 +67,13 @@ struct ConfigurationFile {
                     continue
                 }
                 keys.append(key)
-                values[AbsoluteConfigKey(keyPath)] = ConfigValue(.stringArray(items), isSecret: false)
+                values[key] = .list(items)
             case .scalar(let scalar):
                 if scalar.string.isEmpty || (scalar.style == .plain && ["null", "~"].contains(scalar.string)) {
                     continue
                 }
                 keys.append(key)
-                let content: ConfigContent =
-                    ConfigurationKeys.isList(key) ? .stringArray([scalar.string]) : .string(scalar.string)
-                values[AbsoluteConfigKey(keyPath)] = ConfigValue(content, isSecret: false)
+                values[key] = .text(scalar.string)
             case .alias:
                 mistakes.add(key, "is a YAML alias, which is not supported")
             }

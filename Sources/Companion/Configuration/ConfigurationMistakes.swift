@@ -1,4 +1,4 @@
-/// All that is wrong with a configuration, in one list, so that an operator mends it in one go.
+/// All that is wrong with a configuration, in one list, so that an operator fixes it in one go.
 public struct ConfigurationMistakes: Error, CustomStringConvertible {
     /// One mistake.
     public struct Mistake: Sendable, Equatable {
@@ -15,7 +15,11 @@ public struct ConfigurationMistakes: Error, CustomStringConvertible {
         all.append(Mistake(key: key, reason: reason))
     }
 
-    /// The list as an operator reads it, one mistake a line, each with its environment variable's name.
+    mutating func add(_ others: ConfigurationMistakes) {
+        all += others.all
+    }
+
+    /// The list as an operator reads it, one mistake a line.
     public var description: String {
         let count = all.count == 1 ? "1 mistake" : "\(all.count) mistakes"
         return all.reduce("The configuration has \(count):") { text, mistake in

@@ -245,13 +245,14 @@ final class SignInFlow: Sendable {
         _ validated: ValidatedCallback, _ attempt: SignInAttempt, _ application: Application,
         _ purpose: AttemptPurpose, _ metadata: ProviderMetadata
     ) async throws -> SignedInTokens {
-        var registration = try providers.credentials.registration(of: application)
-        registration.redirectURI = purpose.redirectURI
+        var authenticated = try providers.credentials.client(of: application)
+        authenticated.registration.redirectURI = purpose.redirectURI
         let directory = providers.directory
         let request = try CodeRequest(
-            redeeming: validated, scopes: attempt.requestedScopes, claims: purpose.claims, registration: registration,
+            redeeming: validated, scopes: attempt.requestedScopes, claims: purpose.claims, client: authenticated,
             configured: try await directory.metadata(for: application.authority))
-        let client = TokenThrottle.Client(tokenEndpoint: metadata.tokenEndpoint, id: registration.clientID)
+        let client = TokenThrottle.Client(
+            tokenEndpoint: metadata.tokenEndpoint, id: authenticated.registration.clientID)
         return try await providers.exchange.run(request.providerRequest, by: client, .code) {
             try await request.tokens(from: $0, directory: directory)
         }

@@ -113,10 +113,10 @@ struct SignOutFlow: Sendable {
         Task.detached(executorPreference: Worker.current) {
             do {
                 let metadata = try await providers.directory.metadata(for: application.authority)
-                let registration = try providers.credentials.registration(of: application)
+                let client = try providers.credentials.client(of: application)
                 guard
                     let request = try RevocationRequest(
-                        refreshToken: refreshToken, metadata: metadata, registration: registration)
+                        refreshToken: refreshToken, metadata: metadata, client: client)
                 else { return }
                 let status = try await providers.client.send(request.providerRequest).head.status
                 if status.kind == .successful {

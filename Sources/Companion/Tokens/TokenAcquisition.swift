@@ -233,14 +233,15 @@ final class TokenAcquisition: Sendable {
     private func redeem(_ refreshToken: String, _ wish: Wish, granted: [String]?) async throws -> NewTokens {
         let (application, account, directory) = (wish.asking.application, wish.asking.account, providers.directory)
         let metadata = try await directory.metadata(for: wish.authority)
-        let registration = try providers.credentials.registration(of: application)
+        let authenticated = try providers.credentials.client(of: application)
         let request = try RefreshRequest(
             refreshToken: refreshToken,
             account: KnownIdentity(issuer: account.issuer, subject: account.subject, tenantID: account.tenantID),
             scopes: wish.scopes, granted: granted, claims: wish.demand.claims, metadata: metadata,
-            registration: registration, configured: try await directory.metadata(for: application.authority),
+            client: authenticated, configured: try await directory.metadata(for: application.authority),
             guestAccountID: wish.target.tenant == nil ? nil : account.id)
-        let client = TokenThrottle.Client(tokenEndpoint: metadata.tokenEndpoint, id: registration.clientID)
+        let client = TokenThrottle.Client(
+            tokenEndpoint: metadata.tokenEndpoint, id: authenticated.registration.clientID)
         let refreshed = try await providers.exchange.run(
             request.providerRequest, by: client, .refresh(accountID: account.id),
             admit: { () throws(Problem) in

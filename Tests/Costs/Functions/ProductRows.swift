@@ -50,10 +50,10 @@
         let languages = try Languages(folder: folder + "/languages", cookieName: "companion-language")
         let publicURL = try PublicURL("https://companion.example")
         let registration = ClientRegistration(
-            clientID: "c", redirectURI: "https://a/b", authentication: .secret("s"), scopes: [])
+            clientID: "c", redirectURI: "https://a/b", scopes: [])
         var application = Application(
             id: "ios", page: .ios, title: "t", authority: try Authority("https://login.microsoftonline.com/common"),
-            registration: registration, api: nil)
+            registration: registration, credential: .fixed(.secret("s")), api: nil)
         application.extraQueryParameters = ["x"]
         let own = application
         var configuration = CompanionConfiguration(port: 8080, applications: [own])

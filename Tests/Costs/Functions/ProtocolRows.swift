@@ -175,7 +175,7 @@
             },
             Row(name: "authorization URLs") { text in
                 let registration = ClientRegistration(
-                    clientID: "c", redirectURI: "https://a/b", authentication: .secret("s"), scopes: [])
+                    clientID: "c", redirectURI: "https://a/b", scopes: [])
                 let attempt = AuthorizationAttempt(state: "s", nonce: "n", codeVerifier: "v")
                 _ = AuthorizationRequest(loginHint: text, scopes: text.split(separator: " ").map(String.init)).url(
                     metadata: metadata, registration: registration, attempt: attempt)

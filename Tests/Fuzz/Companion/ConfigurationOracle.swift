@@ -18,21 +18,18 @@ import Foundation
     try hold(mistakes.all.allSatisfy { first.contains($0.reason) }, "The file's mistakes are reported")
 
     // Lists, paths (which are relative to the file), secrets and applications differ by design.
-    guard mistakes.all.isEmpty, file.applications.isEmpty,
-        file.keys.allSatisfy({ ConfigurationKeys.general.contains($0) && !isApart($0) })
-    else { return }
-    let reading = ConfigurationReading(options: [:], environment: [:], file: scratchFile.path)
+    guard mistakes.all.isEmpty, file.applications.isEmpty else { return }
     var environment: [String: String] = [:]
-    for key in file.keys { environment[ConfigurationKeys.environmentName(of: key)] = reading.text(key) }
+    for key in file.keys {
+        guard case .text(let text) = file.values[key],
+            let setting = CompanionConfiguration.settings.first(where: { $0.key == key }), setting.form == .text
+        else { return }
+        environment[setting.environmentName] = text
+    }
     guard environment.count == file.keys.count else { return }
     for (ours, theirs) in zip(outcome(environment: environment).split(separator: "\n"), first.split(separator: "\n")) {
         try agree(ours, theirs, "The environment says the same as the file")
     }
-}
-
-private func isApart(_ key: String) -> Bool {
-    key.hasSuffix("_file") || ConfigurationKeys.isList(key)
-        || ConfigurationKeys.environmentOnly.contains(ConfigurationKeys.lastPart(of: key))
 }
 
 /// A file of this process's own: the fuzzer runs several.

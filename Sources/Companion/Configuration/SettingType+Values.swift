@@ -1,0 +1,119 @@
+import Foundation
+import OpenIDConnect
+import SessionStore
+
+// The types of settings that are the companion's own.
+
+extension SettingType where Value == ListenAddress {
+    /// An address and its port.
+    ///
+    /// - Parameter example: for people who wrote something else.
+    static func address(example: String) -> SettingType {
+        one("address:port") { text throws(WrongValue) in
+            guard let address = ListenAddress(text) else {
+                throw WrongValue("must be an address and a port, as \(example)")
+            }
+            return address
+        }
+    }
+}
+
+extension SettingType where Value == PublicURL {
+    /// An origin and, where it shares its host with others, a path.
+    static var publicURL: SettingType {
+        one("URL", text: \.address) { text throws(WrongValue) in
+            do throws(PublicURL.Mistake) {
+                return try PublicURL(text)
+            } catch {
+                throw WrongValue(error.reason)
+            }
+        }
+    }
+}
+
+extension SettingType where Value == String {
+    /// Keys for sealing, as `companion.key` holds them.
+    static var encryptionKey: SettingType {
+        one("text, in the environment only", form: .secret) { text throws(WrongValue) in
+            guard (try? KeyRing(text: text)) != nil else {
+                throw WrongValue(
+                    "must be the base64 of 32 bytes, as `openssl rand -base64 32` prints; after a rotation NEW,OLD")
+            }
+            return text
+        }
+    }
+
+    /// Where an access token may be sent.
+    static var outboundURL: SettingType {
+        one("URL") { text throws(WrongValue) in
+            let url = URL(string: text)
+            let host = url?.host ?? ""
+            guard !host.isEmpty, url?.scheme == "https" || (url?.scheme == "http" && PublicURL.isLoopback(host)) else {
+                throw WrongValue("must be an https:// URL (http:// only for localhost)")
+            }
+            return text
+        }
+    }
+}
+
+extension SettingType where Value == [AddressRange] {
+    /// Addresses and networks.
+    static var networks: SettingType {
+        list("list of addresses and networks (CIDR)") { text throws(WrongValue) in
+            guard let range = AddressRange(text) else { throw WrongValue(", which is no address or CIDR network") }
+            return range
+        }
+    }
+}
+
+extension SettingType where Value == [String] {
+    /// Texts without a comma or a space in them.
+    ///
+    /// - Parameter item: what each of them is, for people.
+    static func texts(_ item: String) -> SettingType { list("list of \(item)") { $0 } }
+
+    /// Hosts that a kiosk's browser may go to.
+    static var kioskHosts: SettingType {
+        list("list of hosts") { text throws(WrongValue) in
+            guard KioskPolicy.isHost(text) else {
+                throw WrongValue("; write a host alone, as adfs.contoso.com, or *.contoso.com for all below")
+            }
+            return text
+        }
+    }
+
+    /// Microsoft's names of tenants that nobody can give to another one.
+    static var tenants: SettingType {
+        list("list of tenant ids") { text throws(WrongValue) in
+            guard UUID(uuidString: text) != nil else {
+                throw WrongValue(
+                    ", which is no tenant id; copy “Directory (tenant) ID” from that tenant's overview page")
+            }
+            return text
+        }
+    }
+
+    /// Parameters of an authorization request that the companion does not set by itself.
+    static var extraQueryParameters: SettingType {
+        list("list of names") { text throws(WrongValue) in
+            guard !AuthorizationRequest.ownParameters.contains(text), !SignInOptions.ownFields.contains(text) else {
+                throw WrongValue(", which the companion sets by itself")
+            }
+            return text
+        }
+    }
+}
+
+extension SettingType where Value == Prompt? {
+    /// The prompts that people see; nil is MSAL's "if necessary".
+    static var prompt: SettingType {
+        let choices = "if_necessary, select_account, login, consent, create"
+        return one(choices, text: { $0?.rawValue ?? SignInOptions.ifNecessary }) { text throws(WrongValue) in
+            if text == SignInOptions.ifNecessary { return nil }
+            guard let prompt = Prompt(rawValue: text), prompt != Prompt.none else {
+                throw WrongValue(text, noneOf: choices)
+            }
+            return prompt
+        }
+    }
+}
