@@ -443,6 +443,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         for (place, part) in unsent.enumerated() {
             let count = OutputBuffer.send(part, to: descriptor)
             guard count >= 0 else { return close() }
+            // Of `writing`, or of the phase after it.
             if count > 0 { startsDeadline = true }
             guard count == part.count else {
                 phase = .writing([part.dropFirst(count)] + unsent[(place + 1)...], then: next)
@@ -450,7 +451,6 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
             }
         }
         phase = next
-        startsDeadline = true
     }
 
     // MARK: The end
