@@ -72,6 +72,26 @@ import Testing
         }
     }
 
+    @Test func `a client that goes on sending while its answers wait has to wait itself`() async throws {
+        try await withServer { port, _ in
+            let hasToWait = try await blocking {
+                let client = try RawClient(port: port, receiveBuffer: 16 * 1024)
+                try client.send("GET /big HTTP/1.1\r\nHost: a\r\n\r\n")
+                let head = "POST /sink HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n"
+                let request = Array(head.utf8) + [UInt8](repeating: 0x78, count: 1_000_000)
+                var sent = 0
+                // Many times what the kernels' buffers hold.
+                while sent < 64 << 20 {
+                    let count = client.offer(Array(request[(sent % request.count)...]))
+                    sent += count
+                    if count == 0, !client.hasRoom(withinMilliseconds: 1000) { return true }
+                }
+                return false
+            }
+            #expect(hasToWait)
+        }
+    }
+
     @Test func manyPipelinedRequestsAreAnsweredInOrder() async throws {
         try await withServer { port, _ in
             let bodies = try await blocking {

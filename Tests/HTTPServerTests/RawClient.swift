@@ -132,8 +132,13 @@ final class RawClient: @unchecked Sendable {
     }
 
     /// Whether something can be read, or the end has come.
-    func hasInput(withinMilliseconds timeout: Int32) -> Bool {
-        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    func hasInput(withinMilliseconds timeout: Int32) -> Bool { isReady(for: POLLIN, within: timeout) }
+
+    /// Whether the kernel takes something.
+    func hasRoom(withinMilliseconds timeout: Int32) -> Bool { isReady(for: POLLOUT, within: timeout) }
+
+    private func isReady(for events: Int32, within timeout: Int32) -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         return poll(&request, 1, timeout) > 0
     }
 
