@@ -75,15 +75,19 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // What several test targets share.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "ExpiringTests", dependencies: ["Expiring"], swiftSettings: settings),
-        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "CLinux"], swiftSettings: settings),
         .testTarget(
-            name: "HTTPWireTests", dependencies: ["HTTPWire"], exclude: ["Corpus"], swiftSettings: settings),
+            name: "EventLoopTests", dependencies: ["EventLoop", "CLinux", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPWire", "EventLoop", "CLinux"],
+            name: "HTTPWireTests", dependencies: ["HTTPWire", "TestSupport"], exclude: ["Corpus"],
             swiftSettings: settings),
         .testTarget(
-            name: "HTTPClientTests", dependencies: ["HTTPClient", "EventLoop", "HTTPServer", "HTTPWire"],
+            name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPWire", "EventLoop", "CLinux", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "HTTPClientTests", dependencies: ["HTTPClient", "EventLoop", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", jwtKit, crypto, cryptoExtras, x509],
@@ -99,11 +103,12 @@ let package = Package(
             name: "CompanionTests",
             dependencies: [
                 "Companion", "DemoTenant", "HTTPClient", "HTTPServer", "EventLoop", "HTTPWire", "OpenIDConnect",
-                "SessionStore", crypto, cryptoExtras,
+                "SessionStore", "TestSupport", crypto, cryptoExtras,
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "FuzzTests", dependencies: ["HTTPWire", "OpenIDConnect", "Companion", "DemoTenant", httpTypes],
+            name: "FuzzTests",
+            dependencies: ["HTTPWire", "OpenIDConnect", "Companion", "DemoTenant", "TestSupport", httpTypes],
             path: "Tests/Fuzz", exclude: ["Corpus", "Driver", "README.md", "run"],
             swiftSettings: settings),
         // What Tests/Costs/run counts the instructions of. Empty in a release build.

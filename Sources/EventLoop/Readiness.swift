@@ -16,8 +16,6 @@ public struct Readiness: OptionSet, Sendable, Hashable {
     public static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
     /// Asked for: deliver on changes only. The handler must then read or write until the kernel says EAGAIN.
     public static let edgeTriggered = Readiness(rawValue: EPOLLET.rawValue)
-    /// Asked for: of several workers watching one listener, wake one. Such a watch cannot be updated.
-    public static let exclusive = Readiness(rawValue: EPOLLEXCLUSIVE.rawValue)
     /// Delivered: the connection has an error; reading or writing tells which.
     public static let error = Readiness(rawValue: EPOLLERR.rawValue)
     /// Delivered: both halves have ended.

@@ -4,25 +4,23 @@ public struct TimerID: Hashable, Sendable {
     let generation: UInt32
 }
 
-/// Pending timers in a binary heap that knows where each timer sits: adding and cancelling cost O(log n), putting a
-/// deadline off costs O(1), and a cancelled timer's closure goes at once.
+/// Pending timers in a binary heap that knows where each timer sits: adding and cancelling cost O(log n), and a
+/// cancelled timer's closure goes at once.
 struct TimerHeap {
     private struct Entry {
-        /// Never later than the timer's own deadline: one that was put off is moved when it comes up.
-        var key: MonotonicTime
+        var deadline: MonotonicTime
         /// Timers of one deadline fire in the order in which they were added.
         var sequence: UInt64
         var slot: UInt32
 
         static func < (left: Entry, right: Entry) -> Bool {
-            left.key == right.key ? left.sequence < right.sequence : left.key < right.key
+            left.deadline == right.deadline ? left.sequence < right.sequence : left.deadline < right.deadline
         }
     }
 
     private struct Slot {
         var generation: UInt32
         var position: Int
-        var deadline: MonotonicTime
         var fire: (() -> Void)?
     }
 
@@ -34,34 +32,22 @@ struct TimerHeap {
 
     var count: Int { heap.count }
 
-    /// When to look next; it may be earlier than any timer is due.
-    var earliest: MonotonicTime? { heap.first?.key }
+    /// When the next timer is due.
+    var earliest: MonotonicTime? { heap.first?.deadline }
 
     mutating func add(at deadline: MonotonicTime, _ fire: @escaping () -> Void) -> TimerID {
         let slot: UInt32
         if let reused = free.popLast() {
             slot = reused
-            slots[Int(slot)].deadline = deadline
             slots[Int(slot)].fire = fire
         } else {
             slot = UInt32(slots.count)
-            slots.append(Slot(generation: 0, position: 0, deadline: deadline, fire: fire))
+            slots.append(Slot(generation: 0, position: 0, fire: fire))
         }
-        heap.append(Entry(key: deadline, sequence: nextSequence, slot: slot))
+        heap.append(Entry(deadline: deadline, sequence: nextSequence, slot: slot))
         nextSequence &+= 1
         siftUp(from: heap.count - 1)
         return TimerID(slot: slot, generation: slots[Int(slot)].generation)
-    }
-
-    /// False when the timer has fired or was cancelled.
-    mutating func move(_ id: TimerID, to deadline: MonotonicTime) -> Bool {
-        guard let position = position(of: id) else { return false }
-        slots[Int(id.slot)].deadline = deadline
-        if deadline < heap[position].key {
-            heap[position].key = deadline
-            siftUp(from: position)
-        }
-        return true
     }
 
     /// False when the timer has fired or was cancelled.
@@ -73,14 +59,8 @@ struct TimerHeap {
 
     /// The next timer due at `now` among those added before `limit`, taken out.
     mutating func popDue(at now: MonotonicTime, addedBefore limit: UInt64) -> (() -> Void)? {
-        while let first = heap.first, first.key <= now, first.sequence < limit {
-            let deadline = slots[Int(first.slot)].deadline
-            if deadline <= first.key { return remove(at: 0) }
-            // Put off since: even if it is due by now, others may be due before it.
-            heap[0].key = deadline
-            siftDown(from: 0)
-        }
-        return nil
+        guard let first = heap.first, first.deadline <= now, first.sequence < limit else { return nil }
+        return remove(at: 0)
     }
 
     private func position(of id: TimerID) -> Int? {

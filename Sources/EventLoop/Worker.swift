@@ -91,7 +91,7 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
     /// Runs a task's job on this worker: `Task(executorPreference: worker)`.
     public func enqueue(_ job: consuming ExecutorJob) { accept(.job(UnownedJob(job))) }
 
-    /// Runs `body` on this worker and returns its answer; at once when the caller is on it already.
+    /// Runs `body` on this worker and returns what it returns; at once when the caller is on it already.
     public func perform<Answer: Sendable>(_ body: @escaping @Sendable (Worker) -> Answer) async -> Answer {
         if isCurrent { return body(self) }
         return await withCheckedContinuation { continuation in
@@ -138,13 +138,13 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
     }
 
     /// How many descriptors are watched.
-    public var watchCount: Int {
+    var watchCount: Int {
         checkConfinement()
         return watches.count
     }
 
     /// How many timers are pending.
-    public var timerCount: Int {
+    var timerCount: Int {
         checkConfinement()
         return timers.count
     }
@@ -166,7 +166,7 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         return watch
     }
 
-    /// Changes what `watch` is for. Answers false when the watch has ended or the kernel refused.
+    /// Changes what `watch` is for. Returns false when the watch has ended or the kernel refused.
     @discardableResult
     public func update(_ watch: Watch, for readiness: Readiness) -> Bool {
         checkConfinement()
@@ -207,15 +207,7 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         return id
     }
 
-    /// Gives a pending timer a new deadline, `delay` after `now`; a later one costs next to nothing. Answers false
-    /// when it has fired or was cancelled.
-    @discardableResult
-    public func moveTimer(_ id: TimerID, after delay: Duration) -> Bool {
-        checkConfinement()
-        return timers.move(id, to: time + delay)
-    }
-
-    /// Cancels a pending timer and releases its closure. Answers false when it has fired or was cancelled.
+    /// Cancels a pending timer and releases its closure. Returns false when it has fired or was cancelled.
     @discardableResult
     public func cancelTimer(_ id: TimerID) -> Bool {
         checkConfinement()
@@ -313,7 +305,8 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         if !hasLocal {
             local.removeAll(keepingCapacity: local.capacity <= 4096)
             localHead = 0
-        } else if localHead >= 4096 {
+        } else if localHead >= local.count / 2 {
+            // Less is left than has run, so that no item is moved more than once on average.
             local.removeFirst(localHead)
             localHead = 0
         }

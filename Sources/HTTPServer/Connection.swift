@@ -6,42 +6,115 @@ import HTTPWire
 
 /// One client connection: the whole of its state machine.
 ///
-/// It reads a request, has it answered, and only then reads on, so that pipelined requests are answered in order
-/// and a client that sends faster than it reads waits in its own kernel. Bytes are read into the lane's buffer and
-/// parsed there; the connection holds bytes of its own only while a request or an answer is incomplete.
+/// A connection is in one phase at a time, and the phase's payload is all that it knows of the request under way.
 ///
-/// - A client that has ended its half (FIN) still gets its answer; one that has reset the connection has its handler
-///   cancelled. TCP does not tell a client that is gone from one that only ended its half until we write to it.
-/// - An answer after which unread input may be left is followed by a lingering close (RFC 9112 §9.6).
+/// | in phase | when | it goes on to |
+/// |---|---|---|
+/// | `idle`, `head` | a part of a head comes | `head` |
+/// | `idle`, `head` | a head comes that is answered at once | `idle`, or `ending` |
+/// | `idle`, `head` | a head comes whose body is collected for a handler, or skipped | `body` |
+/// | `body` | its end comes, and the answer is ready | `idle`, or `ending` |
+/// | `body` | its end comes, and a handler is to give the answer | `handling` |
+/// | `handling` | the handler returns | `idle`, or `ending` |
+/// | `idle`, `head`, `body` | the client ends its half | `ending` |
+/// | `head`, `body` | the bytes break the protocol's rules → 4xx, 5xx | `ending` |
+/// | `head`, `body`, `handling` | the deadline passes → 408, 408, 503 | `ending` |
+/// | all but `lingering` | the kernel does not take all of the output | `writing`, which keeps the phase |
+/// | `writing` | everything is sent | the phase that it kept |
+/// | `ending` | everything is sent, and unread input may be left (RFC 9112 §9.6) | `lingering` |
+/// | `ending` | everything is sent, and the client expects the end | `closed` |
+/// | `lingering` | the client ends its half, or sends too much | `closed` |
+/// | `idle`, `head` without a byte | the server stops, or needs the place for another (`idle` only) | `closed` |
+/// | `idle`, `head` without a byte, `writing`, `lingering` | the deadline passes | `closed` |
+/// | any | the connection is reset, or the grace of a stop is over | `closed` |
+///
+/// The laws:
+/// - Input is read only in `idle`, `head` and `body`. So pipelined requests are answered in order, and a client that
+///   sends faster than it reads waits in its own kernel.
+/// - What is sent leaves when the turn ends, with one system call for all answers of the turn.
+/// - Each phase has one deadline, which starts when the phase is entered. Only `writing` starts it anew, at each step
+///   of progress: a client may read slowly, but it may not send slowly.
+/// - An answer says `Connection: close` if and only if `ending` follows it. No later request is read then.
+/// - A handler runs only in `handling`. Whatever else ends that phase cancels the handler's task, and `ending` or
+///   `closed` follows, so that an answer which comes too late finds no phase that wants it.
+/// - A client that has ended its half still gets its answers; one that has reset the connection has its handler
+///   cancelled. TCP does not distinguish a client that is gone from one that only ended its half until we write to it.
+/// - The connection holds bytes of its own only while a request or an answer is incomplete: it reads into the lane's
+///   buffer, parses there, and puts answers together in the lane's output.
 ///
 /// `@unchecked Sendable`: touched only on the worker of its lane, where its handlers' tasks run too.
 final class Connection: ReadinessHandler, @unchecked Sendable {
-    private enum State {
-        /// Requests are read.
-        case receiving
-        /// A handler's task runs.
-        case handling
-        /// Everything is answered and our half ended; input is thrown away until the client ends its half.
-        case lingering
+    private enum Phase {
+        /// Nothing of the next request has come.
+        case idle
+        /// A request's head is read. Every connection begins with this phase, and so with this deadline.
+        case head
+        /// A request's body is read, and what came of it is kept if a handler wants it.
+        case body(Exchange, Reply, [UInt8])
+        /// A handler runs. There is no task yet while the handler runs for the first time, within the turn's reading.
+        case handling(Exchange, Task<Void, Never>?)
+        /// These parts of the output wait, in order, until the client makes room.
+        indirect case writing([ArraySlice<UInt8>], then: Phase)
+        /// The last answer was given. It was not expected to be the last if requests may be under way behind it.
+        case ending(isExpected: Bool)
+        /// Our half has ended. This many bytes of input were read since, and thrown away.
+        case lingering(Int)
         case closed
+
+        /// Whose deadline holds.
+        var stage: Stage? {
+            switch self {
+            case .idle: .idle
+            case .head: .head
+            case .body: .body
+            case .handling: .handler
+            case .writing: .write
+            case .lingering: .linger
+            // It does not outlast the turn.
+            case .ending: nil
+            case .closed: nil
+            }
+        }
+
+        var isReading: Bool {
+            switch self {
+            case .idle, .head, .body: true
+            default: false
+            }
+        }
+
+        /// The phase itself, or the one that waits until everything is sent.
+        var afterWriting: Phase { if case .writing(_, let next) = self { next } else { self } }
+
+        /// The request under way, once its head has come.
+        var exchange: Exchange? {
+            switch self {
+            case .body(let exchange, _, _), .handling(let exchange, _): exchange
+            default: nil
+            }
+        }
     }
 
-    /// What a request's summary tells of its begin.
-    private struct Origin {
-        let began: MonotonicTime
-        var mark = RequestMark()
-    }
-
-    /// A request whose body is still to come or whose handler runs.
+    /// A request whose head has come, and what its summary needs of its begin.
     private struct Exchange {
         let head: RequestHead
-        let origin: Origin
-        let reply: Reply
-        /// What came of the body, where a handler wants it.
-        var body: [UInt8] = []
+        let began: MonotonicTime
+        let mark: RequestMark
     }
 
-    /// So often a connection reads before others have their turn.
+    /// What the kernel has for us to read, as far as its edges and our reads have shown.
+    private enum Input {
+        /// Nothing until the next edge.
+        case none
+        /// Perhaps something.
+        case some
+        /// Perhaps something, and the client's end behind it.
+        case last
+        /// The client's end was read.
+        case ended
+    }
+
+    /// A connection reads this many times before others have their turn.
     private static let readsPerTurn = 16
 
     let peer: PeerAddress
@@ -55,31 +128,13 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     var previous: Connection?
     var next: Connection?
 
-    private var state = State.receiving
+    private var phase = Phase.head
+    /// The phase was entered in this turn; its deadline starts when the turn ends.
+    private var startsDeadline = false
+    private var input = Input.none
     private var parser: RequestParser
-    private var exchange: Exchange?
-    private var task: Task<Void, Never>?
-    /// Tells the present handler's answer from one that comes after its deadline.
-    private var taskNumber: UInt32 = 0
     /// What was read and not consumed.
     private var received: [UInt8] = []
-    /// What could not be sent yet, in order.
-    private var unsent: [ArraySlice<UInt8>] = []
-    private var lingeredBytes = 0
-
-    /// The kernel may have input for us: set by an edge, cleared when a read has emptied the socket.
-    private var mayRead = false
-    private var peerHasEnded = false
-    /// `received` holds bytes that the parser has not seen.
-    private var hasUnparsed = false
-    /// No further request is read; when the output is out, the connection ends.
-    private var isEnding = false
-    /// Requests may be under way that will not be answered: the client did not expect the end.
-    private var endsUnexpectedly = false
-    private var isAdvancing = false
-    /// The present stage's deadline starts anew.
-    private var restartsDeadline = false
-    private var hasServed = false
 
     /// Takes over the descriptor.
     init(_ descriptor: Int32, peer: PeerAddress, lane: Lane) {
@@ -93,25 +148,21 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
 
     func ready(_ readiness: Readiness, on worker: Worker) {
         if !readiness.isDisjoint(with: [.error, .hangUp]) { return close() }
-        if readiness.contains(.peerClosed) { peerHasEnded = true }
-        if readiness.contains(.read) { mayRead = true }
-        if readiness.contains(.write), !unsent.isEmpty {
-            sendRest()
-            guard unsent.isEmpty else { return }
+        switch input {
+        case .none, .some: input = readiness.contains(.peerClosed) ? .last : readiness.contains(.read) ? .some : input
+        case .last, .ended: break
         }
+        if readiness.contains(.write) { sendRest() }
         advance()
     }
 
     func deadlineHasPassed() {
-        switch stage {
-        case .head where parser.isMidRequest || !received.isEmpty:
+        switch phase {
+        case .head where !received.isEmpty:
             refuse(.requestTimeout, "The request's head did not arrive in time.")
         case .body:
             refuse(.requestTimeout, "The request's body did not arrive in time.")
-        case .handler:
-            let late = task
-            task = nil
-            taskNumber &+= 1
+        case .handling(_, let late):
             refuse(.serviceUnavailable, "The server did not finish in time. Try again later.")
             late?.cancel()
         default:
@@ -122,52 +173,56 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
 
     /// The server stops: an idle connection ends, unless a request waits in the kernel; others do when they are idle.
     func finishUp() {
-        mayRead = true
+        if input == .none { input = .some }
         advance()
     }
 
     func close() {
-        guard state != .closed else { return }
-        state = .closed
-        let task = task
-        self.task = nil
-        exchange = nil
+        if case .closed = phase { return }
+        let last = phase.afterWriting
+        phase = .closed
         received = []
-        unsent = []
         lane.forget(self)
         if let watch { lane.worker.unwatchAndClose(watch) }
-        task?.cancel()
+        if case .handling(_, let task) = last { task?.cancel() }
     }
 
-    private var isMidRequest: Bool { parser.isMidRequest || !received.isEmpty }
-
-    // MARK: The way of a request
+    // MARK: The turn
 
     /// Goes as far as there is input to read and room to write.
     private func advance() {
         var reads = 0
-        isAdvancing = true
-        while state == .receiving, takesRequests, reads < Self.readsPerTurn, step() { reads += 1 }
-        isAdvancing = false
+        if !received.isEmpty, phase.isReading { parseReceived() }
+        while reads < Self.readsPerTurn, phase.isReading, read() { reads += 1 }
         flush()
-        if unsent.isEmpty, state == .receiving {
-            if isEnding { end() } else if lane.closesIdle, !isMidRequest, !mayRead { close() }
+        switch phase {
+        case .ending(let isExpected): end(isExpected: isExpected)
+        case .idle, .head: if lane.closesIdle, received.isEmpty, input == .none { close() }
+        default: break
         }
         // The rest of a client that sends without end has its turn after the other connections.
         if reads == Self.readsPerTurn { _ = lane.worker.addTimer(after: .zero) { self.advance() } }
-        if state == .lingering { drain() }
-        setDeadline()
+        drain()
+        if startsDeadline, let stage = phase.stage {
+            startsDeadline = false
+            lane.enter(self, stage)
+        }
     }
 
-    private var takesRequests: Bool { unsent.isEmpty && !isEnding }
-
-    /// False when there is nothing to parse now.
-    private func step() -> Bool {
-        if hasUnparsed {
-            parseReceived()
-            return true
+    /// Enters `next`, or has it follow when everything is sent.
+    private func enter(_ next: Phase) {
+        if case .writing(let unsent, _) = phase {
+            phase = .writing(unsent, then: next)
+        } else {
+            phase = next
+            startsDeadline = true
         }
-        guard mayRead else { return false }
+    }
+
+    // MARK: The way of a request
+
+    /// Reads once and parses what came. False when there is nothing to read now, or never will be.
+    private func read() -> Bool {
         let count = receive()
         guard count > 0 else { return false }
         let buffer = UnsafeRawBufferPointer(rebasing: lane.receiveBuffer[..<count])
@@ -175,7 +230,6 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
             let bytes = buffer.assumingMemoryBound(to: UInt8.self)
             let consumed = consume(bytes.span)
             received = Array(bytes[consumed...])
-            hasUnparsed = hasUnparsed && !received.isEmpty
         } else {
             received.append(contentsOf: buffer)
             parseReceived()
@@ -183,42 +237,43 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         return true
     }
 
+    /// Costs nothing to speak of when the parser has seen everything before.
     private func parseReceived() {
         let bytes = received
         let consumed = consume(bytes.span)
         // What waits for more is not copied: a request that comes byte by byte would cost the square of its size.
         if consumed > 0 { received = consumed == bytes.count ? [] : Array(bytes[consumed...]) }
-        hasUnparsed = hasUnparsed && !received.isEmpty
     }
 
     /// Reads into the lane's buffer; 0 when there is nothing now, or never will be.
     private func receive() -> Int {
+        guard input == .some || input == .last else { return 0 }
         let buffer = lane.receiveBuffer
         var count: Int
         repeat { count = recv(descriptor, buffer.baseAddress, buffer.count, 0) } while count < 0 && errno == EINTR
         if count > 0 {
             // A short read has emptied the socket; what comes later is a new edge. An end that is known to follow
             // is not, and must be read.
-            if count < buffer.count, !peerHasEnded { mayRead = false }
+            if count < buffer.count, input == .some { input = .none }
             return count
         }
-        mayRead = false
         if count == 0 {
-            peerHasEnded = true
-            if state == .receiving { isEnding = true } else { close() }
-        } else if errno != EAGAIN {
-            close()
+            input = .ended
+            if phase.isReading { enter(.ending(isExpected: true)) } else { close() }
+        } else {
+            if errno != EAGAIN { close() }
+            input = .none
         }
         return 0
     }
 
-    /// Answers how many bytes were consumed, and sets `hasUnparsed` when it stopped before the parser wanted to.
+    /// Parses what came while requests are read. Returns how many bytes were consumed.
     private func consume(_ bytes: Span<UInt8>) -> Int {
         var offset = 0
-        while state == .receiving, takesRequests {
+        while phase.isReading {
             switch parser.next(bytes, at: &offset) {
             case .needMoreBytes:
-                hasUnparsed = false
+                if case .idle = phase, offset < bytes.count { enter(.head) }
                 return offset
             case .head(let head, let framing): begin(head, framing, moreIsHere: offset < bytes.count)
             case .body(let range): append(bytes.extracting(range))
@@ -226,36 +281,33 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
             case .failure(let error): refuse(error.status, error.reason)
             }
         }
-        hasUnparsed = true
         return offset
     }
 
     private func begin(_ head: RequestHead, _ framing: BodyFraming, moreIsHere: Bool) {
-        restartsDeadline = true
-        hasServed = true
-        var origin = Origin(began: lane.shared.configuration.onRequestEnd == nil ? lane.worker.now : .read())
-        let reply = lane.shared.responder.reply(to: head, from: peer, mark: &origin.mark)
+        let began = lane.shared.configuration.onRequestEnd == nil ? lane.worker.now : .read()
+        var mark = RequestMark()
+        let reply = lane.shared.responder.reply(to: head, from: peer, mark: &mark)
+        let exchange = Exchange(head: head, began: began, mark: mark)
         switch reply {
         case .handler(let maxBodyBytes, _):
-            exchange = Exchange(head: head, origin: origin, reply: reply)
+            enter(.body(exchange, reply, []))
             parser.maxBodyBytes = maxBodyBytes
             let isWanted = if case .length(let length) = framing { length <= maxBodyBytes } else { framing == .chunked }
             if head.expectsContinue, isWanted, !moreIsHere { lane.output.appendContinue() }
         case .response, .asset:
             switch framing {
             case .none:
-                respond(reply, to: head, origin)
+                respond(reply, to: exchange)
             case .length(let length)
             where length <= lane.shared.configuration.limits.maxSkippedBodyBytes && !head.expectsContinue:
                 // A body that no one asked for, but short and on its way, is skipped first: a proxy that has the
                 // answer may hand the connection to its next client, whose request would be taken for the rest of
                 // this body (seen with HAProxy 2.6.12).
-                exchange = Exchange(head: head, origin: origin, reply: reply)
+                enter(.body(exchange, reply, []))
                 parser.maxBodyBytes = length
             default:
-                isEnding = true
-                endsUnexpectedly = true
-                respond(reply, to: head, origin)
+                respond(reply, to: exchange, leavingItsBody: true)
             }
         case .close:
             // What earlier requests on this connection were answered still goes out.
@@ -265,104 +317,98 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     }
 
     private func append(_ bytes: Span<UInt8>) {
-        guard case .handler = exchange?.reply else { return }
-        bytes.withUnsafeBufferPointer { exchange?.body.append(contentsOf: $0) }
+        guard case .body(let exchange, let reply, var body) = phase, case .handler = reply else { return }
+        // Without a second reference to its bytes the body grows in place.
+        phase = .idle
+        bytes.withUnsafeBufferPointer { body.append(contentsOf: $0) }
+        phase = .body(exchange, reply, body)
     }
 
+    /// The end of a body that was collected or skipped. A request without one may have been answered at its head.
     private func endOfRequest() {
-        guard let exchange else { return }
-        guard case .handler(_, let handler) = exchange.reply else {
-            self.exchange = nil
-            return respond(exchange.reply, to: exchange.head, exchange.origin)
-        }
-        let request = Request(head: exchange.head, body: exchange.body, peer: peer)
-        self.exchange?.body = []
-        state = .handling
-        restartsDeadline = true
-        taskNumber &+= 1
-        let number = taskNumber
+        guard case .body(let exchange, let reply, let body) = phase else { return }
+        guard case .handler(_, let handler) = reply else { return respond(reply, to: exchange) }
+        enter(.handling(exchange, nil))
+        let request = Request(head: exchange.head, body: body, peer: peer)
         let task = Task.immediateDetached(executorPreference: lane.worker) {
             let response = await handler(request)
-            self.handlerHasFinished(number, response)
+            self.handlerHasFinished(response)
         }
-        if state == .handling, number == taskNumber { self.task = task }
+        if case .handling = phase { phase = .handling(exchange, task) }
     }
 
-    private func handlerHasFinished(_ number: UInt32, _ response: Response) {
-        guard state == .handling, number == taskNumber, let exchange else { return }
-        task = nil
-        state = .receiving
-        self.exchange = nil
-        respond(response, to: exchange.head, exchange.origin)
-        if !isAdvancing { advance() }
+    private func handlerHasFinished(_ response: Response) {
+        guard case .handling(let exchange, let task) = phase.afterWriting else { return }
+        respond(.response(response), to: exchange)
+        // Without a task this is the turn that read the request, and it goes on by itself.
+        if task != nil { advance() }
     }
 
     // MARK: Answers
 
-    private func respond(_ reply: Reply, to head: RequestHead, _ origin: Origin) {
+    /// - Parameter leavesBody: Whether the request has a body that is neither collected nor skipped.
+    private func respond(_ reply: Reply, to exchange: Exchange, leavingItsBody leavesBody: Bool = false) {
+        let persistence = proceed(after: exchange.head, leavingItsBody: leavesBody)
         switch reply {
-        case .response(let response): respond(response, to: head, origin)
-        case .asset(let asset): respond(asset, to: head, origin)
+        case .response(let response): respond(response, to: exchange, persistence)
+        case .asset(let asset): respond(asset, to: exchange, persistence)
         case .handler, .close: break
         }
     }
 
-    private func respond(_ response: Response, to head: RequestHead, _ origin: Origin) {
+    /// Enters the phase after an answer and returns how the answer announces it. This comes before the answer is sent,
+    /// because `writing` keeps the phase that it finds.
+    private func proceed(after head: RequestHead, leavingItsBody leavesBody: Bool) -> Persistence {
+        guard head.keepAlive, !leavesBody, !lane.isStopping else {
+            enter(.ending(isExpected: !head.keepAlive && !leavesBody))
+            return .close
+        }
+        enter(.idle)
+        return Persistence(for: head)
+    }
+
+    private func respond(_ response: Response, to exchange: Exchange, _ persistence: Persistence) {
         var response = response
         if !(200..<600).contains(response.status.code) {
             lane.shared.logger.error("a handler answered with status \(response.status.code); 500 was sent instead")
             response = lane.shared.errorResponse(.internalServerError, "The server made a mistake.")
         }
-        lane.output.appendHead(of: response, persistence(after: head))
-        let hasBody = head.method != .head && ResponseWriter.mayHaveBody(response.status)
+        lane.output.appendHead(of: response, persistence)
+        let hasBody = exchange.head.method != .head && ResponseWriter.mayHaveBody(response.status)
         if hasBody { send(body: response.body[...]) }
-        report(head, response.status, hasBody ? response.body.count : 0, origin)
+        report(exchange, response.status, hasBody ? response.body.count : 0)
     }
 
-    private func respond(_ asset: Asset, to head: RequestHead, _ origin: Origin) {
-        let answer = AssetAnswer(asset, to: head)
+    private func respond(_ asset: Asset, to exchange: Exchange, _ persistence: Persistence) {
+        let answer = AssetAnswer(asset, to: exchange.head)
         if case .refused(let status, let detail, let fields) = answer {
             var response = lane.shared.errorResponse(status, detail)
             for field in fields { response.headerFields[field.name] = field.value }
-            return respond(response, to: head, origin)
+            return respond(response, to: exchange, persistence)
         }
-        lane.output.appendHead(of: asset, answer, persistence(after: head))
-        let body = head.method == .head ? [] : answer.body(of: asset)
+        lane.output.appendHead(of: asset, answer, persistence)
+        let body = exchange.head.method == .head ? [] : answer.body(of: asset)
         send(body: body)
-        report(head, answer.status, body.count, origin)
+        report(exchange, answer.status, body.count)
     }
 
     /// An answer of the server's own, after which the connection ends.
     private func refuse(_ status: HTTPResponse.Status, _ detail: String) {
-        let exchange = exchange
-        self.exchange = nil
-        if state == .handling { state = .receiving }
-        isEnding = true
-        endsUnexpectedly = true
+        let exchange = phase.exchange
+        enter(.ending(isExpected: false))
         let response = lane.shared.errorResponse(status, detail)
         lane.output.appendHead(of: response, .close)
         let isHead = exchange?.head.method == .head
         if !isHead { send(body: response.body[...]) }
-        report(exchange?.head, status, isHead ? 0 : response.body.count, exchange?.origin ?? Origin(began: .read()))
+        report(exchange, status, isHead ? 0 : response.body.count)
     }
 
-    private func persistence(after head: RequestHead) -> Persistence {
-        if !head.keepAlive { isEnding = true }
-        if lane.isStopping, !isEnding {
-            isEnding = true
-            endsUnexpectedly = true
-        }
-        return isEnding ? .close : Persistence(for: head)
-    }
-
-    private func report(
-        _ head: RequestHead?, _ status: HTTPResponse.Status, _ bodyBytes: Int, _ origin: Origin
-    ) {
+    private func report(_ exchange: Exchange?, _ status: HTTPResponse.Status, _ bodyBytes: Int) {
         guard let onRequestEnd = lane.shared.configuration.onRequestEnd else { return }
         onRequestEnd(
             RequestSummary(
-                head: head, status: status, duration: .read() - origin.began, bodyBytes: bodyBytes, peer: peer,
-                mark: origin.mark))
+                head: exchange?.head, status: status, duration: exchange.map { .read() - $0.began } ?? .zero,
+                bodyBytes: bodyBytes, peer: peer, mark: exchange?.mark ?? RequestMark()))
     }
 
     // MARK: Output
@@ -374,67 +420,57 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
 
     /// Sends what has been put together, with one system call.
     private func flush(with body: ArraySlice<UInt8> = []) {
-        guard state != .closed, !(lane.output.isEmpty && body.isEmpty) else { return lane.output.removeAll() }
+        if case .closed = phase { return lane.output.removeAll() }
+        guard !(lane.output.isEmpty && body.isEmpty) else { return }
         defer { lane.output.removeAll() }
-        guard unsent.isEmpty else {
-            unsent.append(lane.output.bytes[...])
-            if !body.isEmpty { unsent.append(body) }
+        if case .writing(let unsent, let next) = phase {
+            phase = .writing(unsent + [lane.output.bytes[...], body].filter { !$0.isEmpty }, then: next)
             return
         }
         let headCount = lane.output.bytes.count
         let count = lane.output.send(to: descriptor, body)
         guard count >= 0 else { return close() }
+        guard count < headCount + body.count else { return }
+        var unsent: [ArraySlice<UInt8>] = []
         if count < headCount { unsent.append(ArraySlice(Array(lane.output.bytes[count...]))) }
-        if !body.isEmpty, count < headCount + body.count { unsent.append(body.dropFirst(max(0, count - headCount))) }
-        if !unsent.isEmpty { restartsDeadline = true }
+        if !body.isEmpty { unsent.append(body.dropFirst(max(0, count - headCount))) }
+        phase = .writing(unsent, then: phase)
+        startsDeadline = true
     }
 
     private func sendRest() {
-        while let part = unsent.first {
+        guard case .writing(let unsent, let next) = phase else { return }
+        for (place, part) in unsent.enumerated() {
             let count = OutputBuffer.send(part, to: descriptor)
             guard count >= 0 else { return close() }
-            if count > 0 { lane.enter(self, .write) }
+            // Of `writing`, or of the phase after it.
+            if count > 0 { startsDeadline = true }
             guard count == part.count else {
-                unsent[0] = part.dropFirst(count)
+                phase = .writing([part.dropFirst(count)] + unsent[(place + 1)...], then: next)
                 return
             }
-            unsent.removeFirst()
         }
+        phase = next
     }
 
     // MARK: The end
 
     /// Everything is sent. Unread input would make the kernel's close a reset, which can destroy the answer before
     /// the client has read it; so our half is ended first and the rest of the input thrown away.
-    private func end() {
-        if peerHasEnded && !mayRead { return close() }
-        let inputIsRead = exchange == nil && received.isEmpty && !mayRead
-        if inputIsRead && !endsUnexpectedly { return close() }
-        exchange = nil
+    private func end(isExpected: Bool) {
+        let inputIsRead = received.isEmpty && input == .none
+        if input == .ended || isExpected && inputIsRead { return close() }
         received = []
-        hasUnparsed = false
         guard shutdown(descriptor, Int32(SHUT_WR)) == 0 else { return close() }
-        state = .lingering
+        enter(.lingering(0))
     }
 
     private func drain() {
-        while state == .lingering, mayRead {
-            lingeredBytes += receive()
-            if lingeredBytes > lane.shared.configuration.limits.maxLingerBytes { close() }
+        while case .lingering(let before) = phase {
+            let count = receive()
+            guard count > 0 else { return }
+            phase = .lingering(before + count)
+            if before + count > lane.shared.configuration.limits.maxLingerBytes { close() }
         }
-    }
-
-    private func setDeadline() {
-        let wanted: Stage
-        switch state {
-        case .closed: return
-        case _ where !unsent.isEmpty: wanted = .write
-        case .handling: wanted = .handler
-        case .lingering: wanted = .linger
-        case .receiving where exchange != nil: wanted = .body
-        case .receiving: wanted = isMidRequest || !hasServed ? .head : .idle
-        }
-        if wanted != stage || restartsDeadline { lane.enter(self, wanted) }
-        restartsDeadline = false
     }
 }

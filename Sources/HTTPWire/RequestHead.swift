@@ -51,9 +51,6 @@ public struct RequestHead: Sendable {
     /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
     public var expectsContinue: Bool { layout.flags.contains(.expectsContinue) && version == .http11 }
 
-    /// The number of field lines.
-    public var fieldCount: Int { fields.count }
-
     /// The value of the field: of a field that comes on several lines all of them, joined by `, ` (`; ` for Cookie);
     /// nil when there is none. Bytes beyond ASCII become U+FFFD each: no field that is read here has any, and text in Unicode
     /// can cost the square of its length to compare or to search.

@@ -34,23 +34,9 @@ public struct ResponseWriter: Sendable {
         allCommonFields = lines.flatMap(\.line)
     }
 
-    /// Appends the whole of `response` to `output`.
-    /// - Parameters:
-    ///   - date: the Date field's value, normally `HTTPDate.bytes` made once a second; empty for no Date.
-    ///   - toHEAD: leave the body away, and only it.
-    public func append(
-        _ response: Response, to output: inout [UInt8], date: [UInt8], toHEAD: Bool = false,
-        persistence: Persistence
-    ) {
-        output.reserveCapacity(output.count + 512 + allCommonFields.count + response.body.count)
-        appendHead(
-            status: response.status, headerFields: response.headerFields, contentLength: response.body.count,
-            to: &output, date: date, persistence: persistence)
-        if !toHEAD, Self.mayHaveBody(response.status) { output += response.body }
-    }
-
     /// Appends a head up to and including the empty line. `contentLength` is left away where a body is impossible; nil
-    /// leaves it away too (for 304 of a resource whose length is unknown).
+    /// leaves it away too (for 304 of a resource whose length is unknown). `date` is the Date field's value, normally
+    /// `HTTPDate.bytes` made once a second; empty for no Date.
     public func appendHead(
         status: HTTPResponse.Status, headerFields: HTTPFields, contentLength: Int?, to output: inout [UInt8],
         date: [UInt8], persistence: Persistence

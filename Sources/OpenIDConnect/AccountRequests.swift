@@ -1,21 +1,8 @@
-import HTTPTypes
-
 // What a client asks of a provider about an account that is signed in: its claims, and the end of its tokens.
 
-/// Asks for claims about the person (OpenID Connect Core section 5.3).
-public struct UserInfoRequest: Sendable, RedactedDescription {
-    /// To be sent.
-    public let providerRequest: ProviderRequest
-
-    /// Nil when the provider has no such endpoint.
-    public init?(accessToken: String, metadata: ProviderMetadata) {
-        guard let endpoint = metadata.userInfoEndpoint else { return nil }
-        var request = ProviderRequest.get(endpoint)
-        request.head.headerFields[.authorization] = "Bearer \(accessToken)"
-        providerRequest = request
-    }
-
-    /// Checks that a successful answer is about the account (section 5.3.2: another `sub` must not be used).
+/// Claims about the person (OpenID Connect Core section 5.3).
+public enum UserInfo {
+    /// Whether a successful answer is about the account (section 5.3.2: another `sub` must not be used).
     public static func isAbout(subject: String, body: [UInt8]) -> Bool {
         JSONValue(parsing: body)?["sub"]?.string == subject
     }

@@ -58,9 +58,6 @@ public struct Callback: Sendable, RedactedDescription {
         return ValidatedCallback(code: code, attempt: attempt, metadata: metadata, issuer: issuer)
     }
 
-    /// Whether this answers an ``AdminConsentRequest``.
-    public var isAdminConsent: Bool { parameters["admin_consent"] != nil }
-
     /// The tenant whose administrator agreed, as the browser says it: a message for people, no proof. The provider's
     /// error is thrown with its stable code.
     public func adminConsentTenant(against attempt: AuthorizationAttempt) throws(OpenIDError) -> String? {

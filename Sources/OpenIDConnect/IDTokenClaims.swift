@@ -40,9 +40,6 @@ public struct IDTokenClaims: Sendable, RedactedDescription {
     /// For people: the preferred username, else the e-mail address, else the name, else nothing.
     public var username: String { preferredUsername ?? email ?? name ?? "" }
 
-    /// What a later refresh is compared with.
-    public var identity: KnownIdentity { KnownIdentity(issuer: issuer, subject: subject, tenantID: tenantID) }
-
     /// The account's key where `client_info` gives none: `oid.tid`, else a hash of `iss` and `sub`.
     var fallbackAccountID: String {
         if let objectID, let tenantID { return "\(objectID).\(tenantID)" }

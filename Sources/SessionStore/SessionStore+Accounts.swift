@@ -54,23 +54,6 @@ extension SessionStore {
         }
     }
 
-    /// Forgets the access tokens that serve the scopes (the API refused them).
-    public func dropAccessTokens(
-        _ session: SessionKey, app: String, accountID: String, tenant: String? = nil, scopes: ScopeSet
-    ) async throws(StoreError) {
-        try await changeAccount(session, app, accountID) { db, key in
-            let rows = try db.rows(
-                "SELECT requested_scopes, granted_scopes, key FROM access_token WHERE account = ? AND tenant = ?",
-                [key, tenant ?? ""])
-            for row in rows {
-                let requested = ScopeSet(text: try row.decode(atIndex: 0))
-                let granted = ScopeSet(text: try row.decode(atIndex: 1))
-                guard requested == scopes || granted.contains(scopes) else { continue }
-                try db.run("DELETE FROM access_token WHERE key = ?", [try row.decode(Int64.self, atIndex: 2)])
-            }
-        }
-    }
-
     /// Remembers that the provider wants the person. With `refreshToken`, only when that is still the stored one: a
     /// refusal that arrives after a new sign-in says nothing about it.
     public func markNeedsInteraction(

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// One thing that happens. Between any two the clock moves by 61 seconds, so that no limit for a minute is met.
 enum LifecycleStep {
     typealias Slot = LifecycleModel.Slot
@@ -74,7 +76,7 @@ struct LifecycleSchedule {
 
     init(seed: UInt64) {
         self.seed = seed
-        var random = SplitMix64(state: seed)
+        var random = SeededGenerator(seed: seed)
         isSingleUse = Int.random(in: 0..<5, using: &random) > 0
         // What takes long is rare.
         let locks = Int.random(in: 0..<10, using: &random) == 0
@@ -94,21 +96,21 @@ struct LifecycleSchedule {
     }
 
     /// Mostly the same account, so that much happens to one.
-    private static func slot(_ random: inout SplitMix64) -> LifecycleModel.Slot {
+    private static func slot(_ random: inout SeededGenerator) -> LifecycleModel.Slot {
         LifecycleModel.Slot(
             app: Int.random(in: 0..<6, using: &random) == 0 ? "macos" : "ios",
             person: Int.random(in: 0..<5, using: &random) == 0 ? "megan@contoso.example" : "adele@contoso.example")
     }
 
-    private static func call(_ random: inout SplitMix64) -> LifecycleModel.Call {
+    private static func call(_ random: inout SeededGenerator) -> LifecycleModel.Call {
         .allCases.randomElement(using: &random) ?? .ordinary
     }
 
-    private static func failure(_ random: inout SplitMix64) -> LifecycleModel.Failure {
+    private static func failure(_ random: inout SeededGenerator) -> LifecycleModel.Failure {
         .allCases.randomElement(using: &random) ?? .unavailable
     }
 
-    private static func step(_ random: inout SplitMix64, locks: Bool, restarts: Bool) -> LifecycleStep {
+    private static func step(_ random: inout SeededGenerator, locks: Bool, restarts: Bool) -> LifecycleStep {
         let slot = slot(&random)
         let call = call(&random)
         let number = Int.random(in: 0..<(100 + (locks ? 30 : 0) + (restarts ? 20 : 0)), using: &random)
@@ -140,18 +142,5 @@ struct LifecycleSchedule {
             return rest < 9 ? .lockStore : rest < 16 ? .unlockStore : .lockStoreDuringRefresh(slot)
         }
         return Bool.random(using: &random) ? .restart : .restartDuringRefresh(slot)
-    }
-}
-
-/// Sebastiano Vigna's SplitMix64: small, and the same everywhere.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

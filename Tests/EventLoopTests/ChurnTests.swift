@@ -1,6 +1,7 @@
 import CLinux
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import EventLoop
@@ -76,7 +77,7 @@ private final class EchoServer: Sendable {
         let fd = self.listener.rawValue
         for worker in group.workers {
             worker.submit {
-                _ = try? worker.watch(fd, for: [.read, .exclusive], Acceptor(listener: fd))
+                _ = try? worker.watch(fd, for: .read, Acceptor(listener: fd))
             }
         }
     }
@@ -111,8 +112,13 @@ private final class Echo: ReadinessHandler {
     static func start(_ fd: Int32, on worker: Worker) {
         let echo = Echo(fd: fd)
         echo.watch = try? worker.watch(fd, for: [.read, .write, .edgeTriggered], echo)
-        echo.deadline = worker.addTimer(after: .seconds(30)) { [weak echo] in echo?.end(on: worker) }
+        echo.startDeadline(on: worker)
         if echo.watch == nil { close(fd) }
+    }
+
+    private func startDeadline(on worker: Worker) {
+        deadline.map { _ = worker.cancelTimer($0) }
+        deadline = worker.addTimer(after: .seconds(30)) { [weak self] in self?.end(on: worker) }
     }
 
     func ready(_ readiness: Readiness, on worker: Worker) {
@@ -121,7 +127,7 @@ private final class Echo: ReadinessHandler {
             let count = recv(fd, &buffer, buffer.count, 0)
             if count > 0 {
                 _ = Glibc.send(fd, buffer, count, Int32(MSG_NOSIGNAL))
-                deadline.map { _ = worker.moveTimer($0, after: .seconds(30)) }
+                startDeadline(on: worker)
             } else if count == 0 || errno != EAGAIN {
                 return end(on: worker)
             } else {
@@ -136,7 +142,7 @@ private final class Echo: ReadinessHandler {
     }
 }
 
-/// Connects again and again: asks and closes, asks and resets, closes at once, resets at once. Answers how many
+/// Connects again and again: asks and closes, asks and resets, closes at once, resets at once. Returns how many
 /// answers came.
 private func runClient(address: UInt32, port: UInt16, _ rounds: Int) -> Int {
     var answered = 0

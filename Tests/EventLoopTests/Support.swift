@@ -2,6 +2,7 @@ import CLinux
 import EventLoop
 import Glibc
 import Synchronization
+import TestSupport
 
 /// What happened, in order, from any thread.
 final class Record<Entry: Sendable>: Sendable {
@@ -54,16 +55,6 @@ func withWorkers<Answer>(
         await group.shutdown()
         throw error
     }
-}
-
-/// Waits until a condition holds; false after ten seconds, so that a test fails by its expectation and not by hanging.
-func eventually(_ condition: () async -> Bool) async -> Bool {
-    let end = ContinuousClock.now + .seconds(10)
-    while await !condition() {
-        guard ContinuousClock.now < end else { return false }
-        await Task.yield()
-    }
-    return true
 }
 
 /// Whether work ends within ten seconds. What does not is left behind.

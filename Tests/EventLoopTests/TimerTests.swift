@@ -1,4 +1,6 @@
 import Glibc
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import EventLoop
@@ -17,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("Timers fire by deadline, equal ones in the order they were added; cancelled ones never; moved ones once")
+    @Test("Timers fire by deadline, equal ones in the order they were added; cancelled ones never")
     func order() async throws {
         try await withWorkers { group in
             let fired: [String] = await group.workers[0].run { worker, finish in
@@ -30,20 +32,16 @@ import Testing
                 _ = add("second", 2)
                 _ = add("second too", 2)
                 let cancelled = add("cancelled", 1)
-                let later = add("moved to 4", 1)
-                let sooner = add("moved to 0", 1000)
+                let latest = add("fourth", 4)
                 #expect(worker.cancelTimer(cancelled))
                 #expect(!worker.cancelTimer(cancelled))
-                #expect(worker.moveTimer(later, after: .milliseconds(4)))
-                #expect(worker.moveTimer(sooner, after: .zero))
-                #expect(!worker.moveTimer(cancelled, after: .zero))
                 _ = worker.addTimer(after: .milliseconds(6)) {
-                    #expect(!worker.cancelTimer(later))
+                    #expect(!worker.cancelTimer(latest))
                     #expect(worker.timerCount == 0)
                     finish(record.entries)
                 }
             }
-            #expect(fired == ["moved to 0", "first", "second", "second too", "third", "moved to 4"])
+            #expect(fired == ["first", "second", "second too", "third", "fourth"])
         }
     }
 
@@ -69,15 +67,18 @@ import Testing
         try await withWorkers { group in
             let worker = group.workers[0]
             let ticks = Record<Void>()
+            let goOn = Mutex(true)
             await worker.perform { worker in
                 func tick() {
                     ticks.append(())
-                    _ = worker.addTimer(after: .zero) { tick() }
+                    if goOn.withLock({ $0 }) { _ = worker.addTimer(after: .zero) { tick() } }
                 }
                 tick()
             }
             let start = ticks.entries.count
-            for _ in 0..<50 { await worker.perform { _ in } }
+            let hasRun = await comesToAnEnd { for _ in 0..<50 { await worker.perform { _ in } } }
+            goOn.withLock { $0 = false }
+            #expect(hasRun)
             #expect(ticks.entries.count > start)
         }
     }
@@ -98,33 +99,25 @@ import Testing
         }
     }
 
-    @Test("20,000 timers are added, put off ten times each, and half of them cancelled: the others fire")
+    @Test("20,000 timers are added, and half of them cancelled: the others fire")
     func many() async throws {
         try await withWorkers { group in
             let fired: Int = await group.workers[0].run { worker, finish in
                 var fired = 0
                 var random = SeededGenerator(seed: 5)
                 let ids = (0..<20_000).map { _ in
-                    worker.addTimer(after: .milliseconds(.random(in: 60_000...90_000, using: &random))) { fired += 1 }
+                    worker.addTimer(after: .microseconds(.random(in: 0...90_000, using: &random))) { fired += 1 }
                 }
-                for _ in 0..<10 { for id in ids { worker.moveTimer(id, after: .seconds(100)) } }
                 for (place, id) in ids.enumerated() where place % 2 == 0 { worker.cancelTimer(id) }
-                for (place, id) in ids.enumerated() where place % 2 == 1 { worker.moveTimer(id, after: .zero) }
-                func check() {
-                    if fired < 10_000 {
-                        _ = worker.addTimer(after: .zero) { check() }
-                    } else {
-                        finish(fired)
-                    }
-                }
-                check()
+                // Due after all of them.
+                _ = worker.addTimer(after: .microseconds(90_001)) { finish(fired) }
             }
             #expect(fired == 10_000)
         }
     }
 
     @Test(
-        "The heap agrees with a sorted list over seeded additions, moves, cancellations and passing time",
+        "The heap agrees with a sorted list over seeded additions, cancellations and passing time",
         arguments: 1...20)
     func model(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -134,7 +127,7 @@ import Testing
         var now: UInt64 = 0
         var fired: [Int] = []
         for name in 0..<2000 {
-            switch Int.random(in: 0..<10, using: &random) {
+            switch Int.random(in: 0..<8, using: &random) {
             case 0..<5:
                 let deadline = now + .random(in: 0..<500, using: &random)
                 let id = heap.add(at: MonotonicTime(nanoseconds: deadline)) { fired.append(name) }
@@ -144,11 +137,6 @@ import Testing
                 let cancelled = heap.cancel(model[place].id)
                 #expect(cancelled)
                 gone.append(model.remove(at: place).id)
-            case 7..<9:
-                guard let place = model.indices.randomElement(using: &random) else { continue }
-                model[place].deadline = now + .random(in: 0..<500, using: &random)
-                let moved = heap.move(model[place].id, to: MonotonicTime(nanoseconds: model[place].deadline))
-                #expect(moved)
             default:
                 now += .random(in: 0..<100, using: &random)
                 fired = []
@@ -161,9 +149,7 @@ import Testing
                 model.removeAll { $0.deadline <= now }
             }
             #expect(heap.count == model.count)
-            if let earliest = heap.earliest, let first = model.map(\.deadline).min() {
-                #expect(earliest.nanoseconds <= first)
-            }
+            #expect(heap.earliest?.nanoseconds == model.map(\.deadline).min())
             for id in gone.suffix(3) {
                 let cancelled = heap.cancel(id)
                 #expect(!cancelled)
@@ -181,18 +167,5 @@ import Testing
         ])
     func saturation(time: MonotonicTime, delay: Duration, sum: UInt64) {
         #expect((time + delay).nanoseconds == sum)
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

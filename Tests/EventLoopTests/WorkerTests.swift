@@ -98,12 +98,15 @@ import Testing
                 if goOn.withLock({ $0 }) { worker.submit { again() } }
             }
             worker.submit { again() }
-            for _ in 0..<20 { await worker.perform { _ in } }
-            let fired: Bool = await worker.run { worker, finish in
-                _ = worker.addTimer(after: .milliseconds(10)) { finish(true) }
+            let othersRun = await comesToAnEnd {
+                for _ in 0..<20 { await worker.perform { _ in } }
+                let fired: Bool = await worker.run { worker, finish in
+                    _ = worker.addTimer(after: .milliseconds(10)) { finish(true) }
+                }
+                #expect(fired)
             }
-            #expect(fired)
             goOn.withLock { $0 = false }
+            #expect(othersRun)
         }
     }
 

@@ -33,21 +33,3 @@ func hold(_ condition: Bool, _ law: @autoclosure () -> String) throws(Disagreeme
 func lines(_ input: [UInt8]) -> [ArraySlice<UInt8>] {
     input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
 }
-
-/// Random choices that depend on a seed, or on an input and nothing else (SplitMix64 over FNV-1a).
-struct SeededChoices: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    init(_ input: [UInt8]) {
-        state = input.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import OpenIDConnect
@@ -18,7 +19,7 @@ struct FuzzTests {
     @Test(arguments: FuzzTarget.all)
     func `so do its mutations`(_ target: FuzzTarget) async throws {
         let inputs = try Corpus(of: target).inputs
-        var choices = SeededChoices(seed: 1)
+        var choices = SeededGenerator(seed: 1)
         for round in 0..<2000 {
             let input = try Self.mutated(#require(inputs.randomElement(using: &choices)), inputs, &choices)
             await #expect(throws: Never.self, "round \(round): \(Self.shown(input))") { try await target.check(input) }
@@ -65,7 +66,7 @@ struct FuzzTests {
     private static func shown(_ input: [UInt8]) -> String { String(decoding: input, as: UTF8.self).debugDescription }
 
     private static func mutated(
-        _ input: [UInt8], _ others: [[UInt8]], _ choices: inout SeededChoices
+        _ input: [UInt8], _ others: [[UInt8]], _ choices: inout SeededGenerator
     ) -> [UInt8] {
         var bytes = input
         for _ in 0..<Int.random(in: 1...4, using: &choices) {

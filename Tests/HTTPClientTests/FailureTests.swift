@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import HTTPClient
@@ -128,8 +129,8 @@ private let failing: [Failing] = [
     @Test("Cancelling the task ends the transfer, before and after it has started")
     func cancellation() async throws {
         try await withClient(answer: { _ in .stall([]) }) { client, server in
-            let waiting = Task { await client.failure(request(server.port), timeout: .seconds(60)) }
-            while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            let waiting = Task { await client.failure(request(server.port), timeout: .seconds(10)) }
+            try #require(await eventually { !server.requests.isEmpty })
             waiting.cancel()
             let cancelled = HTTPClientError(kind: .cancelled, reason: "the task was cancelled")
             #expect(await waiting.value == cancelled)
@@ -148,8 +149,8 @@ private let failing: [Failing] = [
         try await withClient(
             answer: { $0.hasPrefix("GET /slow") ? .stall([]) : ok("quick") }
         ) { client, server in
-            let slow = Task { await client.failure(request(server.port, "/slow"), timeout: .seconds(60)) }
-            while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            let slow = Task { await client.failure(request(server.port, "/slow"), timeout: .seconds(10)) }
+            try #require(await eventually { !server.requests.isEmpty })
             async let first = client.send(request(server.port, "/quick"))
             slow.cancel()
             let text = try await first.text
@@ -163,8 +164,9 @@ private let failing: [Failing] = [
     @Test("Shutdown ends transfers as cancelled, and later requests too")
     func shutdown() async throws {
         try await withClient(workers: 2, answer: { _ in .stall([]) }) { client, server in
-            async let waiting = client.failure(request(server.port), timeout: .seconds(60))
-            while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            // A transfer that the shutdown forgets ends too, as one that took too long.
+            async let waiting = client.failure(request(server.port), timeout: .seconds(10))
+            try #require(await eventually { !server.requests.isEmpty })
             await client.shutdown()
             let ended = HTTPClientError(kind: .cancelled, reason: "the client has been shut down")
             #expect(await waiting == ended)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import HTTPClient
@@ -107,7 +108,8 @@ final class NginxServer {
         process = command("/usr/sbin/nginx", ["-p", folder, "-c", "\(folder)/nginx.conf"])
         try process.run()
         // It writes its process id when it listens.
-        while process.isRunning, !FileManager.default.fileExists(atPath: "\(folder)/pid") { await Task.yield() }
+        let (server, pid) = (process, "\(folder)/pid")
+        try #require(await eventually { !server.isRunning || FileManager.default.fileExists(atPath: pid) })
         try #require(process.isRunning)
     }
 

@@ -3,6 +3,7 @@ import EventLoop
 import Glibc
 import HTTPServer
 import Logging
+import TestSupport
 import Testing
 
 /// How connections live and end beside the requests themselves.
@@ -18,7 +19,7 @@ import Testing
             }
             #expect(answer.status == 200)
             #expect(rest.end == .closed)
-            #expect(try await eventually { server.connectionCount == 0 })
+            #expect(await eventually { server.connectionCount == 0 })
         }
     }
 
@@ -28,7 +29,7 @@ import Testing
             let client = try RawClient(port: port)
             try client.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
             client.endOutput()
-            #expect(try await eventually { responder.gate.waiting == 1 })
+            #expect(await eventually { responder.gate.waiting == 1 })
             responder.gate.open()
             let answer = try await blocking { try client.answer() }
             #expect(answer.body == "passed")
@@ -40,9 +41,9 @@ import Testing
         try await withServer(responder) { port, server in
             let client = try RawClient(port: port)
             try client.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(try await eventually { responder.gate.waiting == 1 })
+            #expect(await eventually { responder.gate.waiting == 1 })
             client.reset()
-            #expect(try await eventually { responder.gate.cancelled == 1 && server.connectionCount == 0 })
+            #expect(await eventually { responder.gate.cancelled == 1 && server.connectionCount == 0 })
         }
     }
 
@@ -54,7 +55,7 @@ import Testing
             client.endOutput()
             let rest = try await blocking { client.rest() }
             #expect(rest.text.isEmpty)
-            #expect(try await eventually { server.connectionCount == 0 })
+            #expect(await eventually { server.connectionCount == 0 })
         }
     }
 
@@ -68,6 +69,26 @@ import Testing
                 return client.countToEnd(bytes: 3 * (8 << 20), pauseMicroseconds: 0)
             }
             #expect(answers >= 3 * (8 << 20))
+        }
+    }
+
+    @Test func `a client that goes on sending while its answers wait has to wait itself`() async throws {
+        try await withServer { port, _ in
+            let hasToWait = try await blocking {
+                let client = try RawClient(port: port, receiveBuffer: 16 * 1024)
+                try client.send("GET /big HTTP/1.1\r\nHost: a\r\n\r\n")
+                let head = "POST /sink HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n"
+                let request = Array(head.utf8) + [UInt8](repeating: 0x78, count: 1_000_000)
+                var sent = 0
+                // Many times what the kernels' buffers hold.
+                while sent < 64 << 20 {
+                    let count = client.offer(Array(request[(sent % request.count)...]))
+                    sent += count
+                    if count == 0, !client.hasRoom(withinMilliseconds: 1000) { return true }
+                }
+                return false
+            }
+            #expect(hasToWait)
         }
     }
 
@@ -111,7 +132,7 @@ import Testing
         try await withServer(responder, configure: { $0.limits.maxConnections = 2 }) { port, server in
             let busy = try (0..<2).map { _ in try RawClient(port: port) }
             for client in busy { try client.send("GET /gate HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") }
-            #expect(try await eventually { responder.gate.waiting == 2 })
+            #expect(await eventually { responder.gate.waiting == 2 })
             let third = try RawClient(port: port)
             try third.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(!third.hasInput(withinMilliseconds: 200))
@@ -147,13 +168,13 @@ import Testing
                 _ = try idle.answer()
                 try busy.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\nGET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
             }
-            #expect(try await eventually { responder.gate.waiting == 1 })
-            #expect(try await eventually { server.connectionCount == 3 }, "\(server.connectionCount) connections")
+            #expect(await eventually { responder.gate.waiting == 1 })
+            #expect(await eventually { server.connectionCount == 3 }, "\(server.connectionCount) connections")
             async let stopped: Void = server.stop(grace: .seconds(10))
             let ends = try await blocking { [idle.rest().end, fresh.rest().end] }
             #expect(ends == [.closed, .closed])
             // The other worker may be a moment later.
-            #expect(try await eventually { (try? RawClient(port: port)) == nil })
+            #expect(await eventually { (try? RawClient(port: port)) == nil })
             responder.gate.open()
             let (answer, rest) = try await blocking { (try busy.answer(), busy.rest()) }
             #expect(answer.body == "passed")
@@ -175,7 +196,7 @@ import Testing
                 }
             }
             async let stopped: Void = server.stop(grace: .seconds(10), idleGrace: .seconds(1))
-            #expect(try await eventually { (try? RawClient(port: port)) == nil })
+            #expect(await eventually { (try? RawClient(port: port)) == nil })
             let answer = try await blocking {
                 try used.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
                 return try used.answer()
@@ -201,7 +222,7 @@ import Testing
                 await server.stop(grace: .seconds(10), idleGrace: .seconds(5))
             }
             isHeld.signal()
-            #expect(try await eventually { (try? RawClient(port: port)) == nil })
+            #expect(await eventually { (try? RawClient(port: port)) == nil })
             _ = await worker.perform { _ in }
             let answer = try await blocking {
                 try client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -214,17 +235,8 @@ import Testing
     }
 
     @Test func aServerTakesOverListeningSocketsThatOutliveIt() async throws {
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let socket = try listeningSocket()
         defer { close(socket) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let bound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        try #require(bound == 0 && listen(socket, 128) == 0)
         let group = try WorkerGroup(count: 2)
         for round in 1...3 {
             let server = HTTPServer(
@@ -257,10 +269,10 @@ import Testing
             try busy.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
             let halfway = try RawClient(port: port)
             try halfway.send("GET /hel")
-            #expect(try await eventually { responder.gate.waiting == 1 })
-            #expect(try await eventually { server.connectionCount == 2 }, "\(server.connectionCount) connections")
+            #expect(await eventually { responder.gate.waiting == 1 })
+            #expect(await eventually { server.connectionCount == 2 }, "\(server.connectionCount) connections")
             await server.stop(grace: .milliseconds(20))
-            #expect(try await eventually { responder.gate.cancelled == 1 })
+            #expect(await eventually { responder.gate.cancelled == 1 })
             let rests = try await blocking { [busy.rest(), halfway.rest()] }
             #expect(rests.map(\.text) == ["", ""])
         }

@@ -1,6 +1,7 @@
 import HTTPServer
 import HTTPWire
 import Synchronization
+import TestSupport
 import Testing
 
 /// Each stage of a connection ends at its deadline. The tests wait for the end, not for a time.
@@ -104,7 +105,7 @@ import Testing
             let answer = try await blocking { try client.answer() }
             #expect(answer.status == 503)
             responder.open()
-            #expect(try await eventually { responder.hasFinished })
+            #expect(await eventually { responder.hasFinished })
             let rest = try await blocking { client.rest() }
             #expect(rest.text.isEmpty)
             #expect(rest.end == .closed)
@@ -116,8 +117,8 @@ import Testing
         try await withServer(configure: { $0.deadlines.write = .milliseconds(50) }) { port, server in
             let client = try RawClient(port: port, receiveBuffer: 4096)
             try client.send("GET /big HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(try await eventually { client.hasInput(withinMilliseconds: 0) })
-            #expect(try await eventually { server.connectionCount == 0 })
+            #expect(await eventually { client.hasInput(withinMilliseconds: 0) })
+            #expect(await eventually { server.connectionCount == 0 })
             let received = try await blocking { client.rest().text.utf8.count }
             #expect(received < 8 << 20)
         }

@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import HTTPServer
+import TestSupport
 import Testing
 
 /// Many clients, and too few descriptors. Each test has a process to itself: what it exhausts and counts is the
@@ -12,7 +13,7 @@ import Testing
             try await withServer(configure: { $0.deadlines.head = .seconds(1) }) { port, server in
                 let slow = try (0..<2000).map { _ in try RawClient(port: port) }
                 for client in slow { try client.send("GET /hello HTTP/1.1\r\nX: ") }
-                try require(try await eventually { server.connectionCount == 2000 })
+                try require(await eventually { server.connectionCount == 2000 })
                 // All of these are answered while the others go on: the client gives up where one is not.
                 try await blocking {
                     let quick = try RawClient(port: port)
@@ -27,7 +28,7 @@ import Testing
                 let rests = try await blocking { slow.map { $0.rest().text } }
                 try require(rests.allSatisfy { $0.hasPrefix("HTTP/1.1 408") })
                 for client in slow { client.close() }
-                try require(try await eventually { server.connectionCount == 0 })
+                try require(await eventually { server.connectionCount == 0 })
             }
         }
     }
@@ -53,7 +54,7 @@ import Testing
                     }
                 }
                 _ = shutdown(flood.descriptor, Int32(SHUT_RDWR))
-                try require(try await reading.value > 1 << 20)
+                try require(await reading.value > 1 << 20)
                 try await sending.value
             }
         }
@@ -77,7 +78,7 @@ import Testing
                 let statuses = try await blocking { try clients.map { try $0.answer().status } }
                 try require(statuses.allSatisfy { $0 == 200 })
                 for client in clients { client.close() }
-                try require(try await eventually { server.connectionCount == 0 })
+                try require(await eventually { server.connectionCount == 0 })
             }
         }
     }
@@ -87,9 +88,9 @@ import Testing
             raiseDescriptorLimit()
             try await withServer(configure: { $0.deadlines.linger = .milliseconds(200) }) { port, server in
                 let before = openDescriptors()
-                try require(try await churnFromFourThreads(port) == 0)
-                try require(try await eventually { server.connectionCount == 0 })
-                try require(try await eventually { openDescriptors() == before })
+                try require(await churnFromFourThreads(port) == 0)
+                try require(await eventually { server.connectionCount == 0 })
+                try require(await eventually { openDescriptors() == before })
             }
         }
     }

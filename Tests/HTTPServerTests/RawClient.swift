@@ -132,8 +132,13 @@ final class RawClient: @unchecked Sendable {
     }
 
     /// Whether something can be read, or the end has come.
-    func hasInput(withinMilliseconds timeout: Int32) -> Bool {
-        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    func hasInput(withinMilliseconds timeout: Int32) -> Bool { isReady(for: POLLIN, within: timeout) }
+
+    /// Whether the kernel takes something.
+    func hasRoom(withinMilliseconds timeout: Int32) -> Bool { isReady(for: POLLOUT, within: timeout) }
+
+    private func isReady(for events: Int32, within timeout: Int32) -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         return poll(&request, 1, timeout) > 0
     }
 
@@ -183,29 +188,5 @@ final class RawClient: @unchecked Sendable {
 func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Swift.Result(catching: body)) }
-    }
-}
-
-/// Waits until a condition holds; false after ten seconds.
-func eventually(_ condition: @escaping @Sendable () -> Bool) async throws -> Bool {
-    try await blocking {
-        for _ in 0..<5000 {
-            if condition() { return true }
-            usleep(2000)
-        }
-        return false
-    }
-}
-
-/// Numbers that look random and are the same each time (SplitMix64).
-struct SeededNumbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,4 +1,5 @@
 import HTTPServer
+import TestSupport
 import Testing
 
 /// What a client sends and what it reads, however the bytes are cut on their way.
@@ -114,7 +115,7 @@ enum Cut: CaseIterable, Sendable, CustomTestStringConvertible {
         case .bytes: return bytes.map { [$0] }
         case .withTrailingBytes: return [bytes + Array("GET /hel".utf8)]
         case .seeded:
-            var numbers = SeededNumbers(state: UInt64(bytes.count))
+            var numbers = SeededGenerator(seed: UInt64(bytes.count))
             var pieces: [[UInt8]] = []
             var rest = bytes[...]
             while !rest.isEmpty {

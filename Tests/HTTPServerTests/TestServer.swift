@@ -1,4 +1,5 @@
 import EventLoop
+import Glibc
 import HTTPServer
 import HTTPTypes
 import HTTPWire
@@ -9,6 +10,7 @@ import Synchronization
 struct TestResponder: Responder {
     static let bigAsset = Asset(
         body: Array(repeating: 0x2E, count: 8 << 20), contentType: "application/octet-stream")
+    static let page = Asset(body: Array(repeating: 0x2D, count: 60_000), contentType: "text/plain")
     let gate = Gate()
 
     func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
@@ -16,6 +18,7 @@ struct TestResponder: Responder {
         case "/hello": .response(text("hello"))
         case "/peer": .response(text(peer.ip))
         case "/big": .asset(Self.bigAsset)
+        case "/page": .asset(Self.page)
         case "/echo":
             .handler(maxBodyBytes: 100) { request in text(String(decoding: request.body, as: UTF8.self)) }
         case "/yielding":
@@ -104,7 +107,7 @@ enum SharedWorkers {
 
 /// Runs a server for the time of a test.
 func withServer<Answer>(
-    _ responder: any Responder = TestResponder(), workers: Int = 2,
+    _ responder: any Responder = TestResponder(), workers: Int = 2, inheriting sockets: [Int32] = [],
     configure: (inout ServerConfiguration) -> Void = { _ in },
     _ test: (_ port: Int, _ server: HTTPServer) async throws -> Answer
 ) async throws -> Answer {
@@ -115,13 +118,32 @@ func withServer<Answer>(
     logger.logLevel = .critical
     let server = HTTPServer(configuration: configuration, workers: group, responder: responder, logger: logger)
     do {
-        let answer = try await test(server.start(), server)
+        let answer = try await test(server.start(inheriting: sockets), server)
         await server.stop(grace: .zero)
         return answer
     } catch {
         await server.stop(grace: .zero)
         throw error
     }
+}
+
+/// A listening socket of our own, on a free port of the loopback.
+/// - Parameter sendBuffer: the size of its connections' send buffers in bytes, or the least that the kernel allows.
+func listeningSocket(sendBuffer: Int32? = nil) throws -> Int32 {
+    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    if var sendBuffer {
+        setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &sendBuffer, socklen_t(MemoryLayout<Int32>.size))
+    }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let bound = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+    }
+    guard bound == 0, listen(socket, 128) == 0 else { throw RawClient.Failure.system("listen", code: errno) }
+    return socket
 }
 
 /// Values that come in on other threads.

@@ -1,4 +1,5 @@
 import HTTPTypes
+import TestSupport
 
 @testable import HTTPWire
 
@@ -102,20 +103,7 @@ struct Transcript {
     }
 }
 
-/// A small deterministic generator (SplitMix64), so that a failing cut or mutation can be had again from its seed.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SeededGenerator {
     /// `bytes` cut at up to `count` random places.
     mutating func cut(_ bytes: [UInt8], places count: Int) -> [ArraySlice<UInt8>] {
         let places = (0..<count).map { _ in Int.random(in: 0...bytes.count, using: &self) }.sorted()

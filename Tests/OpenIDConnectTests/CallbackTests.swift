@@ -182,7 +182,6 @@ struct CallbackTests {
         ] as [(String, String?, OpenIDError.Code?)])
     func adminConsent(_ query: String, _ tenant: String?, _ code: OpenIDError.Code?) async throws {
         let callback = try Callback(query: "\(query)&\(Self.state)")
-        #expect(callback.isAdminConsent == query.hasPrefix("admin_consent"))
         let error = await openIDError { () throws(OpenIDError) in
             #expect(try callback.adminConsentTenant(against: attempt) == tenant)
         }

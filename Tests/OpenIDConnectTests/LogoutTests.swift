@@ -107,30 +107,23 @@ struct LogoutTests {
         )
     }
 
-    @Test("Revocation and userinfo go where the provider says, or nowhere")
+    @Test("Revocation goes where the provider says, or nowhere; claims of another person are refused")
     func requests() async throws {
         let none = try TestProvider()
         let without = try await none.directory().metadata(for: none.authority)
         #expect(try RevocationRequest(refreshToken: "r", metadata: without, client: client()) == nil)
-        #expect(UserInfoRequest(accessToken: "a", metadata: without) == nil)
 
         let some = try TestProvider(
             KindTests.provider, kind: .oidc,
-            discovery: [
-                "revocation_endpoint": "https://id.example.com/revoke",
-                "userinfo_endpoint": "https://id.example.com/me",
-            ])
+            discovery: ["revocation_endpoint": "https://id.example.com/revoke"])
         let with = try await some.directory().metadata(for: some.authority)
         let revocation = try #require(
             try RevocationRequest(refreshToken: "r/1", metadata: with, client: client(.secret("s")))
         ).providerRequest
         #expect(revocation.head.path == "/revoke")
         #expect(String(decoding: revocation.body, as: UTF8.self) == "token=r%2F1&token_type_hint=refresh_token")
-        let userInfo = try #require(UserInfoRequest(accessToken: "a", metadata: with)).providerRequest
-        #expect(userInfo.head.path == "/me")
-        #expect(userInfo.head.headerFields[.authorization] == "Bearer a")
-        #expect(UserInfoRequest.isAbout(subject: "1", body: Array(#"{"sub":"1"}"#.utf8)))
-        #expect(!UserInfoRequest.isAbout(subject: "1", body: Array(#"{"sub":"2"}"#.utf8)))
-        #expect(!UserInfoRequest.isAbout(subject: "1", body: Array("<html>".utf8)))
+        #expect(UserInfo.isAbout(subject: "1", body: Array(#"{"sub":"1"}"#.utf8)))
+        #expect(!UserInfo.isAbout(subject: "1", body: Array(#"{"sub":"2"}"#.utf8)))
+        #expect(!UserInfo.isAbout(subject: "1", body: Array("<html>".utf8)))
     }
 }

@@ -69,23 +69,6 @@ import Testing
         await store.close()
     }
 
-    @Test func droppedTokensAreGoneForEveryScopeSetTheyServe() async throws {
-        let fixture = try StoreFixture()
-        let (store, _, key) = try await signedIn(fixture)
-        try await store.storeRefreshed(
-            key, app: "ios", accountID: "adele.tenant",
-            tokens: .sample("wide", at: fixture.clock, scopes: ["Mail.Read"], granted: ["User.Read", "Mail.Read"]))
-        try await store.storeRefreshed(
-            key, app: "ios", accountID: "adele.tenant",
-            tokens: .sample("files", at: fixture.clock, scopes: ["Files.Read"]))
-        try await store.dropAccessTokens(key, app: "ios", accountID: "adele.tenant", scopes: ["User.Read"])
-        #expect(try await store.accessToken(key, app: "ios", accountID: "adele.tenant", scopes: ["user.read"]) == nil)
-        #expect(try await store.accessToken(key, app: "ios", accountID: "adele.tenant", scopes: ["mail.read"]) == nil)
-        let files = try await store.accessToken(key, app: "ios", accountID: "adele.tenant", scopes: ["files.read"])
-        #expect(files?.secret == "access-files")
-        await store.close()
-    }
-
     @Test func anAccountKeepsOnlyItsNewestTokens() async throws {
         let fixture = try StoreFixture()
         let (store, _, key) = try await signedIn(fixture)

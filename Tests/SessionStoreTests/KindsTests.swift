@@ -74,13 +74,6 @@ import Testing
         #expect(try await store.idToken(key, app: "ios", accountID: "adele.tenant") == nil)
         // The refresh token is the person's, in every tenant.
         #expect(try await store.refreshToken(key, app: "ios", accountID: "adele.tenant") == "refresh-guest")
-        try await store.dropAccessTokens(
-            key, app: "ios", accountID: "adele.tenant", tenant: "tailspin", scopes: ["user.read"])
-        #expect(
-            try await store.accessToken(
-                key, app: "ios", accountID: "adele.tenant", tenant: "tailspin", scopes: ["user.read"]) == nil)
-        #expect(
-            try await store.accessToken(key, app: "ios", accountID: "adele.tenant", scopes: ["user.read"]) != nil)
         await store.close()
     }
 

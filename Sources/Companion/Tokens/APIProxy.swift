@@ -109,7 +109,7 @@ struct APIProxy: Sendable {
     /// OpenID Connect Core section 5.3.2: claims about somebody else must not be used.
     private func checkSubject(_ answer: HTTPClientResponse, _ asking: SignedIn) throws(Problem) {
         guard asking.application.api == nil,
-            !UserInfoRequest.isAbout(subject: asking.account.subject, body: answer.body)
+            !UserInfo.isAbout(subject: asking.account.subject, body: answer.body)
         else { return }
         throw Problem(.apiUnavailable, "The identity provider told about another person than the one who is signed in.")
     }

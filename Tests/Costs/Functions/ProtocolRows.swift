@@ -135,7 +135,7 @@
                 let payload =
                     #"{"iss":\#(quoted),"sub":"s","exp":1,"iat":1,"aud":[\#(quoted),\#(quoted)],"tid":\#(quoted),"tfp":\#(quoted),"name":\#(quoted)}"#
                 let claims = try IDTokenClaims(SignedToken(parsing: token(#"{"alg":"RS256"}"#, payload)))
-                _ = (claims.username, claims.identity, claims.fallbackAccountID, metadata.issuerRule.fault(of: claims))
+                _ = (claims.username, claims.fallbackAccountID, metadata.issuerRule.fault(of: claims))
             },
             Row(
                 name: "token answers",
@@ -171,7 +171,7 @@
             },
             Row(name: "base64url") { _ = Base64URL.decode($0.utf8) },
             Row(name: "UserInfo", frames: [("{\"sub\":\"", "\"}")], made: [("members", members)]) {
-                _ = UserInfoRequest.isAbout(subject: "a", body: Array($0.utf8))
+                _ = UserInfo.isAbout(subject: "a", body: Array($0.utf8))
             },
             Row(name: "authorization URLs") { text in
                 let registration = ClientRegistration(

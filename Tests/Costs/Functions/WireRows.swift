@@ -70,7 +70,6 @@
                 let fields = try FormFields(query: text)
                 _ = (fields["b"], fields.hasRepeatedNames, fields.values(for: "a"))
             },
-            Row(name: "path segments", frames: [("/", ""), ("/a/", "/b")]) { _ = try decodedPathSegments($0) },
             Row(name: "conditions", frames: [("", ""), ("\"", "\""), ("W/\"", "")]) { text in
                 let tag = Validators(entityTag: EntityTag(strong: "x"), lastModified: HTTPDate(secondsSince1970: 1))
                 let now = HTTPDate(secondsSince1970: 2)

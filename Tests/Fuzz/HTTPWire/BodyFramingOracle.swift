@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import HTTPWire
 
 /// The first byte says how the body is framed: `c` in chunks, `C` in chunks within narrow limits, `w` writes the rest as
@@ -111,7 +113,7 @@ private struct ChunkReader {
 
 /// Parse ∘ write = identity, for every way to cut a body into chunks.
 private func checkWriting(_ body: [UInt8]) throws(Disagreement) {
-    var choices = SeededChoices(body)
+    var choices = SeededGenerator(body)
     var message = head("Transfer-Encoding:chunked")
     var rest = body[...]
     while !rest.isEmpty {

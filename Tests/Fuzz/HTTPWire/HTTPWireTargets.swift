@@ -4,7 +4,6 @@ extension FuzzTarget {
         FuzzTarget(name: "body-framing", check: checkBodyFraming),
         FuzzTarget(name: "cookies", check: checkCookies),
         FuzzTarget(name: "forms", check: checkForms),
-        FuzzTarget(name: "targets", check: checkTargets),
         FuzzTarget(name: "ranges-and-conditions", check: checkRangesAndConditions),
     ]
 }

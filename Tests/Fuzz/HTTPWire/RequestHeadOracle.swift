@@ -42,7 +42,7 @@ private func checkLines(_ head: RequestHead) throws(Disagreement) {
     try agree(request.count, 3, "A request line has three words")
     try agree([head.method.rawValue, head.target], Array(request.prefix(2)), "Method and target are the first two")
     try agree(head.version == .http11 ? "HTTP/1.1" : "HTTP/1.0", request[2], "The version is the third")
-    try agree(lines.count, head.fieldCount, "Every line is a field")
+    try agree(lines.count, head.fields.count, "Every line is a field")
 
     var values: [String: [String]] = [:]
     for (line, field) in zip(lines, head.fields) {
@@ -114,6 +114,4 @@ private func checkRewriting(_ head: RequestHead) throws(Disagreement) {
     try agree(again.keepAlive, head.keepAlive, "Keep-alive")
     try agree(again.expectsContinue, head.expectsContinue, "Expect")
     try agree(again.headerFields, head.headerFields, "Fields")
-    // Paths are decoded by another function; here they must only not trap.
-    try agree((try? head.decodedPathSegments()) == nil, (try? again.decodedPathSegments()) == nil, "Segments")
 }

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import HTTPWire
 
 /// What a parser reports, in a form that does not depend on how the bytes were cut.
@@ -87,7 +89,7 @@ func observeInEveryCut(
 ) throws(Disagreement) -> [WireObservation] {
     let whole = try observe(bytes, cutAt: [], settings, heads: heads)
     try agree(try observe(bytes, cutAt: Array(bytes.indices), settings), whole, "Byte by byte = whole")
-    var choices = SeededChoices(bytes)
+    var choices = SeededGenerator(bytes)
     for _ in 0..<2 {
         let places = (0..<4).map { _ in Int.random(in: 0...bytes.count, using: &choices) }.sorted()
         try agree(try observe(bytes, cutAt: places, settings), whole, "Cut at \(places) = whole")
