@@ -10,7 +10,7 @@ let settings: [SwiftSetting] = [
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
-let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -20,17 +20,19 @@ let package = Package(
     products: [
         .executable(name: "companion", targets: ["CompanionCommand"])
     ],
+    // Exact, because Package.resolved is not kept: everyone builds what was tested. `deploy/newest-packages` tries newer
+    // versions.
     dependencies: [
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(
-            url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: [.defaults, "YAML"]),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+            url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: [.defaults, "YAML"]),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
         // The system, each a thin layer of C.
@@ -48,7 +50,7 @@ let package = Package(
         // What a relying party knows and keeps.
         .target(name: "Expiring", swiftSettings: settings),
         .target(
-            name: "OpenIDConnect", dependencies: ["Expiring", httpTypes, jwtKit, crypto, cryptoExtras, x509],
+            name: "OpenIDConnect", dependencies: ["Expiring", httpTypes, crypto, cryptoExtras, asn1, x509],
             swiftSettings: settings),
         .target(
             name: "SessionStore",
@@ -89,14 +91,14 @@ let package = Package(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "EventLoop", "HTTPServer", "HTTPWire"],
             swiftSettings: settings),
         .testTarget(
-            name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", jwtKit, crypto, cryptoExtras, x509],
+            name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", crypto, cryptoExtras, x509],
             swiftSettings: settings),
         .testTarget(
             name: "SessionStoreTests",
             dependencies: ["SessionStore", .product(name: "GRDB", package: "GRDB.swift")], swiftSettings: settings),
         .testTarget(
             name: "DemoTenantTests",
-            dependencies: ["DemoTenant", "HTTPClient", "EventLoop", "HTTPWire", jwtKit, crypto, cryptoExtras],
+            dependencies: ["DemoTenant", "HTTPClient", "EventLoop", "HTTPWire", crypto, cryptoExtras],
             swiftSettings: settings),
         .testTarget(
             name: "CompanionTests",

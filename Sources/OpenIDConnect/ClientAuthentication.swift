@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import HTTPTypes
+import SwiftASN1
 import X509
 
 /// How the client proves to the token endpoint who it is (OpenID Connect Core section 9).
@@ -49,28 +50,28 @@ public struct ClientCertificate: Sendable, RedactedDescription {
     ///   - privateKeyPEM: its RSA private key, not encrypted.
     ///   - now: the wall clock.
     ///   - randomBytes: for each assertion's identifier.
+    /// - Throws: when the certificate cannot be read, or the key is none of RSA, has a passphrase or is another's.
     public init(
         certificatePEM: String, privateKeyPEM: String, now: @escaping ProviderClock,
         randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) throws(Failure) {
-        guard let der = Self.firstCertificate(in: certificatePEM) else {
+        let documents = try? PEMDocument.parseMultiple(pemString: certificatePEM)
+        guard let document = documents?.first(where: { $0.discriminator == Certificate.defaultPEMDiscriminator }) else {
             throw Failure(reason: "the certificate is not PEM: it has to begin with -----BEGIN CERTIFICATE-----")
+        }
+        guard let certificate = try? Certificate(pemDocument: document) else {
+            throw Failure(reason: "the certificate cannot be read")
         }
         do {
             key = try _RSA.Signing.PrivateKey(pemRepresentation: privateKeyPEM)
         } catch {
             throw Failure(reason: "the private key is not an RSA key in PEM without a passphrase")
         }
-        // The public key stands in the certificate as the key's own DER has it (RFC 5280 section 4.1.2.7).
-        guard Data(der).range(of: key.publicKey.pkcs1DERRepresentation) != nil else {
+        guard certificate.publicKey == Certificate.PublicKey(key.publicKey) else {
             throw Failure(reason: "the private key is not the certificate's")
         }
-        do {
-            notValidAfter = try Certificate(derEncoded: der).notValidAfter
-        } catch {
-            throw Failure(reason: "the certificate cannot be read")
-        }
-        thumbprint = Base64URL.encode(SHA256.hash(data: der))
+        notValidAfter = certificate.notValidAfter
+        thumbprint = Base64URL.encode(SHA256.hash(data: document.derBytes))
         self.now = now
         self.randomBytes = randomBytes
     }
@@ -103,15 +104,6 @@ public struct ClientCertificate: Sendable, RedactedDescription {
             return (byte < 16 ? "0" : "") + String(byte, radix: 16) + ([3, 5, 7, 9].contains(index) ? "-" : "")
         }
         return hex.joined()
-    }
-
-    private static func firstCertificate(in pem: String) -> [UInt8]? {
-        guard let begin = pem.firstRange(of: "-----BEGIN CERTIFICATE-----"),
-            let end = pem[begin.upperBound...].firstRange(of: "-----END CERTIFICATE-----"),
-            let data = Data(
-                base64Encoded: pem[begin.upperBound..<end.lowerBound].filter { !$0.isWhitespace })
-        else { return nil }
-        return data.isEmpty ? nil : [UInt8](data)
     }
 }
 

@@ -221,6 +221,11 @@ struct ClientAuthenticationTests {
                 "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----", key.pemRepresentation,
                 "the certificate is not PEM"
             ),
+            (
+                "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", key.pemRepresentation,
+                "the certificate cannot be read"
+            ),
+            (key.publicKey.pemRepresentation, key.pemRepresentation, "the certificate is not PEM"),
             (try certificate(key), "no key", "not an RSA key"),
             (try certificate(key), TestKeys.ec.pemRepresentation, "not an RSA key"),
             (try certificate(key), other.pemRepresentation, "not the certificate's"),
@@ -261,7 +266,7 @@ struct ClientAuthenticationTests {
         let directory = provider.directory()
         var token = TestToken()
         token.claims["sub"] = "another-subject-there"
-        let answer = try await tokenAnswer(idToken: token.text())
+        let answer = try tokenAnswer(idToken: token.text())
         for (id, fault) in [("uid-1.utid-1", nil), ("uid-2.utid-1", IDTokenFault.otherAccount)] {
             let request = try await RefreshRequest(
                 refreshToken: "r", account: KnownIdentity(issuer: "home", subject: "home", tenantID: otherTenantID),
