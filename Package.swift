@@ -39,22 +39,27 @@ let package = Package(
         .target(name: "CLinux"),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
 
+        // The small encodings that several of the others speak.
+        .target(name: "WebFormats", swiftSettings: settings),
+
         // From the kernel up to HTTP.
         .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: settings),
-        .target(name: "HTTPWire", dependencies: [httpTypes], swiftSettings: settings),
+        .target(name: "HTTPWire", dependencies: ["WebFormats", httpTypes], swiftSettings: settings),
         .target(
-            name: "HTTPServer", dependencies: ["EventLoop", "HTTPWire", "CLinux", httpTypes, crypto, logging],
+            name: "HTTPServer",
+            dependencies: ["EventLoop", "HTTPWire", "WebFormats", "CLinux", httpTypes, crypto, logging],
             swiftSettings: settings),
         .target(name: "HTTPClient", dependencies: ["EventLoop", "CCurl", httpTypes], swiftSettings: settings),
 
         // What a relying party knows and keeps.
         .target(name: "Expiring", swiftSettings: settings),
         .target(
-            name: "OpenIDConnect", dependencies: ["Expiring", httpTypes, crypto, cryptoExtras, asn1, x509],
+            name: "OpenIDConnect",
+            dependencies: ["Expiring", "WebFormats", httpTypes, crypto, cryptoExtras, asn1, x509],
             swiftSettings: settings),
         .target(
             name: "SessionStore",
-            dependencies: [.product(name: "GRDB", package: "GRDB.swift"), crypto],
+            dependencies: ["WebFormats", .product(name: "GRDB", package: "GRDB.swift"), crypto],
             swiftSettings: settings),
 
         // The product.
@@ -62,14 +67,14 @@ let package = Package(
             name: "Companion",
             dependencies: [
                 "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "Expiring", "OpenIDConnect", "SessionStore",
-                httpTypes, logging,
+                "WebFormats", httpTypes, logging,
                 crypto, .product(name: "Configuration", package: "swift-configuration"), yams,
             ],
             swiftSettings: settings),
         .target(
             name: "DemoTenant",
             dependencies: [
-                "HTTPServer", "HTTPWire", "EventLoop", httpTypes, crypto, cryptoExtras, logging,
+                "HTTPServer", "HTTPWire", "EventLoop", "WebFormats", httpTypes, crypto, cryptoExtras, logging,
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -80,42 +85,47 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        .testTarget(name: "WebFormatsTests", dependencies: ["WebFormats"], swiftSettings: settings),
         .testTarget(name: "ExpiringTests", dependencies: ["Expiring"], swiftSettings: settings),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "CLinux"], swiftSettings: settings),
         .testTarget(
-            name: "HTTPWireTests", dependencies: ["HTTPWire"], exclude: ["Corpus"], swiftSettings: settings),
+            name: "HTTPWireTests", dependencies: ["HTTPWire", "WebFormats"], exclude: ["Corpus"],
+            swiftSettings: settings),
         .testTarget(
-            name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPWire", "EventLoop", "CLinux"],
+            name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPWire", "WebFormats", "EventLoop", "CLinux"],
             swiftSettings: settings),
         .testTarget(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "EventLoop", "HTTPServer", "HTTPWire"],
             swiftSettings: settings),
         .testTarget(
-            name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", crypto, cryptoExtras, x509],
+            name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", "WebFormats", crypto, cryptoExtras, x509],
             swiftSettings: settings),
         .testTarget(
             name: "SessionStoreTests",
-            dependencies: ["SessionStore", .product(name: "GRDB", package: "GRDB.swift")], swiftSettings: settings),
+            dependencies: ["SessionStore", "WebFormats", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: settings),
         .testTarget(
             name: "DemoTenantTests",
-            dependencies: ["DemoTenant", "HTTPClient", "EventLoop", "HTTPWire", crypto, cryptoExtras],
+            dependencies: ["DemoTenant", "HTTPClient", "EventLoop", "HTTPWire", "WebFormats", crypto, cryptoExtras],
             swiftSettings: settings),
         .testTarget(
             name: "CompanionTests",
             dependencies: [
                 "Companion", "DemoTenant", "HTTPClient", "HTTPServer", "EventLoop", "HTTPWire", "OpenIDConnect",
-                "SessionStore", crypto, cryptoExtras,
+                "SessionStore", "WebFormats", crypto, cryptoExtras,
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "FuzzTests", dependencies: ["HTTPWire", "OpenIDConnect", "Companion", "DemoTenant", httpTypes],
+            name: "FuzzTests",
+            dependencies: ["WebFormats", "HTTPWire", "OpenIDConnect", "Companion", "DemoTenant", httpTypes],
             path: "Tests/Fuzz", exclude: ["Corpus", "Driver", "README.md", "run"],
             swiftSettings: settings),
         // What Tests/Costs/run counts the instructions of. Empty in a release build.
         .executableTarget(
             name: "Costs",
             dependencies: [
-                "Companion", "HTTPClient", "HTTPServer", "HTTPWire", "OpenIDConnect", "SessionStore", httpTypes,
+                "Companion", "HTTPClient", "HTTPServer", "HTTPWire", "OpenIDConnect", "SessionStore", "WebFormats",
+                httpTypes,
             ],
             path: "Tests/Costs/Functions", swiftSettings: settings),
     ]

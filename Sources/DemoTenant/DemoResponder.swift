@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// The route table. The tenant serves this computer only: neither another computer nor a page of another site, nor a
 /// foreign name that was pointed at the loopback address, gets to it.

@@ -1,3 +1,5 @@
+import WebFormats
+
 /// Why a path is refused.
 public enum PathError: Error, Sendable, Hashable {
     /// It does not begin with `/`.

@@ -1,9 +1,10 @@
 import HTTPTypes
+import WebFormats
 
 // What a client asks of a provider about an account that is signed in: its claims, and the end of its tokens.
 
 /// Asks for claims about the person (OpenID Connect Core section 5.3).
-public struct UserInfoRequest: Sendable, RedactedDescription {
+public struct UserInfoRequest: Sendable, Redacted {
     /// To be sent.
     public let providerRequest: ProviderRequest
 
@@ -22,7 +23,7 @@ public struct UserInfoRequest: Sendable, RedactedDescription {
 }
 
 /// Ends a refresh token and what was made from it (RFC 7009).
-public struct RevocationRequest: Sendable, RedactedDescription {
+public struct RevocationRequest: Sendable, Redacted {
     /// To be sent. Whatever the answer, the token is forgotten here.
     public let providerRequest: ProviderRequest
 

@@ -3,10 +3,11 @@ import CryptoExtras
 import Foundation
 import HTTPTypes
 import SwiftASN1
+import WebFormats
 import X509
 
 /// How the client proves to the token endpoint who it is (OpenID Connect Core section 9).
-public enum ClientAuthentication: Sendable, RedactedDescription {
+public enum ClientAuthentication: Sendable, Redacted {
     /// Not at all: a redirect URI of the type *mobile and desktop*. PKCE alone protects the code.
     case publicClient
     /// A secret: a redirect URI of the type *web*. Without a method the provider's metadata decides.
@@ -26,7 +27,7 @@ public enum ClientAuthentication: Sendable, RedactedDescription {
 }
 
 /// A certificate that is registered at the provider, and its private key.
-public struct ClientCertificate: Sendable, RedactedDescription {
+public struct ClientCertificate: Sendable, Redacted {
     /// Why certificate or key cannot be used; `reason` says what to give instead.
     public struct Failure: Error, Sendable, Equatable, CustomStringConvertible {
         /// For the operator; nothing of the key is in it.
@@ -36,7 +37,7 @@ public struct ClientCertificate: Sendable, RedactedDescription {
     }
 
     /// How long an assertion is good, in seconds (facts: 5 to 10 minutes).
-    static let lifetime: Int64 = 300
+    static let lifetime = 300
 
     /// When the certificate ends.
     public let notValidAfter: Date
@@ -78,7 +79,7 @@ public struct ClientCertificate: Sendable, RedactedDescription {
 
     /// A fresh assertion (RFC 7523 section 3) as the platform wants it: PS256, `x5t#S256`, the token endpoint as audience.
     func assertion(clientID: String, audience: Endpoint) throws(OpenIDError) -> String {
-        let issuedAt = Int64(now().timeIntervalSince1970)
+        let issuedAt = Int(now().timeIntervalSince1970)
         let claims = JSONValue.object([
             "aud": .string(audience.description), "iss": .string(clientID), "sub": .string(clientID),
             "jti": .string(identifier()), "nbf": .integer(issuedAt), "iat": .integer(issuedAt),
@@ -87,7 +88,7 @@ public struct ClientCertificate: Sendable, RedactedDescription {
         let header = JSONValue.object([
             "alg": .string("PS256"), "typ": .string("JWT"), "x5t#S256": .string(thumbprint),
         ])
-        let input = Base64URL.encode(header.text.utf8) + "." + Base64URL.encode(claims.text.utf8)
+        let input = Base64URL.encode(header.bytes) + "." + Base64URL.encode(claims.bytes)
         do {
             let signature = try key.signature(for: SHA256.hash(data: Array(input.utf8)), padding: .PSS)
             return input + "." + Base64URL.encode(signature.rawRepresentation)
@@ -98,12 +99,11 @@ public struct ClientCertificate: Sendable, RedactedDescription {
 
     /// A GUID of version 4 (RFC 9562 section 5.4).
     private func identifier() -> String {
-        let random = randomBytes(16)
-        let hex = random.enumerated().map { index, byte in
-            let byte = index == 6 ? byte & 0x0F | 0x40 : index == 8 ? byte & 0x3F | 0x80 : byte
-            return (byte < 16 ? "0" : "") + String(byte, radix: 16) + ([3, 5, 7, 9].contains(index) ? "-" : "")
-        }
-        return hex.joined()
+        var bytes = randomBytes(16)
+        guard bytes.count == 16 else { return Hex.encode(bytes) }
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { Hex.encode(bytes[$0]) }.joined(separator: "-")
     }
 }
 

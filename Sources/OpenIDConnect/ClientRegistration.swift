@@ -1,3 +1,5 @@
+import WebFormats
+
 /// What the operator registered at the provider for one application.
 public struct ClientRegistration: Sendable {
     /// The application's ID.

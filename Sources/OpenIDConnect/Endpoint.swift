@@ -1,3 +1,5 @@
+import WebFormats
+
 /// An absolute `http` or `https` URL of the provider, checked once: no user information, no fragment, no spaces.
 public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     /// `https` or `http`, in lower case.
@@ -97,7 +99,8 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         if name.hasPrefix("[") {
             let inner = name.dropFirst().dropLast()
             guard name.hasSuffix("]"), !inner.isEmpty,
-                inner.allSatisfy({ ($0.isHexDigit && $0.isASCII) || $0 == ":" || $0 == "." })
+                inner.utf8.allSatisfy({ Hex.value(of: $0) != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
+                )
             else { return nil }
             return (name, port)
         }

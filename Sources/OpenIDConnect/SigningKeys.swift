@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import FoundationEssentials
+import WebFormats
 
 /// The signature algorithms that are accepted, whatever a token asks for.
 public enum SigningAlgorithm: String, Sendable, Hashable, CaseIterable {

@@ -2,6 +2,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import Testing
+import WebFormats
 
 @testable import DemoTenant
 
@@ -31,13 +32,13 @@ struct SignInTests {
             #expect(answer["Cache-Control"] == "no-store")
             #expect(answer.member("token_type") == "Bearer")
             #expect(answer.member("scope") == "openid profile User.Read")
-            #expect(answer.json?["expires_in"]?.intValue == 3600)
-            #expect(answer.json?["ext_expires_in"]?.intValue == 3600)
+            #expect(answer.json?["expires_in"]?.integer == 3600)
+            #expect(answer.json?["ext_expires_in"]?.integer == 3600)
             #expect(answer.json?["refresh_in"] == nil)
             #expect(answer.member("refresh_token") != nil)
-            let info = Base64URL.decode(answer.member("client_info") ?? "").flatMap { JSONValue(parsing: $0) }
-            #expect(info?["uid"]?.stringValue == "87d349ed-44d7-43e1-9a83-5f2406dee5bd")
-            #expect(info?["utid"]?.stringValue == Tenant.contoso)
+            let info = Base64URL.decode((answer.member("client_info") ?? "").utf8).flatMap { JSONValue(parsing: $0) }
+            #expect(info?["uid"]?.string == "87d349ed-44d7-43e1-9a83-5f2406dee5bd")
+            #expect(info?["utid"]?.string == Tenant.contoso)
 
             let me = try await browser.me(answer.member("access_token"))
             #expect(me.status == 200)
@@ -69,20 +70,20 @@ struct SignInTests {
     private func verify(_ token: String?, with keys: Answer) throws -> Verified {
         let parts = try #require(token).split(separator: ".")
         try #require(parts.count == 3)
-        let header = try #require(Base64URL.decode(parts[0]).flatMap { JSONValue(parsing: $0) })
+        let header = try #require(Base64URL.decode(parts[0].utf8).flatMap { JSONValue(parsing: $0) })
         #expect(header["alg"] == "RS256")
         guard case .array(let all) = keys.json?["keys"] else { throw TestFailure("no keys") }
         let key = try #require(all.first { $0["kid"] == header["kid"] })
         func number(_ name: String) throws -> [UInt8] {
-            try #require(Base64URL.decode(key[name]?.stringValue ?? ""))
+            try #require(Base64URL.decode((key[name]?.string ?? "").utf8))
         }
         let publicKey = try _RSA.Signing.PublicKey(n: number("n"), e: number("e"))
-        let signature = try #require(Base64URL.decode(parts[2]))
+        let signature = try #require(Base64URL.decode(parts[2].utf8))
         try #require(
             publicKey.isValidSignature(
                 _RSA.Signing.RSASignature(rawRepresentation: signature),
                 for: SHA256.hash(data: Data("\(parts[0]).\(parts[1])".utf8)), padding: .insecurePKCS1v1_5))
-        return try JSONDecoder().decode(Verified.self, from: Data(try #require(Base64URL.decode(parts[1]))))
+        return try JSONDecoder().decode(Verified.self, from: Data(try #require(Base64URL.decode(parts[1].utf8))))
     }
 
     @Test("The ID token is signed by the published key and has the platform's claims")

@@ -3,6 +3,7 @@ import CryptoExtras
 import Foundation
 import HTTPTypes
 import Testing
+import WebFormats
 import X509
 
 @testable import OpenIDConnect
@@ -10,7 +11,7 @@ import X509
 @Suite("Client authentication")
 struct ClientAuthenticationTests {
     private func form(_ request: ProviderRequest) throws -> [String: String] {
-        Dictionary(try #require(FormEncoding.decode(request.body)).map { ($0.name, $0.value) }) { "\($0) and \($1)" }
+        Dictionary(try FormFields(body: request.body).fields.map { ($0.name, $0.value) }) { "\($0) and \($1)" }
     }
 
     private func request(
@@ -200,7 +201,7 @@ struct ClientAuthenticationTests {
         #expect(header["alg"] == .string("PS256"))
         #expect(header["typ"] == .string("JWT"))
         #expect(header["x5t#S256"] == .string(Base64URL.encode(SHA256.hash(data: der))))
-        let time = Int64(testTime.timeIntervalSince1970)
+        let time = Int(testTime.timeIntervalSince1970)
         #expect(claims["aud"] == .string("\(origin)/common/oauth2/v2.0/token"))
         #expect(claims["iss"] == .string(clientID) && claims["sub"] == .string(clientID))
         #expect(claims["jti"] == .string("abababab-abab-4bab-abab-abababababab"))

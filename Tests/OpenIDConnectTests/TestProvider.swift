@@ -3,6 +3,7 @@ import CryptoExtras
 import Foundation
 import HTTPTypes
 import Synchronization
+import WebFormats
 
 @testable import OpenIDConnect
 

@@ -52,15 +52,3 @@ extension Account {
         (try? JSONSerialization.jsonObject(with: Data(idTokenClaims.utf8))) as? [String: Any] ?? [:]
     }
 }
-
-/// Query fields as `application/x-www-form-urlencoded` text with only unreserved characters in the clear (RFC 3986 §2.3).
-enum QueryEncoding {
-    private static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-
-    static func encode(_ fields: [(name: String, value: String)]) -> String {
-        fields.map { field in
-            field.name + "=" + (field.value.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "")
-        }.joined(separator: "&")
-    }
-}

@@ -1,5 +1,6 @@
 import Foundation
 import OpenIDConnect
+import WebFormats
 
 /// A token's header and payload for people who test: what can be read without any key, and never the signature.
 struct DecodedToken {

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import WebFormats
 
 /// The failures that were asked for at `/control`, and what was counted. In memory: a new process behaves well.
 final class Controls: Sendable {

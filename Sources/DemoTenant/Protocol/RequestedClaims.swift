@@ -1,4 +1,5 @@
 import HTTPTypes
+import WebFormats
 
 /// What the `claims` parameter asks of the access token (OpenID Connect Core §5.5), as far as the tenant acts on it.
 struct RequestedClaims: Sendable, Hashable, Codable {
@@ -12,11 +13,11 @@ struct RequestedClaims: Sendable, Hashable, Codable {
     /// Throws for what is not a JSON object. Claims that the tenant does not know (`xms_cc` among them) are ignored.
     init(_ text: String?) throws(PlatformError) {
         guard let text, !text.isEmpty else { return }
-        guard let claims = JSONValue(parsing: text.utf8), claims.objectValue != nil else { throw .malformedRequest }
+        guard let claims = JSONValue(parsing: text.utf8), claims.object != nil else { throw .malformedRequest }
         let accessToken = claims["access_token"]
         secondFactor = accessToken?["capolids"] != nil || accessToken?["acrs"] != nil
         let value = accessToken?["nbf"]?["value"]
-        notBefore = value?.intValue ?? value?.stringValue.flatMap { Int($0) }
+        notBefore = value?.integer ?? value?.string.flatMap { Int($0) }
     }
 
     private init() {}

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// One request of a sign-in: the authorization request itself, or a page's form. Takes what came, and answers with
 /// the next page or with the way back to the application.

@@ -1,4 +1,5 @@
 import HTTPTypes
+import WebFormats
 
 @testable import OpenIDConnect
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
+import WebFormats
 
 @testable import OpenIDConnect
 

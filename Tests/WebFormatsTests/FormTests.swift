@@ -1,8 +1,7 @@
 import Testing
+import WebFormats
 
-@testable import HTTPWire
-
-@Suite("Forms, queries and paths")
+@Suite("Forms and queries")
 struct FormTests {
     struct Form: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -74,33 +73,12 @@ struct FormTests {
         #expect(try !FormFields(query: "a=1&b=1").hasRepeatedNames)
     }
 
-    @Test(
-        "Path segments",
-        arguments: [
-            ("/", [""]), ("/a", ["a"]), ("/a/", ["a", ""]), ("/a/b", ["a", "b"]), ("//a", ["", "a"]),
-            ("/a%20b/c+d", ["a b", "c+d"]), ("/%C3%A9", ["é"]), ("/100%25", ["100%"]),
-            ("/.a/..b/...", [".a", "..b", "..."]),
-            ("/%2541", ["%41"]),
-        ])
-    func segments(_ path: String, _ segments: [String]) throws {
-        #expect(try decodedPathSegments(path) == segments)
-    }
-
-    @Test(
-        "Paths refused",
-        arguments: [
-            ("", PathError.notAbsolute), ("*", .notAbsolute), ("a/b", .notAbsolute),
-            ("/..", .dotSegment), ("/a/../b", .dotSegment), ("/a/..", .dotSegment), ("/.", .dotSegment),
-            ("/%2e%2e/etc", .dotSegment), ("/.%2E/etc", .dotSegment), ("/%252e%252e/etc", .dotSegment),
-            ("/%25252e%25252e", .dotSegment), ("/%2e", .dotSegment),
-            ("/a%2fb", .forbiddenCharacter), ("/a%2Fb", .forbiddenCharacter), ("/a%252fb", .forbiddenCharacter),
-            ("/a\\b", .forbiddenCharacter), ("/a%5cb", .forbiddenCharacter), ("/a%255Cb", .forbiddenCharacter),
-            ("/%00", .forbiddenCharacter), ("/a%0d%0ab", .forbiddenCharacter), ("/%7f", .forbiddenCharacter),
-            ("/%2500", .forbiddenCharacter), ("/..%2f", .forbiddenCharacter),
-            ("/%", .invalidEncoding), ("/%4", .invalidEncoding), ("/%zz", .invalidEncoding), ("/%ff", .invalidEncoding),
-            ("/%c0%ae%c0%ae", .invalidEncoding), ("/%2525252525252e", .invalidEncoding),
-        ])
-    func refusedPaths(_ path: String, _ error: PathError) {
-        #expect(throws: error) { try decodedPathSegments(path) }
+    @Test("forms are read as they were written", arguments: ["", "a b+c", "ä&=%?#/", "~-._", "\u{0}\r\n", "😀"])
+    func forms(_ value: String) throws {
+        let encoded = FormEncoding.encode([("n", value), (value, "v")])
+        #expect(encoded.utf8.allSatisfy { (0x21...0x7E).contains($0) })
+        let fields = try FormFields(query: encoded).fields
+        #expect(fields.map(\.name) == ["n", value])
+        #expect(fields.map(\.value) == [value, "v"])
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import OpenIDConnect
+@testable import WebFormats
 
 /// Foundation reads the same JSON. It is more lenient in what `strictness` lists, and in nothing else.
 @Sendable func checkJSON(_ input: [UInt8]) throws(Disagreement) {
@@ -98,7 +98,7 @@ extension JSONValue {
                 array.enumerated().map { JSONValue(foundation: $1, like: like.count > $0 ? like[$0] : nil) })
         case let number as NSNumber:
             switch ours {
-            case .integer: self = .integer(number.int64Value)
+            case .integer: self = .integer(number.intValue)
             case .number(let value):
                 // A long integer is a Decimal on the way, and loses its last digits.
                 let isSame = abs(number.doubleValue - value) <= abs(value) * 1e-14
