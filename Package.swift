@@ -80,7 +80,7 @@ let package = Package(
         .executableTarget(
             name: "CompanionCommand",
             dependencies: [
-                "Companion", "DemoTenant", "EventLoop", "OpenIDConnect", "SessionStore", logging,
+                "Companion", "DemoTenant", "EventLoop", "OpenIDConnect", "SessionStore", "WebFormats", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

@@ -1,6 +1,6 @@
-import Foundation
 import OpenIDConnect
 import SessionStore
+import WebFormats
 
 // What the protocol validated, in the form in which the store keeps it.
 
@@ -48,7 +48,5 @@ extension NewTokens {
 
 extension Account {
     /// The ID token's claims; empty when they cannot be read, which a validated token rules out.
-    var claims: [String: Any] {
-        (try? JSONSerialization.jsonObject(with: Data(idTokenClaims.utf8))) as? [String: Any] ?? [:]
-    }
+    var claims: [String: JSONValue] { JSONValue(parsing: idTokenClaims.utf8)?.object ?? [:] }
 }

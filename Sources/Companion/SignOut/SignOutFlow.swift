@@ -100,7 +100,7 @@ struct SignOutFlow: Sendable {
     private func logoutURL(
         _ application: Application, _ account: Account?, idToken: String?, metadata: ProviderMetadata
     ) -> String? {
-        let hint = account?.claims["login_hint"] as? String
+        let hint = account?.claims["login_hint"]?.string
         let wantsIDToken = application.kind == .b2c || application.kind == .oidc
         let state = Hex.encode(providers.randomBytes(16))
         return LogoutRequest(
