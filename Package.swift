@@ -10,7 +10,7 @@ let settings: [SwiftSetting] = [
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
-let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -20,37 +20,44 @@ let package = Package(
     products: [
         .executable(name: "companion", targets: ["CompanionCommand"])
     ],
+    // Exact, because Package.resolved is not kept: everyone builds what was tested. `deploy/newest-packages` tries newer
+    // versions.
     dependencies: [
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
         // The system, each a thin layer of C.
         .target(name: "CLinux"),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
 
+        // The small encodings that several of the others speak.
+        .target(name: "WebFormats", swiftSettings: settings),
+
         // From the kernel up to HTTP.
         .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: settings),
-        .target(name: "HTTPWire", dependencies: [httpTypes], swiftSettings: settings),
+        .target(name: "HTTPWire", dependencies: ["WebFormats", httpTypes], swiftSettings: settings),
         .target(
-            name: "HTTPServer", dependencies: ["EventLoop", "HTTPWire", "CLinux", httpTypes, crypto, logging],
+            name: "HTTPServer",
+            dependencies: ["EventLoop", "HTTPWire", "WebFormats", "CLinux", httpTypes, crypto, logging],
             swiftSettings: settings),
         .target(name: "HTTPClient", dependencies: ["EventLoop", "CCurl", httpTypes], swiftSettings: settings),
 
         // What a relying party knows and keeps.
         .target(name: "Expiring", swiftSettings: settings),
         .target(
-            name: "OpenIDConnect", dependencies: ["Expiring", httpTypes, jwtKit, crypto, cryptoExtras, x509],
+            name: "OpenIDConnect",
+            dependencies: ["Expiring", "WebFormats", httpTypes, crypto, cryptoExtras, asn1, x509],
             swiftSettings: settings),
         .target(
             name: "SessionStore",
-            dependencies: [.product(name: "GRDB", package: "GRDB.swift"), crypto],
+            dependencies: ["WebFormats", .product(name: "GRDB", package: "GRDB.swift"), crypto],
             swiftSettings: settings),
 
         // The product.
@@ -58,64 +65,70 @@ let package = Package(
             name: "Companion",
             dependencies: [
                 "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "Expiring", "OpenIDConnect", "SessionStore",
-                httpTypes, logging, crypto, yams,
+                "WebFormats", httpTypes, logging, crypto, yams,
             ],
             swiftSettings: settings),
         .target(
             name: "DemoTenant",
             dependencies: [
-                "HTTPServer", "HTTPWire", "EventLoop", httpTypes, crypto, cryptoExtras, logging,
+                "HTTPServer", "HTTPWire", "EventLoop", "WebFormats", httpTypes, crypto, cryptoExtras, logging,
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "CompanionCommand",
             dependencies: [
-                "Companion", "DemoTenant", "EventLoop", "OpenIDConnect", "SessionStore", logging,
+                "Companion", "DemoTenant", "EventLoop", "OpenIDConnect", "SessionStore", "WebFormats", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
 
         // What several test targets share.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(name: "WebFormatsTests", dependencies: ["WebFormats"], swiftSettings: settings),
         .testTarget(name: "ExpiringTests", dependencies: ["Expiring"], swiftSettings: settings),
         .testTarget(
             name: "EventLoopTests", dependencies: ["EventLoop", "CLinux", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "HTTPWireTests", dependencies: ["HTTPWire", "TestSupport"], exclude: ["Corpus"],
+            name: "HTTPWireTests", dependencies: ["HTTPWire", "WebFormats", "TestSupport"], exclude: ["Corpus"],
             swiftSettings: settings),
         .testTarget(
-            name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPWire", "EventLoop", "CLinux", "TestSupport"],
+            name: "HTTPServerTests",
+            dependencies: ["HTTPServer", "HTTPWire", "WebFormats", "EventLoop", "CLinux", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "EventLoop", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", jwtKit, crypto, cryptoExtras, x509],
+            name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", "WebFormats", crypto, cryptoExtras, x509],
             swiftSettings: settings),
         .testTarget(
             name: "SessionStoreTests",
-            dependencies: ["SessionStore", .product(name: "GRDB", package: "GRDB.swift")], swiftSettings: settings),
+            dependencies: ["SessionStore", "WebFormats", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: settings),
         .testTarget(
             name: "DemoTenantTests",
-            dependencies: ["DemoTenant", "HTTPClient", "EventLoop", "HTTPWire", jwtKit, crypto, cryptoExtras],
+            dependencies: ["DemoTenant", "HTTPClient", "EventLoop", "HTTPWire", "WebFormats", crypto, cryptoExtras],
             swiftSettings: settings),
         .testTarget(
             name: "CompanionTests",
             dependencies: [
                 "Companion", "DemoTenant", "HTTPClient", "HTTPServer", "EventLoop", "HTTPWire", "OpenIDConnect",
-                "SessionStore", "TestSupport", crypto, cryptoExtras,
+                "SessionStore", "WebFormats", "TestSupport", crypto, cryptoExtras,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "FuzzTests",
-            dependencies: ["HTTPWire", "OpenIDConnect", "Companion", "DemoTenant", "TestSupport", httpTypes],
+            dependencies: [
+                "WebFormats", "HTTPWire", "OpenIDConnect", "Companion", "DemoTenant", "TestSupport", httpTypes,
+            ],
             path: "Tests/Fuzz", exclude: ["Corpus", "Driver", "README.md", "run"],
             swiftSettings: settings),
         // What Tests/Costs/run counts the instructions of. Empty in a release build.
         .executableTarget(
             name: "Costs",
             dependencies: [
-                "Companion", "HTTPClient", "HTTPServer", "HTTPWire", "OpenIDConnect", "SessionStore", httpTypes,
+                "Companion", "HTTPClient", "HTTPServer", "HTTPWire", "OpenIDConnect", "SessionStore", "WebFormats",
+                httpTypes,
             ],
             path: "Tests/Costs/Functions", swiftSettings: settings),
     ]

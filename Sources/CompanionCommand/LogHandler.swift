@@ -1,6 +1,7 @@
 import Companion
 import Foundation
 import Logging
+import WebFormats
 
 /// Writes each log event as one line to standard error, as text or as JSON.
 struct LineLogHandler: LogHandler {
@@ -29,9 +30,7 @@ struct LineLogHandler: LogHandler {
             fields["level"] = event.level.rawValue
             fields["logger"] = label
             fields["message"] = event.message.description
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            line = (try? encoder.encode(fields)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+            line = JSONValue.object(fields.mapValues(JSONValue.string)).text
         }
         line += "\n"
         // One write per line, so that lines of several threads do not mix.

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// The route table. The tenant serves only this computer: it refuses other computers, pages of other sites, and foreign
 /// names that resolve to the loopback address.

@@ -5,6 +5,7 @@ import HTTPTypes
 import HTTPWire
 import Logging
 import Synchronization
+import WebFormats
 
 /// What all endpoints share: the registered applications, the state, the controls and the base URL.
 final class Platform: Sendable {

@@ -1,6 +1,7 @@
 import Crypto
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// A body that is held in memory with everything its answers need: the server sends it to GET and HEAD, whole, in
 /// part or as `304 Not Modified`.
@@ -33,9 +34,7 @@ public final class Asset: Sendable {
         fields further: HTTPFields = [:]
     ) {
         self.body = body
-        let digits = Array("0123456789abcdef".utf8)
-        let hex = SHA256.hash(data: body).prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        let tag = EntityTag(strong: String(decoding: hex, as: UTF8.self))
+        let tag = EntityTag(strong: Hex.encode(SHA256.hash(data: body).prefix(16)))
         validators = Validators(entityTag: tag, lastModified: lastModified)
         // Fields are made by HTTPTypes, so that no line end in a parameter can reach the wire.
         var fields: HTTPFields = [.cacheControl: cacheControl]

@@ -1,6 +1,7 @@
 import Glibc
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// How a request for an asset is answered.
 enum AssetAnswer {

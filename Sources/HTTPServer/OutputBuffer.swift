@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// Where a worker puts answers together: heads with the fixed fields and the date, small bodies behind them.
 /// One buffer serves all connections of a worker in turn.

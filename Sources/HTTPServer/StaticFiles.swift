@@ -1,5 +1,6 @@
 import Glibc
 import HTTPWire
+import WebFormats
 
 /// A folder of files, read once and held in memory with everything their answers need.
 ///

@@ -1,3 +1,5 @@
+import WebFormats
+
 // The body: Content-Length bytes, or chunks and trailers (RFC 9112 §7.1). Lines are consumed one by one.
 
 extension RequestParser {
@@ -75,7 +77,7 @@ extension RequestParser {
     private mutating func readChunkSize(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(WireError) {
         var size = 0
         var index = line.lowerBound
-        while index < line.upperBound, let digit = ASCII.hexValue(bytes[index]) {
+        while index < line.upperBound, let digit = Hex.value(of: bytes[index]) {
             let (product, overflow) = size.multipliedReportingOverflow(by: 16)
             guard !overflow else { throw .invalidChunkSize }
             // A product that fits has its low four bits free.

@@ -1,4 +1,5 @@
 import HTTPTypes
+import WebFormats
 
 /// Which part of a resource to send.
 public enum ByteRangeOutcome: Sendable, Hashable {

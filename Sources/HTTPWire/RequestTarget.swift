@@ -1,3 +1,5 @@
+import WebFormats
+
 // Where the request goes: the four forms of the target (RFC 9112 §3.2), and the host.
 
 extension HeadLayout {
@@ -97,6 +99,6 @@ enum Host {
     }
 
     private static func isInAddress(_ byte: UInt8) -> Bool {
-        ASCII.hexValue(byte) != nil || byte == ASCII.colon || byte == UInt8(ascii: ".")
+        Hex.value(of: byte) != nil || byte == ASCII.colon || byte == UInt8(ascii: ".")
     }
 }

@@ -1,3 +1,5 @@
+import WebFormats
+
 // What a client asks of a provider about an account that is signed in: its claims, and the end of its tokens.
 
 /// Claims about the person (OpenID Connect Core section 5.3).
@@ -9,7 +11,7 @@ public enum UserInfo {
 }
 
 /// Ends a refresh token and what was made from it (RFC 7009).
-public struct RevocationRequest: Sendable, RedactedDescription {
+public struct RevocationRequest: Sendable, Redacted {
     /// To be sent. Whatever the answer, the token is forgotten here.
     public let providerRequest: ProviderRequest
 

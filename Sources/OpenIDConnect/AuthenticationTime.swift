@@ -1,4 +1,5 @@
 import FoundationEssentials
+import WebFormats
 
 /// When a person proved who they are: the claim `auth_time` (OpenID Connect Core section 2).
 public struct AuthenticationTime: Sendable, Hashable {

@@ -1,3 +1,5 @@
+import WebFormats
+
 /// Why a configured authority was refused; `reason` says what to write instead.
 public struct AuthorityError: Error, Sendable, Equatable, CustomStringConvertible {
     /// For the operator.
@@ -272,5 +274,5 @@ extension Authority.Kind {
 func isGUID(_ text: some StringProtocol) -> Bool {
     let groups = text.split(separator: "-", omittingEmptySubsequences: false)
     return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
-        && groups.allSatisfy { $0.utf8.allSatisfy { hexValue($0) != nil } }
+        && groups.allSatisfy { $0.utf8.allSatisfy { Hex.value(of: $0) != nil } }
 }

@@ -1,7 +1,8 @@
 import Crypto
+import WebFormats
 
 /// The secrets of one sign-in: kept on the server, bound to the browser, used once.
-public struct AuthorizationAttempt: Sendable, Hashable, RedactedDescription {
+public struct AuthorizationAttempt: Sendable, Hashable, Redacted {
     /// Comes back with the callback; finds the attempt.
     public let state: String
     /// Comes back inside the ID token.

@@ -1,5 +1,7 @@
+import WebFormats
+
 /// What the browser brought back from the provider, decoded and unambiguous, but not yet believed.
-public struct Callback: Sendable, RedactedDescription {
+public struct Callback: Sendable, Redacted {
     /// Finds the attempt. A secret.
     public let state: String
     /// The authorization code; nil when the provider answered with an error. A secret.
@@ -37,10 +39,12 @@ public struct Callback: Sendable, RedactedDescription {
     }
 
     private init(encoded: [UInt8]) throws(OpenIDError) {
-        guard let fields = FormEncoding.decode(encoded) else {
+        guard let form = try? FormFields(body: encoded, maxFields: .max),
+            form.fields.allSatisfy({ $0.name.isStreamSafe && $0.value.isStreamSafe })
+        else {
             throw OpenIDError(.badRequest, "The sign-in's answer is not properly encoded. Start again.")
         }
-        try self.init(fields: fields)
+        try self.init(fields: form.fields.lazy.map { (name: $0.name, value: $0.value) })
     }
 
     /// Checks that this is the answer to `attempt`, from the issuer of `metadata` (RFC 9207), and a code; the
@@ -78,7 +82,7 @@ public struct Callback: Sendable, RedactedDescription {
 
 /// A callback that was checked: the only thing that can be redeemed, and only ``Callback/validated(against:metadata:)``
 /// makes one.
-public struct ValidatedCallback: Sendable, RedactedDescription {
+public struct ValidatedCallback: Sendable, Redacted {
     let code: String
     let attempt: AuthorizationAttempt
     let metadata: ProviderMetadata

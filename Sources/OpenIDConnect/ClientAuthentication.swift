@@ -2,10 +2,12 @@ import Crypto
 import CryptoExtras
 import Foundation
 import HTTPTypes
+import SwiftASN1
+import WebFormats
 import X509
 
 /// How the client proves to the token endpoint who it is (OpenID Connect Core section 9).
-public enum ClientAuthentication: Sendable, RedactedDescription {
+public enum ClientAuthentication: Sendable, Redacted {
     /// Not at all: a redirect URI of the type *mobile and desktop*. PKCE alone protects the code.
     case publicClient
     /// A secret: a redirect URI of the type *web*. Without a method the provider's metadata decides.
@@ -25,7 +27,7 @@ public enum ClientAuthentication: Sendable, RedactedDescription {
 }
 
 /// A certificate that is registered at the provider, and its private key.
-public struct ClientCertificate: Sendable, RedactedDescription {
+public struct ClientCertificate: Sendable, Redacted {
     /// Why certificate or key cannot be used; `reason` says what to give instead.
     public struct Failure: Error, Sendable, Equatable, CustomStringConvertible {
         /// For the operator; nothing of the key is in it.
@@ -35,7 +37,7 @@ public struct ClientCertificate: Sendable, RedactedDescription {
     }
 
     /// How long an assertion is good, in seconds (facts: 5 to 10 minutes).
-    static let lifetime: Int64 = 300
+    static let lifetime = 300
 
     /// When the certificate ends.
     public let notValidAfter: Date
@@ -49,35 +51,35 @@ public struct ClientCertificate: Sendable, RedactedDescription {
     ///   - privateKeyPEM: its RSA private key, not encrypted.
     ///   - now: the wall clock.
     ///   - randomBytes: for each assertion's identifier.
+    /// - Throws: when the certificate cannot be read, or the key is none of RSA, has a passphrase or is another's.
     public init(
         certificatePEM: String, privateKeyPEM: String, now: @escaping ProviderClock,
         randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) throws(Failure) {
-        guard let der = Self.firstCertificate(in: certificatePEM) else {
+        let documents = try? PEMDocument.parseMultiple(pemString: certificatePEM)
+        guard let document = documents?.first(where: { $0.discriminator == Certificate.defaultPEMDiscriminator }) else {
             throw Failure(reason: "the certificate is not PEM: it has to begin with -----BEGIN CERTIFICATE-----")
+        }
+        guard let certificate = try? Certificate(pemDocument: document) else {
+            throw Failure(reason: "the certificate cannot be read")
         }
         do {
             key = try _RSA.Signing.PrivateKey(pemRepresentation: privateKeyPEM)
         } catch {
             throw Failure(reason: "the private key is not an RSA key in PEM without a passphrase")
         }
-        // The public key stands in the certificate as the key's own DER has it (RFC 5280 section 4.1.2.7).
-        guard Data(der).range(of: key.publicKey.pkcs1DERRepresentation) != nil else {
+        guard certificate.publicKey == Certificate.PublicKey(key.publicKey) else {
             throw Failure(reason: "the private key is not the certificate's")
         }
-        do {
-            notValidAfter = try Certificate(derEncoded: der).notValidAfter
-        } catch {
-            throw Failure(reason: "the certificate cannot be read")
-        }
-        thumbprint = Base64URL.encode(SHA256.hash(data: der))
+        notValidAfter = certificate.notValidAfter
+        thumbprint = Base64URL.encode(SHA256.hash(data: document.derBytes))
         self.now = now
         self.randomBytes = randomBytes
     }
 
     /// A fresh assertion (RFC 7523 section 3) as the platform wants it: PS256, `x5t#S256`, the token endpoint as audience.
     func assertion(clientID: String, audience: Endpoint) throws(OpenIDError) -> String {
-        let issuedAt = Int64(now().timeIntervalSince1970)
+        let issuedAt = Int(now().timeIntervalSince1970)
         let claims = JSONValue.object([
             "aud": .string(audience.description), "iss": .string(clientID), "sub": .string(clientID),
             "jti": .string(identifier()), "nbf": .integer(issuedAt), "iat": .integer(issuedAt),
@@ -86,7 +88,7 @@ public struct ClientCertificate: Sendable, RedactedDescription {
         let header = JSONValue.object([
             "alg": .string("PS256"), "typ": .string("JWT"), "x5t#S256": .string(thumbprint),
         ])
-        let input = Base64URL.encode(header.text.utf8) + "." + Base64URL.encode(claims.text.utf8)
+        let input = Base64URL.encode(header.bytes) + "." + Base64URL.encode(claims.bytes)
         do {
             let signature = try key.signature(for: SHA256.hash(data: Array(input.utf8)), padding: .PSS)
             return input + "." + Base64URL.encode(signature.rawRepresentation)
@@ -97,21 +99,11 @@ public struct ClientCertificate: Sendable, RedactedDescription {
 
     /// A GUID of version 4 (RFC 9562 section 5.4).
     private func identifier() -> String {
-        let random = randomBytes(16)
-        let hex = random.enumerated().map { index, byte in
-            let byte = index == 6 ? byte & 0x0F | 0x40 : index == 8 ? byte & 0x3F | 0x80 : byte
-            return (byte < 16 ? "0" : "") + String(byte, radix: 16) + ([3, 5, 7, 9].contains(index) ? "-" : "")
-        }
-        return hex.joined()
-    }
-
-    private static func firstCertificate(in pem: String) -> [UInt8]? {
-        guard let begin = pem.firstRange(of: "-----BEGIN CERTIFICATE-----"),
-            let end = pem[begin.upperBound...].firstRange(of: "-----END CERTIFICATE-----"),
-            let data = Data(
-                base64Encoded: pem[begin.upperBound..<end.lowerBound].filter { !$0.isWhitespace })
-        else { return nil }
-        return data.isEmpty ? nil : [UInt8](data)
+        var bytes = randomBytes(16)
+        guard bytes.count == 16 else { return Hex.encode(bytes) }
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { Hex.encode(bytes[$0]) }.joined(separator: "-")
     }
 }
 

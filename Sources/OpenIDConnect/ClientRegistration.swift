@@ -1,3 +1,5 @@
+import WebFormats
+
 /// What the operator registered at the provider for one application, but for what proves who it is: that makes an
 /// ``AuthenticatedClient`` of it.
 public struct ClientRegistration: Sendable {

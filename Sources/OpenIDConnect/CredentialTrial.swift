@@ -1,8 +1,9 @@
 import FoundationEssentials
+import WebFormats
 
 /// Asks the token endpoint for something, to learn whether it accepts the client's proof of who it is. Nothing comes of it:
 /// a token is thrown away, and the code does not exist.
-public struct CredentialTrial: Sendable, RedactedDescription {
+public struct CredentialTrial: Sendable, Redacted {
     /// What is asked for.
     public enum Grant: Sendable, CaseIterable {
         /// A token of the application's own (RFC 6749 section 4.4). Microsoft's platforms know it in a tenant, and not at

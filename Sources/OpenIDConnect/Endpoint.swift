@@ -1,4 +1,7 @@
-/// An absolute `http` or `https` URL of the provider, checked once: no user information, no fragment, no spaces.
+import WebFormats
+
+/// An absolute `http` or `https` URL of the provider, checked once: no user information, no fragment, no spaces, no `%` that
+/// encodes nothing.
 public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     /// `https` or `http`, in lower case.
     public let scheme: String
@@ -13,7 +16,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
 
     /// Nil for everything that is not such a URL.
     public init?(_ text: String) {
-        guard text.utf8.count <= 2048, text.utf8.allSatisfy(Self.isAllowed) else { return nil }
+        guard text.utf8.count <= 2048, Self.isURI(text) else { return nil }
         guard let schemeEnd = text.firstRange(of: "://") else { return nil }
         scheme = text[..<schemeEnd.lowerBound].lowercased()
         guard scheme == "https" || scheme == "http" else { return nil }
@@ -71,6 +74,16 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         self.query = query
     }
 
+    /// Whether each character may stand in a URI, and two hexadecimal digits behind each `%` (RFC 3986 §2.1).
+    private static func isURI(_ text: String) -> Bool {
+        var digits = 0
+        for byte in text.utf8 {
+            guard isAllowed(byte), digits == 0 || Hex.value(of: byte) != nil else { return false }
+            digits = byte == UInt8(ascii: "%") ? 2 : max(0, digits - 1)
+        }
+        return digits == 0
+    }
+
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "#"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"),
@@ -97,7 +110,8 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         if name.hasPrefix("[") {
             let inner = name.dropFirst().dropLast()
             guard name.hasSuffix("]"), !inner.isEmpty,
-                inner.allSatisfy({ ($0.isHexDigit && $0.isASCII) || $0 == ":" || $0 == "." })
+                inner.utf8.allSatisfy({ Hex.value(of: $0) != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
+                )
             else { return nil }
             return (name, port)
         }

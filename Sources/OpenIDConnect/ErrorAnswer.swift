@@ -1,4 +1,5 @@
 import HTTPTypes
+import WebFormats
 
 /// An OAuth error answer (RFC 6749 sections 4.1.2.1 and 5.2) with the platform's additions. Only what has the shape of
 /// an identifier is kept, and never the description's words: an answer may quote what was sent.

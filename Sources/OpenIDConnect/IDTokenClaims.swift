@@ -1,8 +1,9 @@
 import Crypto
 import FoundationEssentials
+import WebFormats
 
 /// Who signed in, from an ID token that passed every check. It describes a person: not for a log.
-public struct IDTokenClaims: Sendable, RedactedDescription {
+public struct IDTokenClaims: Sendable, Redacted {
     /// `iss`
     public let issuer: String
     /// `sub`: who it is, for this client only.

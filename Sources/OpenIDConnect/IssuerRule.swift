@@ -121,7 +121,7 @@ enum IssuerRule: Sendable, Hashable {
 
     /// Whether a callback's `iss` (RFC 9207) can be of this authority: the tenant is not known yet.
     func mayBe(_ issuer: String) -> Bool {
-        guard issuer.isASCII else { return false }
+        guard issuer.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         switch self {
         case .tenant(let own, _, _), .userFlow(let own, _, _, _), .exact(let own): return issuer == own
         case .template(let template):

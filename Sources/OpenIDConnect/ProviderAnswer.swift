@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
+import WebFormats
 
 /// The wall clock, injected.
 public typealias ProviderClock = @Sendable () -> Date
@@ -74,33 +75,9 @@ enum ProviderAnswer {
         return type == "application/json" || type.hasSuffix("+json")
     }
 
-    /// Seconds or a date (RFC 9110 section 10.2.3), between 0 and one hour.
-    static func retryAfter(_ response: ProviderResponse, _ now: ProviderClock) -> Duration? {
-        guard let value = response.head.headerFields[.retryAfter] else { return nil }
-        let seconds: Double
-        if let number = UInt32(value) {
-            seconds = Double(number)
-        } else if let date = httpDate(value) {
-            seconds = date.timeIntervalSince(now())
-        } else {
-            return nil
+    private static func retryAfter(_ response: ProviderResponse, _ now: ProviderClock) -> Duration? {
+        response.head.headerFields[.retryAfter].flatMap { value in
+            RetryAfter.pause(value, now: HTTPDate(secondsSince1970: Int64(now().timeIntervalSince1970)))
         }
-        return .seconds(min(max(seconds, 0), 3600))
-    }
-
-    /// The form that senders must use, as in `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7).
-    private static func httpDate(_ text: String) -> Date? {
-        let parts = text.split { $0 == " " || $0 == ":" }
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        guard parts.count == 8, parts[7] == "GMT", let month = months.firstIndex(of: String(parts[2])),
-            let day = UInt8(parts[1]), let year = UInt16(parts[3]), let hour = UInt8(parts[4]),
-            let minute = UInt8(parts[5]), let second = UInt8(parts[6])
-        else { return nil }
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = .gmt
-        return calendar.date(
-            from: DateComponents(
-                year: Int(year), month: month + 1, day: Int(day), hour: Int(hour), minute: Int(minute),
-                second: Int(second)))
     }
 }

@@ -31,7 +31,7 @@ public final class ProviderDirectory: Sendable {
         }
         keyCache = FetchCache(onDemandInterval: TimeInterval(keyRefetchInterval.components.seconds), now: now) {
             endpoint throws(OpenIDError) in
-            try await SigningKeySet(parsing: await Self.send(.get(endpoint), by: transport), now: now)
+            try SigningKeySet(parsing: await Self.send(.get(endpoint), by: transport), now: now)
         }
     }
 

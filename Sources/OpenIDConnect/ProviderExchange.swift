@@ -1,7 +1,8 @@
 import HTTPTypes
+import WebFormats
 
 /// A request that the protocol wants sent to the identity provider. This module does no input or output itself.
-public struct ProviderRequest: Sendable, RedactedDescription {
+public struct ProviderRequest: Sendable, Redacted {
     /// Method, scheme, authority, path and header fields.
     public var head: HTTPRequest
     /// The body; empty for GET. Holds codes, tokens and client secrets: never log it.
@@ -15,7 +16,7 @@ public struct ProviderRequest: Sendable, RedactedDescription {
 }
 
 /// The provider's answer, complete: the transport follows no redirects and limits the body's size.
-public struct ProviderResponse: Sendable, RedactedDescription {
+public struct ProviderResponse: Sendable, Redacted {
     /// Status and header fields.
     public var head: HTTPResponse
     /// The body. Holds tokens: never log it.
@@ -26,18 +27,6 @@ public struct ProviderResponse: Sendable, RedactedDescription {
         self.head = head
         self.body = body
     }
-}
-
-/// A value that holds secrets: printing, interpolating, dumping or reflecting it shows its type's name only.
-public protocol RedactedDescription: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
-
-extension RedactedDescription {
-    /// The type's name.
-    public var description: String { "\(Self.self)(redacted)" }
-    /// The type's name.
-    public var debugDescription: String { description }
-    /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 extension ProviderRequest {

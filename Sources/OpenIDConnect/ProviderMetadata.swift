@@ -1,3 +1,5 @@
+import WebFormats
+
 /// The part of an OpenID Connect discovery document that a relying party needs, checked (OpenID Connect Discovery 1.0
 /// section 4.3). Every endpoint is https, or http on a loopback host where the authority itself is on one.
 public struct ProviderMetadata: Sendable, Hashable {

@@ -1,3 +1,5 @@
+import WebFormats
+
 /// A JWS in compact form (RFC 7515 section 7.1), taken apart strictly, its signature not yet checked.
 struct SignedToken {
     /// `alg`, from the allow-list.

@@ -1,6 +1,7 @@
 import Crypto
+import CryptoExtras
 import FoundationEssentials
-import JWTKit
+import WebFormats
 
 /// The signature algorithms that are accepted, whatever a token asks for.
 public enum SigningAlgorithm: String, Sendable, Hashable, CaseIterable {
@@ -12,55 +13,80 @@ public enum SigningAlgorithm: String, Sendable, Hashable, CaseIterable {
     case es256 = "ES256"
 }
 
-/// One public key of the provider. JWTKit is given exactly this key with the algorithm pinned, once, when the set is
-/// read: its own key collection would fall back to a default key on an unknown `kid`, keep the algorithm that a token
-/// asked for, and refuse a whole set for one key it does not know.
+/// One public key of the provider, good for those algorithms of the allow-list that suit its type. A token's header only
+/// chooses among them.
 public struct SigningKey: Sendable {
     /// The key's `kid`.
     public let id: String?
     /// The key's `issuer`, which the keys of `common` carry; may hold `{tenantid}`.
     public let issuer: String?
-    /// What the key may be used for.
-    public var algorithms: Set<SigningAlgorithm> { Set(verifiers.keys) }
+    /// What the key may be used for; never empty.
+    public let algorithms: Set<SigningAlgorithm>
 
-    private let verifiers: [SigningAlgorithm: any JWTAlgorithm]
+    private let material: Material
 
     /// Nil for a key that is not for signatures, or of a type, curve, size or algorithm that we do not accept.
-    init?(_ jwk: JSONValue) async {
+    init?(_ jwk: JSONValue) {
         guard jwk["use"]?.string ?? "sig" == "sig" else { return nil }
         if let operations = jwk["key_ops"]?.array, !operations.contains(.string("verify")) { return nil }
-        var verifiers = await Self.verifiers(for: jwk)
-        if let name = jwk["alg"] { verifiers = verifiers.filter { .string($0.key.rawValue) == name } }
-        guard !verifiers.isEmpty else { return nil }
+        guard let material = Material(jwk) else { return nil }
+        var algorithms = material.algorithms
+        if let name = jwk["alg"] { algorithms = algorithms.filter { .string($0.rawValue) == name } }
+        guard !algorithms.isEmpty else { return nil }
         id = jwk["kid"]?.string
         issuer = jwk["issuer"]?.string
-        self.verifiers = verifiers
+        self.algorithms = algorithms
+        self.material = material
     }
 
+    /// Whether this key signed `input` with this algorithm, which is one of ``algorithms``.
     func isValidSignature(_ signature: [UInt8], of input: [UInt8], algorithm: SigningAlgorithm) -> Bool {
-        guard let verifier = verifiers[algorithm] else { return false }
-        return (try? verifier.verify(signature, signs: input)) ?? false
+        guard algorithms.contains(algorithm) else { return false }
+        let digest = SHA256.hash(data: input)
+        switch (material, algorithm) {
+        case (.rsa(let key), .rs256):
+            let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
+            return key.isValidSignature(signature, for: digest, padding: .insecurePKCS1v1_5)
+        case (.rsa(let key), .ps256):
+            let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
+            return key.isValidSignature(signature, for: digest, padding: .PSS)
+        case (.p256(let key), .es256):
+            // R and S, 32 bytes each (RFC 7518 section 3.4), and not DER.
+            guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
+            return key.isValidSignature(signature, for: digest)
+        case (.rsa, .es256), (.p256, .rs256), (.p256, .ps256): return false
+        }
     }
 
-    private static func verifiers(for jwk: JSONValue) async -> [SigningAlgorithm: any JWTAlgorithm] {
-        switch jwk["kty"]?.string {
-        case "RSA":
-            guard let modulus = jwk["n"]?.string, Base64URL.decode(modulus.utf8) != nil,
-                let exponent = jwk["e"]?.string, Base64URL.decode(exponent.utf8) != nil,
-                let key = try? Insecure.RSA.PublicKey(modulus: modulus, exponent: exponent),
-                let rs256 = try? await JWTKeyCollection().add(rsa: key, digestAlgorithm: .sha256).getKey(),
-                let ps256 = try? await JWTKeyCollection().add(pss: key, digestAlgorithm: .sha256).getKey()
-            else { return [:] }
-            return [.rs256: rs256, .ps256: ps256]
-        case "EC":
-            guard jwk["crv"]?.string == "P-256", let x = (jwk["x"]?.string?.utf8).flatMap(Base64URL.decode),
-                let y = (jwk["y"]?.string?.utf8).flatMap(Base64URL.decode), x.count == 32, y.count == 32,
-                let point = try? P256.Signing.PublicKey(x963Representation: [4] + x + y),
-                let key = try? ES256PublicKey(backing: point),
-                let es256 = try? await JWTKeyCollection().add(ecdsa: key).getKey()
-            else { return [:] }
-            return [.es256: es256]
-        default: return [:]
+    /// The parameters of RFC 7518 section 6 as a key.
+    private enum Material: Sendable {
+        case rsa(_RSA.Signing.PublicKey)
+        case p256(P256.Signing.PublicKey)
+
+        init?(_ jwk: JSONValue) {
+            func bytes(_ name: String) -> [UInt8]? { (jwk[name]?.string?.utf8).flatMap(Base64URL.decode) }
+            switch jwk["kty"]?.string {
+            case "RSA":
+                // CryptoExtras refuses a modulus of fewer than 2048 bits, however many zeros are before it (RFC 7518
+                // section 3.3), and an exponent that is even or 1.
+                guard let modulus = bytes("n"), let exponent = bytes("e"),
+                    let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent)
+                else { return nil }
+                self = .rsa(key)
+            case "EC":
+                guard jwk["crv"]?.string == "P-256", let x = bytes("x"), let y = bytes("y"), x.count == 32,
+                    y.count == 32, let key = try? P256.Signing.PublicKey(x963Representation: [4] + x + y)
+                else { return nil }
+                self = .p256(key)
+            default: return nil
+            }
+        }
+
+        var algorithms: Set<SigningAlgorithm> {
+            switch self {
+            case .rsa: [.rs256, .ps256]
+            case .p256: [.es256]
+            }
         }
     }
 }
@@ -70,12 +96,9 @@ public struct SigningKeySet: Sendable {
     /// In the document's order.
     public let keys: [SigningKey]
 
-    init(parsing response: ProviderResponse, now: ProviderClock) async throws(OpenIDError) {
+    init(parsing response: ProviderResponse, now: ProviderClock) throws(OpenIDError) {
         let document = try ProviderAnswer(response, now: now).document(named: "keys")
-        var keys: [SigningKey] = []
-        for jwk in document["keys"]?.array ?? [] {
-            if let key = await SigningKey(jwk) { keys.append(key) }
-        }
+        let keys = (document["keys"]?.array ?? []).compactMap(SigningKey.init)
         guard !keys.isEmpty else {
             throw ProviderMetadata.invalid("The provider's key set holds no usable signing key.")
         }

@@ -1,5 +1,7 @@
+import WebFormats
+
 /// Redeems a code (RFC 6749 section 4.1.3).
-public struct CodeRequest: Sendable, RedactedDescription {
+public struct CodeRequest: Sendable, Redacted {
     /// To be sent to the token endpoint.
     public let providerRequest: ProviderRequest
 
@@ -51,7 +53,7 @@ public struct CodeRequest: Sendable, RedactedDescription {
 }
 
 /// Uses a refresh token (RFC 6749 section 6).
-public struct RefreshRequest: Sendable, RedactedDescription {
+public struct RefreshRequest: Sendable, Redacted {
     /// To be sent to the token endpoint.
     public let providerRequest: ProviderRequest
 

@@ -1,7 +1,8 @@
 import FoundationEssentials
+import WebFormats
 
 /// What the provider granted, without the ID token.
-public struct GrantedTokens: Sendable, RedactedDescription {
+public struct GrantedTokens: Sendable, Redacted {
     /// For the API. A secret.
     public let accessToken: String
     /// For the next access token; nil: keep using the old one. A secret.
@@ -17,7 +18,7 @@ public struct GrantedTokens: Sendable, RedactedDescription {
 }
 
 /// The result of a sign-in: everything in it was checked.
-public struct SignedInTokens: Sendable, RedactedDescription {
+public struct SignedInTokens: Sendable, Redacted {
     /// The ID token as it came, for `id_token_hint` at sign-out. Personal data.
     public let idToken: String
     /// Who signed in.
@@ -29,7 +30,7 @@ public struct SignedInTokens: Sendable, RedactedDescription {
 }
 
 /// The result of a refresh.
-public struct RefreshedTokens: Sendable, RedactedDescription {
+public struct RefreshedTokens: Sendable, Redacted {
     /// The ID token as it came, when the provider sent one.
     public let idToken: String?
     /// The claims as they are now, when the provider sent an ID token; about the same account, which was checked.
@@ -39,7 +40,7 @@ public struct RefreshedTokens: Sendable, RedactedDescription {
 }
 
 /// A successful answer of the token endpoint (RFC 6749 section 5.1), its ID token still unchecked.
-struct TokenResponse: RedactedDescription {
+struct TokenResponse: Redacted {
     let tokens: GrantedTokens
     let idToken: String?
     let homeAccountID: String?
@@ -101,9 +102,9 @@ struct TokenResponse: RedactedDescription {
     }
 
     /// RFC 6749 only recommends `expires_in`. An API that disagrees answers 401, which forces a refresh.
-    private static let assumedLifetime: Int64 = 3600
+    private static let assumedLifetime = 3600
 
-    private static func seconds(_ value: JSONValue) -> Int64? {
+    private static func seconds(_ value: JSONValue) -> Int? {
         value.lenientInteger.flatMap { $0 >= 0 ? min($0, 365 * 24 * 3600) : nil }
     }
 
@@ -122,5 +123,16 @@ struct TokenResponse: RedactedDescription {
 
     private static func unusable(_ what: String) -> OpenIDError {
         OpenIDError(.providerUnavailable, "\(what). Try again later.")
+    }
+}
+
+extension JSONValue {
+    /// An integer, or one written as a string, as B2C writes `expires_in`.
+    var lenientInteger: Int? {
+        switch self {
+        case .integer(let value): value
+        case .string(let text): text.utf8.count <= 18 ? Int(text) : nil
+        default: nil
+        }
     }
 }

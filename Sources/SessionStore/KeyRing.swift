@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import WebFormats
 
 /// The keys that seal what is secret in the database: the first seals, all of them open.
 ///
@@ -11,9 +12,7 @@ public struct KeyRing: Sendable, Redacted {
         static let byteCount = 8
         let bytes: [UInt8]
         /// Hexadecimal.
-        public var description: String {
-            bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        }
+        public var description: String { Hex.encode(bytes) }
     }
 
     struct Key: Sendable {

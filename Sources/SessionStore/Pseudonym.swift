@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import WebFormats
 
 /// An account's name in an audit log: the same for the same account of this installation, so that its lines can be joined,
 /// and nothing by which anybody without the key learns whose it is.
@@ -14,7 +15,7 @@ public struct Pseudonym: Sendable, Hashable, CustomStringConvertible {
 
     init(_ text: String, key: SymmetricKey) {
         let code = HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: key)
-        description = code.prefix(Self.byteCount).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        description = Hex.encode(code.prefix(Self.byteCount))
     }
 
     /// The key for a ring whose oldest key this is.

@@ -1,4 +1,5 @@
 import Foundation
+import WebFormats
 
 /// Names one session for as long as it lives: unlike its id, it survives every rotation, and it is no secret.
 public struct SessionKey: Sendable, Hashable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import WebFormats
 
 /// The value of the session cookie: 32 random bytes. Only its SHA-256 is stored.
 public struct SessionID: Sendable, Hashable, Redacted {
@@ -20,7 +21,7 @@ public struct SessionID: Sendable, Hashable, Redacted {
 
     /// The id in a cookie; nil when the text is not exactly one that we could have set.
     public init?(cookieValue: String) {
-        guard let bytes = Base64URL.decode(cookieValue), bytes.count == Self.byteCount else { return nil }
+        guard let bytes = Base64URL.decode(cookieValue.utf8), bytes.count == Self.byteCount else { return nil }
         self.cookieValue = cookieValue
         hash = SHA256Hash(SHA256.hash(data: bytes))
     }
@@ -65,50 +66,4 @@ public struct SHA256Hash: Sendable, Hashable {
     public static func == (one: SHA256Hash, other: SHA256Hash) -> Bool { one.words == other.words }
     /// The value is uniformly distributed already: one word is enough.
     public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
-}
-
-/// RFC 4648 section 5, without padding, in its canonical form only.
-enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-    private static let values: [UInt8] = {
-        var values = [UInt8](repeating: 0xFF, count: 256)
-        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
-        return values
-    }()
-
-    static func encode(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count * 4 + 2) / 3)
-        var bits: UInt32 = 0
-        var count = 0
-        for byte in bytes {
-            bits = (bits << 8) | UInt32(byte)
-            count += 8
-            while count >= 6 {
-                count -= 6
-                text.append(alphabet[Int((bits >> UInt32(count)) & 0x3F)])
-            }
-        }
-        if count > 0 { text.append(alphabet[Int((bits << UInt32(6 - count)) & 0x3F)]) }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// nil for another alphabet, padding, an impossible length, or bits set beyond the last byte.
-    static func decode(_ text: String) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var bits: UInt32 = 0
-        var count = 0
-        for character in text.utf8 {
-            let value = values[Int(character)]
-            guard value != 0xFF else { return nil }
-            bits = (bits << 6) | UInt32(value)
-            count += 6
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-                bits &= (1 << UInt32(count)) - 1
-            }
-        }
-        return count < 6 && bits == 0 ? bytes : nil
-    }
 }

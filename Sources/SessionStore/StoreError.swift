@@ -38,15 +38,3 @@ public enum StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 }
-
-/// A type that holds secrets: printing, interpolating or dumping it shows its name only (security law 1).
-public protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
-
-extension Redacted {
-    /// The type's name and nothing else.
-    public var description: String { "\(Self.self)(redacted)" }
-    /// The same as `description`.
-    public var debugDescription: String { description }
-    /// No children, so that `dump` and test failures show no secret either.
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
-}

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Glibc
+import WebFormats
 
 /// What can be told of a database and its keys from outside: nothing is made, migrated or changed, also while a server
 /// works on it.

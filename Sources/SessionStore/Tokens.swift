@@ -1,4 +1,5 @@
 import Foundation
+import WebFormats
 
 /// The account that a validated ID token names.
 public struct NewAccount: Sendable, Redacted {

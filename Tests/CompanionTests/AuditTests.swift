@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import SessionStore
 import Testing
+import WebFormats
 
 @testable import Companion
 
@@ -87,7 +88,7 @@ import Testing
             try await visitor.signIn(app: "contoso")
             let claims = try await visitor.api(.get, "/api/provider/claims").json
             let fields = ["iss", "sid"].map { ($0, claims[$0] as? String ?? "") }
-            _ = try await Visitor(site).get("/auth/front-channel-logout?" + QueryEncoding.encode(fields))
+            _ = try await Visitor(site).get("/auth/front-channel-logout?" + FormEncoding.encode(fields))
             let ended = try audit.all().filter { $0["event"] == "signed_out_by_provider" }
             #expect(Set(ended.map { $0["application"] }) == ["provider", "contoso"])
             let signedIn = try audit.all().filter { $0["event"] == "signed_in" }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Testing
+import WebFormats
 
 @testable import Companion
 
@@ -27,7 +28,7 @@ import Testing
             let (issuer, sid) = (claims["iss"] as? String ?? "", claims["sid"] as? String ?? "")
             let stranger = Visitor(site)
             let answer = try await stranger.get(
-                "/auth/front-channel-logout?" + QueryEncoding.encode([("iss", issuer), ("sid", sid)]))
+                "/auth/front-channel-logout?" + FormEncoding.encode([("iss", issuer), ("sid", sid)]))
             #expect(answer.status == 200)
             #expect(answer.fields[.setCookie] == nil)
             #expect(answer.fields[.cacheControl] == "no-store")
@@ -43,7 +44,7 @@ import Testing
                 ("iss", issuer == "iss" ? claims["iss"] as? String ?? "" : issuer),
                 ("sid", sid == "sid" ? claims["sid"] as? String ?? "" : sid),
             ]
-            let answer = try await Visitor(site).get("/auth/front-channel-logout?" + QueryEncoding.encode(fields))
+            let answer = try await Visitor(site).get("/auth/front-channel-logout?" + FormEncoding.encode(fields))
             #expect(answer.status == status)
             #expect(try await isSignedIn(visitor))
         }
@@ -66,7 +67,7 @@ import Testing
     {
         var fields = [("username", username), ("client_id", Self.client)]
         if let sid { fields.append(("sid", sid)) }
-        let path = "http://localhost:\(site.tenantPort)/control/logout-token?" + QueryEncoding.encode(fields)
+        let path = "http://localhost:\(site.tenantPort)/control/logout-token?" + FormEncoding.encode(fields)
         return try await Visitor(site).get(path).text
     }
 

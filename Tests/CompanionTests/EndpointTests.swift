@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import HTTPWire
 import Testing
+import WebFormats
 
 @testable import Companion
 
@@ -44,7 +45,7 @@ import Testing
     @Test func `claims go with the code to the token endpoint`() async throws {
         try await Site.run { site in
             let claims = #"{"access_token":{"nbf":{"essential":true,"value":"7"}}}"#
-            try await Visitor(site).signIn(query: QueryEncoding.encode([("claims", claims)]))
+            try await Visitor(site).signIn(query: FormEncoding.encode([("claims", claims)]))
             let redemption = try #require(
                 site.traffic.all.compactMap { try? FormFields(body: $0.request.body) }.last {
                     $0["grant_type"] == "authorization_code"
@@ -68,12 +69,12 @@ import Testing
         try await Site.run(below: "/companion", configured: { _ in }) { site in
             let visitor = Visitor(site)
             for path in ["/", "/elsewhere", "/companions", "//companion", "https://evil.example/companion"] {
-                let query = QueryEncoding.encode([("return_to", path), ("tenant", "contoso.example")])
+                let query = FormEncoding.encode([("return_to", path), ("tenant", "contoso.example")])
                 let refused = try await visitor.api(.get, "/companion/auth/ios/\(begin)?\(query)")
                 #expect(refused.code == "bad_request", "\(path)")
                 #expect(refused.location == nil)
             }
-            let query = QueryEncoding.encode([("return_to", "/companion/macos"), ("tenant", "contoso.example")])
+            let query = FormEncoding.encode([("return_to", "/companion/macos"), ("tenant", "contoso.example")])
             #expect(try await visitor.get("/companion/auth/ios/\(begin)?\(query)").status == 302)
         }
     }
@@ -124,7 +125,7 @@ import Testing
             let first = try #require(
                 try await visitor.api(.get, "/api/ios/account").json["account"] as? [String: Any])
             try await visitor.signIn(username: "megan@contoso.example")
-            let query = QueryEncoding.encode([("account", try #require(first["id"] as? String))])
+            let query = FormEncoding.encode([("account", try #require(first["id"] as? String))])
             let named = try await visitor.api(.get, "/api/ios/account?\(query)").json["account"] as? [String: Any]
             #expect(named?["username"] as? String == "adele@contoso.example")
         }

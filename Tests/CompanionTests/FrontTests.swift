@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Testing
+import WebFormats
 
 @testable import Companion
 
@@ -154,7 +155,7 @@ import Testing
             let out = try await visitor.send(
                 .post, other + "/auth/ios/sign-out", headers: own, body: #"{"browser": true}"#)
             let redirect = try #require(out.json["redirect"] as? String)
-            #expect(redirect.contains(QueryEncoding.encode([("x", site.origin + "/auth/signed-out")]).dropFirst(2)))
+            #expect(redirect.contains(FormEncoding.encode([("x", site.origin + "/auth/signed-out")]).dropFirst(2)))
 
             for path in ["/", "/ios", "/nothing", "/auth/callback", "/api/ios/me", "/api/apps", "/api/device"] {
                 let answer = try await visitor.get(other + path)

@@ -31,7 +31,6 @@ extension LifecycleDriver {
         guard model.isLocked != isLocked else { return }
         try isLocked ? lock.take() : lock.release()
         model.isLocked = isLocked
-        model.lockedAt = model.now
     }
 
     /// The store fails when the provider has been asked: what it gives cannot be stored.
@@ -56,7 +55,7 @@ extension LifecycleDriver {
     }
 
     func restart() async throws {
-        if model.isUseUnwritten { try await setLocked(false) }
+        if model.mayHaveUnwrittenUses { try await setLocked(false) }
         try await site.restart()
         model.restart()
     }

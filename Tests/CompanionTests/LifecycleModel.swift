@@ -105,8 +105,6 @@ struct LifecycleModel {
     var failure: Failure?
     var isDown = false
     var isLocked = false
-    /// When the store was locked.
-    var lockedAt = 0
     /// How many refresh tokens were used twice, each for the reason that law 3 allows.
     var replays = 0
     /// How many token requests the calls one by one made.
@@ -226,8 +224,9 @@ struct LifecycleModel {
     /// A forced refresh brought tokens that could not be stored.
     mutating func keepUnsaved(_ slot: Slot) { accounts[slot]?.unsaved = (.main, now) }
 
-    /// Whether a restart would end the session, rightly: that it was used is known in memory alone.
-    var isUseUnwritten: Bool { isLocked && now - lockedAt > Self.idle }
+    /// Whether a restart may end the session, rightly: that it was used is known in memory alone, since uses are written
+    /// now and then by the real clock.
+    var mayHaveUnwrittenUses: Bool { isLocked && now > Self.idle }
 
     /// A restart forgets what is in memory alone.
     mutating func restart() {

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Testing
+import WebFormats
 
 @testable import Companion
 
@@ -10,7 +11,7 @@ import Testing
         let fields = [
             ("username", "adele@contoso.example"), ("client_id", "11111111-2222-4333-8444-555555555555"),
         ]
-        let path = "http://localhost:\(site.tenantPort)/control/logout-token?" + QueryEncoding.encode(fields)
+        let path = "http://localhost:\(site.tenantPort)/control/logout-token?" + FormEncoding.encode(fields)
         return try await Visitor(site).get(path).text
     }
 

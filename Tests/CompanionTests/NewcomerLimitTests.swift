@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import SessionStore
 import Testing
+import WebFormats
 
 @testable import Companion
 
@@ -60,7 +61,7 @@ import Testing
     ])
     func `what an address asks for has a limit`(name: String, value: String, status: Int) async throws {
         try await Site.run { site in
-            let path = "/auth/ios/sign-in?" + QueryEncoding.encode([(name, value)])
+            let path = "/auth/ios/sign-in?" + FormEncoding.encode([(name, value)])
             let answer = try await Visitor(site).api(.get, path)
             #expect(answer.status == status)
             if status == 400 { #expect((answer.json["detail"] as? String)?.contains("“\(name)”") == true) }

@@ -5,6 +5,7 @@ import HTTPTypes
 import HTTPWire
 import Synchronization
 import Testing
+import WebFormats
 
 @testable import Companion
 

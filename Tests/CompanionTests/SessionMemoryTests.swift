@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import SessionStore
 import Testing
+import WebFormats
 
 @testable import Companion
 
@@ -119,7 +120,7 @@ import Testing
             let short = #"{"id_token":{"acrs":{"essential":true}}}"#
             let long = #"{"id_token":{"\#(String(repeating: "a", count: 2_000))":null}}"#
             for claims in [short, long] {
-                let query = QueryEncoding.encode([("claims", claims)])
+                let query = FormEncoding.encode([("claims", claims)])
                 #expect(try await visitor.get("/auth/ios/sign-in?" + query).status == 302)
             }
             let kept = try await attempts(visitor).compactMap {

@@ -2,6 +2,7 @@ import Foundation
 import HTTPClient
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 @testable import DemoTenant
 
@@ -28,11 +29,11 @@ struct Answer: Sendable {
     var json: JSONValue? { JSONValue(parsing: body) }
     /// The AADSTS numbers of an error in JSON.
     var number: Int? {
-        if case .array(let codes) = json?["error_codes"] { codes.first?.intValue } else { nil }
+        if case .array(let codes) = json?["error_codes"] { codes.first?.integer } else { nil }
     }
 
     /// A string member of the JSON body.
-    func member(_ name: String) -> String? { json?[name]?.stringValue }
+    func member(_ name: String) -> String? { json?[name]?.string }
 
     /// What the page's first form asks for, nil when there is no page.
     var shownField: String? {
@@ -65,6 +66,6 @@ struct Answer: Sendable {
     func claims(_ name: String) -> JSONValue? {
         let parts = member(name)?.split(separator: ".", omittingEmptySubsequences: false) ?? []
         guard parts.count == 3 else { return nil }
-        return Base64URL.decode(parts[1]).flatMap { JSONValue(parsing: $0) }
+        return Base64URL.decode(parts[1].utf8).flatMap { JSONValue(parsing: $0) }
     }
 }

@@ -151,7 +151,7 @@ struct AuthorizeTests {
             #expect(claims?["preferred_username"] == "megan@contoso.example")
             // The optional claim login_hint works as the hint, too.
             let byClaim = try await browser.authorize(
-                ["prompt": "none", "login_hint": claims?["login_hint"]?.stringValue ?? ""])
+                ["prompt": "none", "login_hint": claims?["login_hint"]?.string ?? ""])
             #expect(try byClaim.callback()["code"] != nil)
             let other = try await browser.authorize(["prompt": "none", "login_hint": "alex@outlook.example"])
             #expect(try other.callback()["error"] == "login_required")

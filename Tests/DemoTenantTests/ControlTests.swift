@@ -1,6 +1,7 @@
 import Foundation
 import HTTPClient
 import Testing
+import WebFormats
 
 @testable import DemoTenant
 
@@ -234,11 +235,13 @@ struct ControlTests {
             func keyIDs() async throws -> Set<String> {
                 guard case .array(let keys) = try await browser.get("/organizations/discovery/v2.0/keys").json?["keys"]
                 else { return [] }
-                return Set(keys.compactMap { $0["kid"]?.stringValue })
+                return Set(keys.compactMap { $0["kid"]?.string })
             }
             func keyID(_ token: String?) -> String? {
-                Base64URL.decode((token ?? "").prefix { $0 != "." }).flatMap { JSONValue(parsing: $0) }?["kid"]?
-                    .stringValue
+                Base64URL.decode((token ?? "").utf8.prefix { $0 != UInt8(ascii: ".") }).flatMap {
+                    JSONValue(parsing: $0)
+                }?["kid"]?
+                .string
             }
             let before = try await keyIDs()
             #expect(try await browser.control(["rotate_key": true]).status == 200)
@@ -261,7 +264,7 @@ struct ControlTests {
             let bad = try await browser.tokens("adele@contoso.example")
             let good = try await browser.tokens("adele@contoso.example")
             #expect(bad.status == 200)
-            let differing = (bad.claims("id_token")?.objectValue ?? [:]).filter { name, value in
+            let differing = (bad.claims("id_token")?.object ?? [:]).filter { name, value in
                 !["uti", "rh"].contains(name) && good.claims("id_token")?[name] != value
             }
             let expected: [IDTokenFault: Set<String>] = [
@@ -270,12 +273,12 @@ struct ControlTests {
             ]
             #expect(Set(differing.keys) == expected[fault] ?? [])
             let state = tenant.clock.now.timeIntervalSince1970
-            if fault == .expired { #expect((differing["exp"]?.intValue ?? .max) < Int(state) - 300) }
-            if fault == .notYetValid { #expect((differing["nbf"]?.intValue ?? 0) > Int(state) + 300) }
+            if fault == .expired { #expect((differing["exp"]?.integer ?? .max) < Int(state) - 300) }
+            if fault == .notYetValid { #expect((differing["nbf"]?.integer ?? 0) > Int(state) + 300) }
 
             let parts = (bad.member("id_token") ?? "").split(separator: ".", omittingEmptySubsequences: false)
             try #require(parts.count == 3)
-            let header = Base64URL.decode(parts[0]).flatMap { JSONValue(parsing: $0) }
+            let header = Base64URL.decode(parts[0].utf8).flatMap { JSONValue(parsing: $0) }
             guard case .array(let keys) = try await browser.get("/common/discovery/v2.0/keys").json?["keys"] else {
                 throw TestFailure("no keys")
             }

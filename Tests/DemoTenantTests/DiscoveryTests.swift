@@ -46,7 +46,7 @@ struct DiscoveryTests {
                 else { return [] }
                 #expect(keys.contains { $0["kty"] != "RSA" })
                 #expect(keys.allSatisfy { $0["kty"] != "RSA" || $0["alg"] == nil })
-                return keys.filter { $0["kty"] == "RSA" }.map { $0["issuer"]?.stringValue }
+                return keys.filter { $0["kty"] == "RSA" }.map { $0["issuer"]?.string }
             }
             #expect(
                 try await issuers("common") == ["\(base)/{tenantid}/v2.0", "\(base)/\(Tenant.consumers)/v2.0"])

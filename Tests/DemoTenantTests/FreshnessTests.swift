@@ -7,7 +7,7 @@ import Testing
 struct FreshnessTests {
     private static let adele = "adele@contoso.example"
 
-    private func time(_ answer: Answer) -> Int? { answer.claims("id_token")?["auth_time"]?.intValue }
+    private func time(_ answer: Answer) -> Int? { answer.claims("id_token")?["auth_time"]?.integer }
 
     @Test("auth_time is the time of the password, also when single sign-on stands for it, and after a refresh")
     func authenticationTime() async throws {

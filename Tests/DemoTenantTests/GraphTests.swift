@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WebFormats
 
 @testable import DemoTenant
 
@@ -13,7 +14,7 @@ struct GraphTests {
             let id = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
             let answer = try await browser.me(token, headers: [("client-request-id", id)])
             #expect(
-                Set(answer.json?.objectValue?.keys.map(\.self) ?? []) == [
+                Set(answer.json?.object?.keys.map(\.self) ?? []) == [
                     "@odata.context", "businessPhones", "displayName", "givenName", "id", "jobTitle", "mail",
                     "mobilePhone", "officeLocation", "preferredLanguage", "surname", "userPrincipalName",
                 ])
@@ -57,8 +58,8 @@ struct GraphTests {
                 #expect(answer.status == 401)
                 let error = answer.json?["error"]
                 #expect(error?["code"] == "InvalidAuthenticationToken")
-                #expect(error?["innerError"]?["request-id"]?.stringValue == answer["request-id"])
-                #expect(error?["innerError"]?["client-request-id"]?.stringValue != nil)
+                #expect(error?["innerError"]?["request-id"]?.string == answer["request-id"])
+                #expect(error?["innerError"]?["client-request-id"]?.string != nil)
                 #expect(error?["innerError"]?["date"] == "2027-01-15T08:00:00")
                 #expect(answer["WWW-Authenticate"]?.hasPrefix("Bearer realm=\"\"") == true)
             }

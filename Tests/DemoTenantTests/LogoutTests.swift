@@ -37,7 +37,7 @@ struct LogoutTests {
     func hint() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
-            let hint = try await browser.tokens("adele@contoso.example").claims("id_token")?["login_hint"]?.stringValue
+            let hint = try await browser.tokens("adele@contoso.example").claims("id_token")?["login_hint"]?.string
             _ = try await browser.signIn("megan@contoso.example", ["prompt": "select_account"])
             let answer = try await browser.post(
                 "/common/oauth2/v2.0/logout", [("logout_hint", hint ?? ""), ("post_logout_redirect_uri", back)])

@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import Logging
 import Testing
+import WebFormats
 
 @testable import DemoTenant
 
@@ -115,6 +116,6 @@ extension JSONValue {
     /// Keys without the issuer, whose port differs after a restart.
     fileprivate var withoutIssuers: JSONValue {
         guard case .array(let keys) = self else { return self }
-        return .array(keys.map { .object(($0.objectValue ?? [:]).filter { $0.key != "issuer" }) })
+        return .array(keys.map { .object(($0.object ?? [:]).filter { $0.key != "issuer" }) })
     }
 }

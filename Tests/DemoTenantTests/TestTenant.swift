@@ -4,6 +4,7 @@ import HTTPClient
 import HTTPTypes
 import Logging
 import Synchronization
+import WebFormats
 
 @testable import DemoTenant
 
@@ -221,6 +222,6 @@ extension Browser {
     }
 
     func count(_ name: String) async throws -> Int? {
-        try await get("/control").json?["counts"]?[name]?.intValue
+        try await get("/control").json?["counts"]?[name]?.integer
     }
 }

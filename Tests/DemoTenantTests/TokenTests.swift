@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WebFormats
 
 @testable import DemoTenant
 
@@ -147,7 +148,7 @@ struct TokenTests {
         try await TestTenant.run { (tenant) async throws in
             let answer = try await tenant.browser().tokens("adele@contoso.example", client: TestTenant.native)
             #expect(answer.status == 200)
-            #expect(answer.claims("id_token")?["aud"]?.stringValue == TestTenant.native.id)
+            #expect(answer.claims("id_token")?["aud"]?.string == TestTenant.native.id)
         }
     }
 

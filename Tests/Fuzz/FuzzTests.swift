@@ -28,7 +28,7 @@ struct FuzzTests {
 
     @Test func `the tokens that the sample keys signed are good, and no change of a byte leaves them so`() async throws
     {
-        let keys = await SigningKey.samples
+        let keys = SigningKey.samples
         #expect(keys.count == 2)
         for text in SampleProvider.signedTokens {
             let token = try SignedToken(parsing: text)

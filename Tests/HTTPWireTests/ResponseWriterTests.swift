@@ -1,5 +1,6 @@
 import HTTPTypes
 import Testing
+import WebFormats
 
 @testable import HTTPWire
 

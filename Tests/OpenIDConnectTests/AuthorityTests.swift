@@ -65,6 +65,7 @@ struct AuthorityTests {
     @Test(
         "are refused, saying why",
         arguments: [
+            ("https://login.microsoftonline.com/contoso%2", notAURL), ("https://a.b2clogin.com/tfp/a%com/b", notAURL),
             ("", notAURL),
             ("common", notAURL),
             ("login.microsoftonline.com/common", notAURL),

@@ -3,6 +3,7 @@ import CryptoExtras
 import Foundation
 import HTTPTypes
 import Testing
+import WebFormats
 import X509
 
 @testable import OpenIDConnect
@@ -10,7 +11,7 @@ import X509
 @Suite("Client authentication")
 struct ClientAuthenticationTests {
     private func form(_ request: ProviderRequest) throws -> [String: String] {
-        Dictionary(try #require(FormEncoding.decode(request.body)).map { ($0.name, $0.value) }) { "\($0) and \($1)" }
+        Dictionary(try FormFields(body: request.body).fields.map { ($0.name, $0.value) }) { "\($0) and \($1)" }
     }
 
     private func request(
@@ -200,7 +201,7 @@ struct ClientAuthenticationTests {
         #expect(header["alg"] == .string("PS256"))
         #expect(header["typ"] == .string("JWT"))
         #expect(header["x5t#S256"] == .string(Base64URL.encode(SHA256.hash(data: der))))
-        let time = Int64(testTime.timeIntervalSince1970)
+        let time = Int(testTime.timeIntervalSince1970)
         #expect(claims["aud"] == .string("\(origin)/common/oauth2/v2.0/token"))
         #expect(claims["iss"] == .string(clientID) && claims["sub"] == .string(clientID))
         #expect(claims["jti"] == .string("abababab-abab-4bab-abab-abababababab"))
@@ -221,6 +222,11 @@ struct ClientAuthenticationTests {
                 "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----", key.pemRepresentation,
                 "the certificate is not PEM"
             ),
+            (
+                "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", key.pemRepresentation,
+                "the certificate cannot be read"
+            ),
+            (key.publicKey.pemRepresentation, key.pemRepresentation, "the certificate is not PEM"),
             (try certificate(key), "no key", "not an RSA key"),
             (try certificate(key), TestKeys.ec.pemRepresentation, "not an RSA key"),
             (try certificate(key), other.pemRepresentation, "not the certificate's"),
@@ -261,7 +267,7 @@ struct ClientAuthenticationTests {
         let directory = provider.directory()
         var token = TestToken()
         token.claims["sub"] = "another-subject-there"
-        let answer = try await tokenAnswer(idToken: token.text())
+        let answer = try tokenAnswer(idToken: token.text())
         for (id, fault) in [("uid-1.utid-1", nil), ("uid-2.utid-1", IDTokenFault.otherAccount)] {
             let request = try await RefreshRequest(
                 refreshToken: "r", account: KnownIdentity(issuer: "home", subject: "home", tenantID: otherTenantID),

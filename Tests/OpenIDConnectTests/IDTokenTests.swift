@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WebFormats
 
 @testable import OpenIDConnect
 
@@ -184,6 +185,45 @@ struct IDTokenTests {
         .init("signed with another key", .signature, change: { $0.signature = .otherRSAKey }),
         .init("signature is empty", .signature, change: { $0.signature = .none }),
         .init("RS256 announced, PS256 signed", .signature, change: { $0.signature = .ps256 }),
+        .init("PS256 announced, RS256 signed", .signature, change: { $0.header["alg"] = "PS256" }),
+        .init(
+            "ES256 in DER", .signature,
+            change: { token in
+                token.header.merge(["alg": "ES256", "kid": "ec-1"]) { $1 }
+                token.signature = .derES256
+            }),
+        .init(
+            "ES256 with a byte more", .signature,
+            change: { token in
+                token.header.merge(["alg": "ES256", "kid": "ec-1"]) { $1 }
+                token.signature = .longES256
+            }),
+        .init(
+            "modulus of 1024 bits", .unknownKey,
+            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.weakRSA), TestKeys.ecJWK("ec-1")] },
+            change: { $0.signature = .weakRSAKey }),
+        .init(
+            "modulus of 1024 bits, padded with zeros to 2048", .unknownKey,
+            keys: {
+                let modulus = try TestKeys.weakRSA.get().publicKey.getKeyPrimitives().modulus
+                let padded = Base64URL.encode([UInt8](repeating: 0, count: 256 - modulus.count) + modulus)
+                return [try TestKeys.rsaJWK("rsa-1", TestKeys.weakRSA, ["n": padded]), TestKeys.ecJWK("ec-1")]
+            },
+            change: { $0.signature = .weakRSAKey }),
+        .init(
+            "exponent 1, which any hash is signed for", .unknownKey,
+            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["e": "AQ"]), TestKeys.ecJWK("ec-1")] },
+            change: { $0.signature = .paddedHash }),
+        .init(
+            "exponent 1, padded with zeros", .unknownKey,
+            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["e": "AAAB"]), TestKeys.ecJWK("ec-1")] },
+            change: { $0.signature = .paddedHash }),
+        .init(
+            "exponent 2", .unknownKey,
+            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["e": "Ag"]), TestKeys.ecJWK("ec-1")] }),
+        .init(
+            "exponent 65536", .unknownKey,
+            keys: { [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["e": "AQAA"]), TestKeys.ecJWK("ec-1")] }),
         .init(
             "claims exchanged under the signature", .signature,
             distort: { text in
@@ -207,7 +247,7 @@ struct IDTokenTests {
         let provider = try TestProvider(row.authority, keys: row.keys())
         var token = TestToken(nonce: attempt.nonce)
         row.change(&token)
-        let text = row.distort(try await token.text())
+        let text = row.distort(try token.text())
         let error = await openIDError { () async throws(OpenIDError) in
             try await signIn(text, provider, allowedTenants: row.allowedTenants)
         }
@@ -249,6 +289,12 @@ struct IDTokenTests {
         .init(
             testDescription: "no kid and one key", keys: { [try TestKeys.rsaJWK(nil)] },
             change: { $0.header["kid"] = nil }),
+        .init(
+            testDescription: "modulus of 2048 bits with a zero before it",
+            keys: {
+                let modulus = try TestKeys.rsa.get().publicKey.getKeyPrimitives().modulus
+                return [try TestKeys.rsaJWK("rsa-1", TestKeys.rsa, ["n": Base64URL.encode([0] + modulus)])]
+            }),
         .init(testDescription: "no type", change: { $0.header["typ"] = nil }),
         .init(
             testDescription: "key with the issuer's template",
@@ -304,7 +350,7 @@ struct IDTokenTests {
     @Test("of another issuer than the callback's is refused")
     func callbackIssuer() async throws {
         let provider = try TestProvider()
-        let text = try await TestToken(nonce: attempt.nonce).text()
+        let text = try TestToken(nonce: attempt.nonce).text()
         let same = try await signIn(text, provider, callbackIssuer: issuer)
         #expect(same.idTokenClaims.issuer == issuer)
         let error = await openIDError { () async throws(OpenIDError) in
@@ -328,7 +374,7 @@ struct IDTokenTests {
         var token = TestToken(nonce: attempt.nonce)
         token.claims["oid"] = objectID
         let request = try await codeRequest(directory, provider.authority)
-        let answer = try await tokenAnswer(idToken: token.text(), changes)
+        let answer = try tokenAnswer(idToken: token.text(), changes)
         #expect(try await request.tokens(from: answer, directory: directory).homeAccountID == expected)
     }
 

@@ -260,7 +260,7 @@ struct KindTests {
             .validated(against: attempt, metadata: directory.metadata(for: provider.authority))
         let request = try CodeRequest(
             redeeming: callback, client: client(allowedTenants: row.allowedTenants))
-        let (text, answer) = try await (token.text(), tokenAnswer(idToken: token.text(), ["expires_in": "3600"]))
+        let (text, answer) = try (token.text(), tokenAnswer(idToken: token.text(), ["expires_in": "3600"]))
         let error = await openIDError { () async throws(OpenIDError) in
             let signedIn = try await request.tokens(from: answer, directory: directory)
             #expect(signedIn.tokens.expiresOn == testTime.addingTimeInterval(3600))

@@ -80,7 +80,7 @@ struct LogoutTests {
             "iat": Self.time, "exp": Self.time + 60, "events": [LogoutToken.event: [:] as [String: String]],
         ]
         row.change(&token)
-        let (text, directory) = (try await token.text(), provider.directory())
+        let (text, directory) = (try token.text(), provider.directory())
         let metadata = try await directory.metadata(for: provider.authority)
         let error = await openIDError { () async throws(OpenIDError) in
             let claims = try await LogoutToken.claims(

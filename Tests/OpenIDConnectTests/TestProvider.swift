@@ -2,8 +2,8 @@ import Crypto
 import CryptoExtras
 import Foundation
 import HTTPTypes
-import JWTKit
 import Synchronization
+import WebFormats
 
 @testable import OpenIDConnect
 
@@ -19,6 +19,8 @@ let testTime = Date(timeIntervalSince1970: 1_800_000_000)
 enum TestKeys {
     static let rsa = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
     static let otherRSA = Result { try _RSA.Signing.PrivateKey(keySize: .bits2048) }
+    /// Too short to be accepted.
+    static let weakRSA = Result { try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: 1024)) }
     static let ec = P256.Signing.PrivateKey()
 
     static func rsaJWK(
@@ -44,24 +46,41 @@ enum TestKeys {
 
 /// How a test's token is signed.
 enum Signature {
-    case rs256, ps256, es256, otherRSAKey, hs256WithPublicKey, none
+    case rs256, ps256, es256, otherRSAKey, weakRSAKey, hs256WithPublicKey, none
+    /// ECDSA as X.509 has it: a sequence of two integers.
+    case derES256
+    /// ECDSA with a byte behind it.
+    case longES256
+    /// No key's: the padded hash itself (RFC 8017 section 9.2), which the exponent 1 would leave as it is.
+    case paddedHash
 
-    func bytes(of input: [UInt8]) async throws -> [UInt8] {
-        let keys = JWTKeyCollection()
+    func bytes(of input: [UInt8]) throws -> [UInt8] {
+        let digest = SHA256.hash(data: input)
+        func rsa(
+            _ key: Result<_RSA.Signing.PrivateKey, any Error>, _ padding: _RSA.Signing.Padding = .insecurePKCS1v1_5
+        ) throws -> [UInt8] {
+            Array(try key.get().signature(for: digest, padding: padding).rawRepresentation)
+        }
         switch self {
-        case .rs256:
-            await keys.add(rsa: try Insecure.RSA.PrivateKey(backing: TestKeys.rsa.get()), digestAlgorithm: .sha256)
-        case .otherRSAKey:
-            await keys.add(rsa: try Insecure.RSA.PrivateKey(backing: TestKeys.otherRSA.get()), digestAlgorithm: .sha256)
-        case .ps256:
-            await keys.add(pss: try Insecure.RSA.PrivateKey(backing: TestKeys.rsa.get()), digestAlgorithm: .sha256)
-        case .es256: await keys.add(ecdsa: try ES256PrivateKey(backing: TestKeys.ec))
+        case .rs256: return try rsa(TestKeys.rsa)
+        case .otherRSAKey: return try rsa(TestKeys.otherRSA)
+        case .weakRSAKey: return try rsa(TestKeys.weakRSA)
+        case .ps256: return try rsa(TestKeys.rsa, .PSS)
+        case .es256: return Array(try TestKeys.ec.signature(for: digest).rawRepresentation)
+        case .derES256: return Array(try TestKeys.ec.signature(for: digest).derRepresentation)
+        case .longES256: return Array(try TestKeys.ec.signature(for: digest).rawRepresentation) + [0]
         case .hs256WithPublicKey:
             let secret = try TestKeys.rsa.get().publicKey.pemRepresentation
             return Array(HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: Data(secret.utf8))))
+        case .paddedHash:
+            let sha256: [UInt8] = [
+                0x30, 0x31, 0x30, 0x0D, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00,
+                0x04, 0x20,
+            ]
+            let end = [0x00] + sha256 + digest
+            return [0x00, 0x01] + Array(repeating: 0xFF, count: 256 - 2 - end.count) + end
         case .none: return []
         }
-        return try await keys.getKey().sign(input)
     }
 }
 
@@ -85,11 +104,11 @@ struct TestToken {
         claims["nonce"] = nonce
     }
 
-    func text() async throws -> String {
+    func text() throws -> String {
         let header = try headerText ?? json(self.header)
         let claims = try claimsText ?? json(self.claims)
         let input = Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
-        return input + "." + Base64URL.encode(try await signature.bytes(of: Array(input.utf8)))
+        return input + "." + Base64URL.encode(try signature.bytes(of: Array(input.utf8)))
     }
 }
 

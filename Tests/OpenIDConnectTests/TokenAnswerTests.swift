@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WebFormats
 
 @testable import OpenIDConnect
 
@@ -299,7 +300,7 @@ struct TokenAnswerTests {
 
     /// A request's form, as the provider reads it.
     private func form(_ request: ProviderRequest) throws -> [String: String] {
-        let fields = try #require(FormEncoding.decode(request.body))
+        let fields = try FormFields(body: request.body).fields
         return Dictionary(fields.map { ($0.name, $0.value) }) { "\($0) and \($1)" }
     }
 

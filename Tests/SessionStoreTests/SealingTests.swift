@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Testing
+import WebFormats
 
 @testable import SessionStore
 
@@ -90,7 +91,7 @@ import Testing
                     #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(secret) in \(file)")
                 }
                 for cookie in [id, pending, next] {
-                    let raw = try #require(Base64URL.decode(cookie.cookieValue))
+                    let raw = try #require(Base64URL.decode(cookie.cookieValue.utf8))
                     #expect(bytes.range(of: Data(raw)) == nil, "an id's bytes in \(file)")
                 }
             }

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import SessionStore
+import WebFormats
 
 /// What people and operators did, a line each: in the ordinary log (level info, message `audit`), or in a file of its own.
 ///
@@ -75,9 +76,6 @@ public final class AuditLog: Sendable {
     private func append(_ fields: [String: String], to file: AuditFile) throws(AuditFile.Failure) {
         var fields = fields
         fields["time"] = Timeline.text(now())
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let line = try? encoder.encode(fields) else { return }
-        try file.append(Array(line))
+        try file.append(JSONValue.object(fields.mapValues(JSONValue.string)).bytes)
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPClient
 import OpenIDConnect
 import SessionStore
+import WebFormats
 
 /// Looks at everything that a configured installation needs: files, keys, database, disk, proxies, the providers and what
 /// is registered there. Changes nothing.
@@ -129,8 +130,7 @@ public struct InstallationCheck: Sendable {
     /// The optional claim by which signing out of the browser asks for no account. Known only after a sign-in.
     static func loginHint(_ application: Application, _ claims: String?) -> [CheckFinding] {
         guard application.kind == .workforce || application.kind == .external, let claims,
-            let decoded = try? JSONSerialization.jsonObject(with: Data(claims.utf8)) as? [String: Any],
-            decoded["login_hint"] == nil
+            let decoded = JSONValue(parsing: claims.utf8)?.object, decoded["login_hint"] == nil
         else { return [] }
         return [
             .advice(

@@ -1,5 +1,6 @@
 import Foundation
 import OpenIDConnect
+import WebFormats
 
 /// One entry of `allowed_users`: an account by something that the provider vouches for. An e-mail address or a display
 /// name is what people, or the administrators of any tenant, say of themselves, and never counts.

@@ -1,3 +1,5 @@
+import WebFormats
+
 /// The address under which users see the companion: an origin (RFC 6454) and, where it shares its host with others, a
 /// path.
 public struct PublicURL: Sendable, Equatable {
@@ -152,7 +154,7 @@ extension PublicURL {
 
     /// Where a sign-in begins.
     func signInPath(of application: Application, _ fields: [(String, String)]) -> String {
-        "\(prefix)/auth/\(application.id)/sign-in?" + QueryEncoding.encode(fields)
+        "\(prefix)/auth/\(application.id)/sign-in?" + FormEncoding.encode(fields)
     }
 
     /// A request's path below the prefix, whether the front has passed that on or taken it away.

@@ -110,6 +110,6 @@ struct AccountEndpoints: Sendable {
         // The nonce is a secret of the sign-in (security law 1); all else is the person's own.
         var claims = asking.account.claims
         claims["nonce"] = nil
-        return try .json(object: claims)
+        return .json(.object(claims))
     }
 }

@@ -4,6 +4,7 @@ import HTTPTypes
 import HTTPWire
 import OpenIDConnect
 import SessionStore
+import WebFormats
 
 /// The end of a session: by the person here, or by the provider.
 struct SignOutEndpoints: Sendable {

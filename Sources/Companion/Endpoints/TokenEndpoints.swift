@@ -3,6 +3,7 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 import SessionStore
+import WebFormats
 
 /// Tokens, as far as pages may see them, and the API that is called with them.
 struct TokenEndpoints: Sendable {
@@ -123,31 +124,34 @@ struct TokenEndpoints: Sendable {
         let idToken = try await store.idToken(key.session, app: key.app, accountID: key.id)
         let hasRefreshToken = try await store.refreshToken(key.session, app: key.app, accountID: key.id) != nil
         let isFull = configuration.tokenDisplay == .full
-        let answer: [String: Any] = [
-            "display": configuration.tokenDisplay.rawValue,
-            "access_token": access.map { description(of: $0, isFull: isFull) } ?? NSNull(),
-            "id_token": idToken.flatMap(DecodedToken.init).map { description(of: $0, isFull: isFull) } ?? NSNull(),
-            "has_refresh_token": hasRefreshToken,
+        let answer: JSONValue = [
+            "display": .string(configuration.tokenDisplay.rawValue),
+            "access_token": access.map { description(of: $0, isFull: isFull) } ?? .null,
+            "id_token": idToken.flatMap(DecodedToken.init).map { description(of: $0, isFull: isFull) } ?? .null,
+            "has_refresh_token": .bool(hasRefreshToken),
         ]
-        return try .json(object: answer)
+        return .json(answer)
     }
 
-    private func description(of token: StoredAccessToken, isFull: Bool) -> [String: Any] {
+    private func description(of token: StoredAccessToken, isFull: Bool) -> JSONValue {
         let decoded = DecodedToken(token.secret)
         return [
-            "is_jwt": decoded != nil, "header": decoded?.header ?? NSNull(),
-            "payload": decoded?.payload(isFull: isFull) ?? NSNull(), "issued_at": decoded?.time("iat") ?? NSNull(),
-            "expires_on": Int(token.expiresOn.timeIntervalSince1970),
-            "refresh_on": token.refreshOn.map { Int($0.timeIntervalSince1970) } ?? NSNull(),
-            "scopes": token.grantedScopes.scopes, "declined_scopes": token.declinedScopes,
-            "characters": token.secret.utf8.count, "token": isFull ? token.secret : NSNull(),
+            "is_jwt": .bool(decoded != nil), "header": (decoded?.header).map(JSONValue.object) ?? .null,
+            "payload": (decoded?.payload(isFull: isFull)).map(JSONValue.object) ?? .null,
+            "issued_at": (decoded?.time("iat")).map(JSONValue.integer) ?? .null,
+            "expires_on": .integer(Int(token.expiresOn.timeIntervalSince1970)),
+            "refresh_on": token.refreshOn.map { .integer(Int($0.timeIntervalSince1970)) } ?? .null,
+            "scopes": .array(token.grantedScopes.scopes.map(JSONValue.string)),
+            "declined_scopes": .array(token.declinedScopes.map(JSONValue.string)),
+            "characters": .integer(token.secret.utf8.count), "token": isFull ? .string(token.secret) : .null,
         ]
     }
 
-    private func description(of token: DecodedToken, isFull: Bool) -> [String: Any] {
+    private func description(of token: DecodedToken, isFull: Bool) -> JSONValue {
         [
-            "header": token.header, "payload": token.payload(isFull: isFull),
-            "issued_at": token.time("iat") ?? NSNull(), "expires_on": token.time("exp") ?? NSNull(),
+            "header": .object(token.header), "payload": .object(token.payload(isFull: isFull)),
+            "issued_at": token.time("iat").map(JSONValue.integer) ?? .null,
+            "expires_on": token.time("exp").map(JSONValue.integer) ?? .null,
         ]
     }
 }

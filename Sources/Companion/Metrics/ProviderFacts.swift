@@ -3,6 +3,7 @@ import HTTPTypes
 import HTTPWire
 import OpenIDConnect
 import Synchronization
+import WebFormats
 
 /// What is known of each identity provider from the requests so far: how its clock differs, when it last answered, and
 /// how it last failed.

@@ -3,6 +3,7 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 import SessionStore
+import WebFormats
 
 /// One request on its way, after its checks.
 struct Call: Sendable {

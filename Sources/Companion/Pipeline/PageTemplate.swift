@@ -1,4 +1,5 @@
 import Foundation
+import WebFormats
 
 /// A page as its file has it, with the places where a language's texts go.
 ///
@@ -48,7 +49,7 @@ struct PageTemplate: Sendable {
             case .place("language"): html += language.tag
             case .place("base"): html += prefix
             case .place(let place) where place.hasPrefix("strings "):
-                html += try strings(place.split(separator: " ").dropFirst(), of: language)
+                html += strings(place.split(separator: " ").dropFirst(), of: language)
             case .place(let key) where key.contains("."):
                 guard let text = language.page[String(key)] else {
                     throw LanguageFault(file: "\(language.tag).json", reason: "has no “\(key)”, which \(file) needs")
@@ -60,21 +61,15 @@ struct PageTemplate: Sendable {
         return html
     }
 
-    private func strings(
-        _ sections: ArraySlice<Substring>, of language: Language
-    ) throws(LanguageFault) -> String {
+    private func strings(_ sections: ArraySlice<Substring>, of language: Language) -> String {
         let texts = language.page.filter { key, _ in sections.contains(key.prefix { $0 != "." }) }
         // Nothing in a text can end the script element or begin a comment (HTML, restrictions for contents of script).
-        return try PageTemplate.json(texts, of: language).replacing("<", with: "\\u003c")
+        return PageTemplate.json(texts).replacing("<", with: "\\u003c")
     }
 
     /// Texts as scripts read them.
-    static func json(_ texts: [String: String], of language: Language) throws(LanguageFault) -> String {
-        guard
-            let data = try? JSONSerialization.data(
-                withJSONObject: texts, options: [.sortedKeys, .withoutEscapingSlashes])
-        else { throw LanguageFault(file: "\(language.tag).json", reason: "cannot be written as JSON") }
-        return String(decoding: data, as: UTF8.self)
+    static func json(_ texts: [String: String]) -> String {
+        JSONValue.object(texts.mapValues(JSONValue.string)).text
     }
 
     /// The page with its remaining names filled in, as the error page is.

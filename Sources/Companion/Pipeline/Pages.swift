@@ -35,7 +35,7 @@ struct Pages: Sendable {
         for language in languages.all {
             for (section, texts) in language.sections {
                 assets["/assets/texts/\(language.tag)/\(section).json"] = Asset(
-                    body: Array(try PageTemplate.json(texts, of: language).utf8), contentType: "application/json",
+                    body: Array(PageTemplate.json(texts).utf8), contentType: "application/json",
                     fields: [.contentLanguage: language.tag])
             }
         }

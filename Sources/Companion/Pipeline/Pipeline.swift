@@ -3,6 +3,7 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 import SessionStore
+import WebFormats
 
 /// A request's way through the companion: a page from memory, else its route, who may ask, its session, the handler, and
 /// what went wrong as a problem.

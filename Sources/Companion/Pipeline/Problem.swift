@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import HTTPWire
 import OpenIDConnect
+import WebFormats
 
 /// An error as the browser gets it: problem details (RFC 9457) with the outer contract's stable codes. Texts are for the
 /// person at the page and never hold a token, code, state, verifier or cookie.
@@ -188,16 +189,15 @@ extension Response {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
         // Encoding our own plain structures cannot fail; were it to, an empty object is the least wrong answer.
-        let body = (try? encoder.encode(value)).map { [UInt8]($0) } ?? Array("{}".utf8)
-        return Response(
-            status: status, headerFields: [.contentType: "application/json", .cacheControl: "no-store"], body: body)
+        return json((try? encoder.encode(value)).map { [UInt8]($0) } ?? Array("{}".utf8), status)
     }
 
     /// The same for what is only known as JSON.
-    static func json(object: [String: Any]) throws -> Response {
-        let body = try JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
-        return Response(
-            status: .ok, headerFields: [.contentType: "application/json", .cacheControl: "no-store"], body: Array(body))
+    static func json(_ value: JSONValue) -> Response { json(value.bytes, .ok) }
+
+    private static func json(_ body: [UInt8], _ status: HTTPResponse.Status) -> Response {
+        Response(
+            status: status, headerFields: [.contentType: "application/json", .cacheControl: "no-store"], body: body)
     }
 
     /// A redirect that no cache keeps.

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// The field `traceparent` (W3C Trace Context, section 3.2): which trace a request belongs to, and its sender's span.
 ///
@@ -40,24 +41,16 @@ struct TraceParent: Sendable, Equatable {
 
     /// The field for a request of ours within this trace, which is a new span.
     func child() -> String {
-        let span = TraceParent.text(UInt64.random(in: 1 ... .max))
+        let span = withUnsafeBytes(of: UInt64.random(in: 1 ... .max), Hex.encode)
         return "00-\(traceID)-\(span)-\(isSampled ? "01" : "00")"
-    }
-
-    private static func text(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     /// Up to 16 digits; upper case is not allowed (section 3.2.2).
     private static func hex(_ bytes: ArraySlice<UInt8>) -> UInt64? {
         var value: UInt64 = 0
         for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(byte - UInt8(ascii: "0"))
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
-            default: return nil
-            }
+            guard let digit = Hex.value(of: byte), !(0x41...0x46).contains(byte) else { return nil }
+            value = value << 4 | UInt64(digit)
         }
         return value
     }

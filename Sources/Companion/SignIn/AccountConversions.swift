@@ -1,6 +1,6 @@
-import Foundation
 import OpenIDConnect
 import SessionStore
+import WebFormats
 
 // What the protocol validated, in the form in which the store keeps it.
 
@@ -48,19 +48,5 @@ extension NewTokens {
 
 extension Account {
     /// The ID token's claims; empty when they cannot be read, which a validated token rules out.
-    var claims: [String: Any] {
-        (try? JSONSerialization.jsonObject(with: Data(idTokenClaims.utf8))) as? [String: Any] ?? [:]
-    }
-}
-
-/// Query fields as `application/x-www-form-urlencoded` text with only unreserved characters in the clear (RFC 3986 §2.3).
-enum QueryEncoding {
-    private static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-
-    static func encode(_ fields: [(name: String, value: String)]) -> String {
-        fields.map { field in
-            field.name + "=" + (field.value.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "")
-        }.joined(separator: "&")
-    }
+    var claims: [String: JSONValue] { JSONValue(parsing: idTokenClaims.utf8)?.object ?? [:] }
 }

@@ -66,7 +66,7 @@ final class Admission: Sendable {
         // The stored username may have been an e-mail address or a name.
         let claims = AllowedUser.Claims(
             tenantID: account.tenantID, objectID: account.objectID, subject: account.subject,
-            preferredUsername: { account.claims["preferred_username"] as? String })
+            preferredUsername: { account.claims["preferred_username"]?.string })
         return application.allowedUsers.contains { $0.names(claims) }
     }
 

@@ -3,6 +3,7 @@ import Expiring
 import Foundation
 import OpenIDConnect
 import Synchronization
+import WebFormats
 
 /// Answers of the provider that came as a cross-site POST (`response_mode=form_post`), until the browser, now with its
 /// cookie, fetches them. They are kept for a minute, one for each sign-in; that each is redeemed once is the store's duty.

@@ -1,4 +1,5 @@
 import HTTPWire
+import WebFormats
 
 /// A path of ours to come back to after sign-in (security law 5: an open redirect would lend our name to phishing).
 struct ReturnPath: Sendable, Equatable {
@@ -18,7 +19,7 @@ struct ReturnPath: Sendable, Equatable {
         for _ in 0..<4 {
             guard ReturnPath.isSafe(bytes, spaces: bytes != Array(text.utf8)), ReturnPath.isPage(bytes, below: prefix)
             else { return nil }
-            guard let decoded = ReturnPath.decoded(bytes) else { return nil }
+            guard let decoded = PercentDecoding.bytes(bytes) else { return nil }
             if decoded == bytes {
                 self.text = text
                 return
@@ -44,30 +45,5 @@ struct ReturnPath: Sendable, Equatable {
         let path = bytes.dropFirst(prefix.utf8.count).prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let first = path.split(separator: UInt8(ascii: "/")).first.map { String(decoding: $0, as: UTF8.self) }
         return first != "auth" && first != "api"
-    }
-
-    private static func decoded(_ bytes: [UInt8]) -> [UInt8]? {
-        var result: [UInt8] = []
-        var rest = bytes[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                result.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(hexValue), let low = rest.popFirst().flatMap(hexValue) else {
-                return nil
-            }
-            result.append(high << 4 | low)
-        }
-        return result
-    }
-
-    private static func hexValue(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x37
-        case 0x61...0x66: byte - 0x57
-        default: nil
-        }
     }
 }

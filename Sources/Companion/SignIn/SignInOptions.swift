@@ -1,6 +1,7 @@
 import HTTPWire
 import OpenIDConnect
 import SessionStore
+import WebFormats
 
 /// What a sign-in's URL may ask for, checked.
 struct SignInOptions: Sendable {

@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import OpenIDConnect
 import SessionStore
+import WebFormats
 
 /// Sign-out: here first, then at the provider.
 struct SignOutFlow: Sendable {
@@ -99,9 +100,9 @@ struct SignOutFlow: Sendable {
     private func logoutURL(
         _ application: Application, _ account: Account?, idToken: String?, metadata: ProviderMetadata
     ) -> String? {
-        let hint = account?.claims["login_hint"] as? String
+        let hint = account?.claims["login_hint"]?.string
         let wantsIDToken = application.kind == .b2c || application.kind == .oidc
-        let state = providers.randomBytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let state = Hex.encode(providers.randomBytes(16))
         return LogoutRequest(
             postLogoutRedirectURI: configuration.publicURL.postLogoutRedirectURI,
             logoutHint: wantsIDToken ? nil : hint, idTokenHint: wantsIDToken ? idToken : nil, state: state

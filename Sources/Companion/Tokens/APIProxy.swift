@@ -4,6 +4,7 @@ import HTTPTypes
 import HTTPWire
 import OpenIDConnect
 import SessionStore
+import WebFormats
 
 /// Calls the application's API (Graph's `/me`, or UserInfo) with the account's access token and passes the answer on.
 struct APIProxy: Sendable {
@@ -118,14 +119,10 @@ struct APIProxy: Sendable {
         AuthenticationChallenge.parse(head.headerFields[values: .wwwAuthenticate])
     }
 
-    /// Seconds or a date (RFC 9110 §10.2.3), at most an hour.
     private func retryAfter(_ head: HTTPResponse) -> Duration? {
-        guard let text = head.headerFields[.retryAfter] else { return nil }
-        let now = Int64(now().timeIntervalSince1970)
-        let seconds =
-            Int64(text)
-            ?? HTTPDate(parsing: text, now: HTTPDate(secondsSince1970: now)).map { $0.secondsSince1970 - now }
-        return seconds.map { .seconds(min(max($0, 0), 3600)) }
+        head.headerFields[.retryAfter].flatMap { value in
+            RetryAfter.pause(value, now: HTTPDate(secondsSince1970: Int64(now().timeIntervalSince1970)))
+        }
     }
 
     private func send(

@@ -1,5 +1,4 @@
-import Foundation
-import OpenIDConnect
+import WebFormats
 
 /// A token's header and payload for people who test: what can be read without any key, and never the signature.
 struct DecodedToken {
@@ -8,8 +7,8 @@ struct DecodedToken {
         "nonce", "sid", "aio", "rh", "uti", "at_hash", "c_hash", "deviceid", "login_hint", "ipaddr", "xms_st",
     ]
 
-    let header: [String: Any]
-    let payload: [String: Any]
+    let header: [String: JSONValue]
+    let payload: [String: JSONValue]
 
     /// Nil for what is no JSON Web Token: then nobody but the API can read it.
     init?(_ token: String) {
@@ -21,19 +20,18 @@ struct DecodedToken {
     }
 
     /// The payload as a page may show it. The nonce is a secret of the sign-in (security law 1) and never shown.
-    func payload(isFull: Bool) -> [String: Any] {
+    func payload(isFull: Bool) -> [String: JSONValue] {
         var payload = payload
-        payload["nonce"] = payload["nonce"] == nil ? nil : "…"
+        if payload["nonce"] != nil { payload["nonce"] = "…" }
         guard !isFull else { return payload }
         for name in DecodedToken.masked where payload[name] != nil { payload[name] = "…" }
         return payload
     }
 
     /// A time of the payload, in seconds since 1970.
-    func time(_ name: String) -> Int? { (payload[name] as? NSNumber)?.intValue }
+    func time(_ name: String) -> Int? { payload[name]?.double.flatMap { Int(exactly: $0.rounded(.towardZero)) } }
 
-    private static func object(_ part: Substring) -> [String: Any]? {
-        Base64URL.decode(Array(part.utf8)).flatMap { try? JSONSerialization.jsonObject(with: Data($0)) }
-            as? [String: Any]
+    private static func object(_ part: Substring) -> [String: JSONValue]? {
+        Base64URL.decode(part.utf8).flatMap { JSONValue(parsing: $0)?.object }
     }
 }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import WebFormats
 
 /// One change requested at `/control`. It has been checked, so that applying it cannot fail.
 enum ControlChange: Sendable {
@@ -92,7 +93,7 @@ enum ControlChange: Sendable {
     }
 
     private static func number(_ value: JSONValue, upTo limit: Int) throws(Problem) -> Int {
-        guard let number = value.intValue, (0...limit).contains(number) else {
+        guard let number = value.integer, (0...limit).contains(number) else {
             throw Problem(message: "give a whole number from 0 to \(limit).")
         }
         return number
@@ -100,7 +101,7 @@ enum ControlChange: Sendable {
 
     private static func platformError(_ value: JSONValue) throws(Problem) -> Int? {
         if value == .null { return nil }
-        guard let number = value.intValue, PlatformError.numbered(number) != nil else {
+        guard let number = value.integer, PlatformError.numbered(number) != nil else {
             let numbers = PlatformError.numbers.map(String.init).joined(separator: ", ")
             throw Problem(message: "give null or one of: \(numbers).")
         }
@@ -109,21 +110,21 @@ enum ControlChange: Sendable {
 
     private static func scope(_ value: JSONValue) throws(Problem) -> String? {
         if value == .null { return nil }
-        guard let scope = value.stringValue, !scope.isEmpty, !scope.contains(where: { $0 == "\"" || $0.isWhitespace })
+        guard let scope = value.string, !scope.isEmpty, !scope.contains(where: { $0 == "\"" || $0.isWhitespace })
         else { throw Problem(message: "give null or one scope.") }
         return scope
     }
 
     private static func claims(_ value: JSONValue) throws(Problem) -> [String: JSONValue] {
         if value == .null { return [:] }
-        guard let claims = value.objectValue else {
+        guard let claims = value.object else {
             throw Problem(message: "give null or an object of claims; a claim that is null is left out.")
         }
         return claims
     }
 
     private static func flag(_ value: JSONValue) throws(Problem) -> Bool {
-        guard let flag = value.boolValue else { throw Problem(message: "give true or false.") }
+        guard let flag = value.bool else { throw Problem(message: "give true or false.") }
         return flag
     }
 
@@ -131,14 +132,14 @@ enum ControlChange: Sendable {
         _ value: JSONValue, _ choices: [Choice]
     ) throws(Problem) -> Choice? {
         if value == .null { return nil }
-        guard let choice = value.stringValue.flatMap(Choice.init(rawValue:)) else {
+        guard let choice = value.string.flatMap(Choice.init(rawValue:)) else {
             throw Problem(message: "give null or one of: \(choices.map(\.rawValue).joined(separator: ", ")).")
         }
         return choice
     }
 
     private static func account(_ value: JSONValue) throws(Problem) -> DemoAccount {
-        guard let account = value.stringValue.flatMap(Directory.account(username:)) else {
+        guard let account = value.string.flatMap(Directory.account(username:)) else {
             let names = Directory.accounts.map(\.username).joined(separator: ", ")
             throw Problem(message: "give the username of one of the accounts: \(names).")
         }
@@ -147,22 +148,22 @@ enum ControlChange: Sendable {
 
     private static func injected(_ value: JSONValue) throws(Problem) -> Controls.InjectedAnswer? {
         if value == .null { return nil }
-        guard let members = value.objectValue else {
+        guard let members = value.object else {
             throw Problem(message: "give null or an object with status, body, headers and times.")
         }
         for key in members.keys.sorted() where !["status", "body", "headers", "times"].contains(key) {
             throw Problem(message: "'\(key)' is none of status, body, headers, times.")
         }
-        guard let status = members["status"]?.intValue, (200...599).contains(status) else {
+        guard let status = members["status"]?.integer, (200...599).contains(status) else {
             throw Problem(message: "'status' has to be a number from 200 to 599.")
         }
         let times = members["times"] ?? 1
-        guard let count = times.intValue, (1...1_000_000).contains(count) else {
+        guard let count = times.integer, (1...1_000_000).contains(count) else {
             throw Problem(message: "'times' has to be a number from 1 to 1000000.")
         }
         var headers: [String: String] = [:]
-        for (name, value) in members["headers"]?.objectValue ?? [:] {
-            let text = value.stringValue ?? value.intValue.map(String.init)
+        for (name, value) in members["headers"]?.object ?? [:] {
+            let text = value.string ?? value.integer.map(String.init)
             guard let text, HTTPField.Name(name) != nil, HTTPField.isValidValue(text) else {
                 throw Problem(message: "'\(name)' in headers is not a field name with a text as its value.")
             }

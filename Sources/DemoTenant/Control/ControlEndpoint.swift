@@ -1,6 +1,7 @@
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// `/control`: failures on demand, as JSON for tests and as a page for people.
 extension Platform {
@@ -18,7 +19,7 @@ extension Platform {
             request.head[.contentType]?.contains("json") == true
             || request.body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "{")
         do throws(ControlChange.Problem) {
-            let members = isJSON ? JSONValue(parsing: request.body)?.objectValue : ControlForm.members(request.body)
+            let members = isJSON ? JSONValue(parsing: request.body)?.object : ControlForm.members(request.body)
             guard let members else {
                 throw ControlChange.Problem(message: "The body is neither a JSON object nor a form.")
             }
@@ -92,21 +93,21 @@ extension Platform {
         let counts = controls.counts
         let demands = state.read { $0.secondFactorDemands.keys.sorted() }
         return [
-            "access_token_seconds": .int(settings.accessTokenSeconds),
-            "refresh_token_seconds": .int(settings.refreshTokenSeconds),
+            "access_token_seconds": .integer(settings.accessTokenSeconds),
+            "refresh_token_seconds": .integer(settings.refreshTokenSeconds),
             "refresh_token_single_use": .bool(settings.hasSingleUseRefreshTokens),
             "token_error": settings.injected[.token]?.json ?? .null,
             "graph_error": settings.injected[.graph]?.json ?? .null,
-            "token_delay_ms": .int(settings.delayMilliseconds[.token] ?? 0),
-            "graph_delay_ms": .int(settings.delayMilliseconds[.graph] ?? 0),
+            "token_delay_ms": .integer(settings.delayMilliseconds[.token] ?? 0),
+            "graph_delay_ms": .integer(settings.delayMilliseconds[.graph] ?? 0),
             "close_connection": JSONValue(settings.closeConnection?.rawValue),
             "lost_token_answer": .bool(settings.losesTokenAnswer),
             "provider_down": JSONValue(settings.outage?.rawValue),
             "require_mfa": .array(demands.map(JSONValue.string)),
             "claims_challenge": .bool(settings.claimsChallenge != nil),
             "bad_id_token": JSONValue(settings.idTokenFault?.rawValue),
-            "token_platform_error": settings.platformErrors[.token].map(JSONValue.int) ?? .null,
-            "authorize_platform_error": settings.platformErrors[.authorize].map(JSONValue.int) ?? .null,
+            "token_platform_error": settings.platformErrors[.token].map(JSONValue.integer) ?? .null,
+            "authorize_platform_error": settings.platformErrors[.authorize].map(JSONValue.integer) ?? .null,
             "missing_scope": JSONValue(settings.missingScope),
             "declined_scope": JSONValue(settings.declinedScope),
             "b2c_issuer_without_policy": .bool(settings.hasIssuerWithoutPolicy),
@@ -115,7 +116,8 @@ extension Platform {
             "ignore_max_age": .bool(settings.ignoresFreshness),
             "generic_provider": .bool(settings.isGeneric),
             "counts": .object(
-                Dictionary(uniqueKeysWithValues: Controls.Counter.allCases.map { ($0.rawValue, .int(counts[$0] ?? 0)) })
+                Dictionary(
+                    uniqueKeysWithValues: Controls.Counter.allCases.map { ($0.rawValue, .integer(counts[$0] ?? 0)) })
             ),
         ]
     }
@@ -124,8 +126,8 @@ extension Platform {
 extension Controls.InjectedAnswer {
     fileprivate var json: JSONValue {
         [
-            "status": .int(status), "body": body, "headers": .object(headers.mapValues(JSONValue.string)),
-            "times": .int(times),
+            "status": .integer(status), "body": body, "headers": .object(headers.mapValues(JSONValue.string)),
+            "times": .integer(times),
         ]
     }
 }

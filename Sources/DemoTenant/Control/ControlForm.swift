@@ -1,4 +1,5 @@
 import HTTPWire
+import WebFormats
 
 /// The control page's forms: each sends one key of the JSON interface, with a text for its value.
 enum ControlForm {
@@ -92,13 +93,13 @@ enum ControlForm {
             switch field.value {
             case "true": return true
             case "false": return false
-            default: return Int(field.value).map(JSONValue.int) ?? .string(field.value)
+            default: return Int(field.value).map(JSONValue.integer) ?? .string(field.value)
             }
         }
         guard let preset = presets.first(where: { $0.name == field.value }),
             case .object(var answer) = preset.answer
         else { return .string(field.value) }
-        answer["times"] = times.flatMap { Int($0) }.map(JSONValue.int) ?? 1
+        answer["times"] = times.flatMap { Int($0) }.map(JSONValue.integer) ?? 1
         return .object(answer)
     }
 

@@ -1,4 +1,5 @@
 import HTTPTypes
+import WebFormats
 
 /// The control page for people.
 struct ControlPage: Page {
@@ -40,7 +41,7 @@ struct ControlPage: Page {
                 choiceForm(
                     "close_connection", "Close the connection without an answer",
                     [("", "Never"), ("token", "Token endpoint, next request"), ("graph", "Graph, next request")],
-                    selected: state["close_connection"]?.stringValue ?? ""),
+                    selected: state["close_connection"]?.string ?? ""),
                 switchForm(
                     "lost_token_answer", on: "Lose the answer to the next token request",
                     off: "Keep the answer to the next token request"),
@@ -50,7 +51,7 @@ struct ControlPage: Page {
                         ("", "It answers"), ("workforce", "Entra ID is down"),
                         ("external", "The external tenant is down"),
                         ("b2c", "B2C is down"), ("all", "All are down"),
-                    ], selected: state["provider_down"]?.stringValue ?? ""),
+                    ], selected: state["provider_down"]?.string ?? ""),
                 numberForm("token_delay_ms", "Delay of the token endpoint (ms)"),
                 numberForm("graph_delay_ms", "Delay of Graph (ms)"),
             ])
@@ -71,7 +72,7 @@ struct ControlPage: Page {
     private var accounts: HTML {
         let names = Directory.accounts.map { ($0.username, $0.displayName) }
         let pending = state["require_mfa"].map { value -> [String] in
-            if case .array(let names) = value { names.compactMap(\.stringValue) } else { [] }
+            if case .array(let names) = value { names.compactMap(\.string) } else { [] }
         }
         let note: HTML =
             pending.map {
@@ -94,7 +95,7 @@ struct ControlPage: Page {
             [
                 choiceForm(
                     "bad_id_token", "ID token of the next code", faults,
-                    selected: state["bad_id_token"]?.stringValue ?? ""),
+                    selected: state["bad_id_token"]?.string ?? ""),
                 switchForm(
                     "claims_challenge", on: "Begin a claims challenge at Graph", off: "End the claims challenge"),
                 buttonForm("rotate_key", "true", "Rotate the signing keys"),
@@ -116,10 +117,10 @@ struct ControlPage: Page {
             [
                 choiceForm(
                     "token_platform_error", "The next token request", errors,
-                    selected: state["token_platform_error"]?.intValue.map(String.init) ?? ""),
+                    selected: state["token_platform_error"]?.integer.map(String.init) ?? ""),
                 choiceForm(
                     "authorize_platform_error", "The next sign-in", errors,
-                    selected: state["authorize_platform_error"]?.intValue.map(String.init) ?? ""),
+                    selected: state["authorize_platform_error"]?.integer.map(String.init) ?? ""),
             ])
     }
 
@@ -140,7 +141,7 @@ struct ControlPage: Page {
 
     private var counts: HTML {
         let rows = Controls.Counter.allCases.map { counter -> HTML in
-            let count = state["counts"]?[counter.rawValue]?.intValue ?? 0
+            let count = state["counts"]?[counter.rawValue]?.integer ?? 0
             return "<tr><th scope=\"row\">\(counter.title)</th><td>\(count)</td></tr>\n"
         }
         return panel(
@@ -178,7 +179,7 @@ struct ControlPage: Page {
             """
             <label for="\(key)">\(title)</label>
             <div class="row"><input id="\(key)" name="\(key)" type="number" min="0" required \
-            value="\(state[key]?.intValue ?? 0)"><button>Set<span class="hidden"> \(title)</span></button></div>
+            value="\(state[key]?.integer ?? 0)"><button>Set<span class="hidden"> \(title)</span></button></div>
             """)
     }
 
@@ -187,7 +188,7 @@ struct ControlPage: Page {
             """
             <label for="\(key)">\(title)</label>
             <div class="row"><input id="\(key)" name="\(key)" type="text" autocomplete="off" spellcheck="false" \
-            placeholder="Mail.Read" value="\(state[key]?.stringValue ?? "")"><button>Set<span class="hidden"> \(title)</span>\
+            placeholder="Mail.Read" value="\(state[key]?.string ?? "")"><button>Set<span class="hidden"> \(title)</span>\
             </button></div>
             """)
     }
@@ -204,8 +205,8 @@ struct ControlPage: Page {
     }
 
     private func answerForm(_ key: String, _ title: String, _ presets: [ControlForm.Preset]) -> HTML {
-        let pending = state[key]?["status"]?.intValue
-        let times = state[key]?["times"]?.intValue ?? 0
+        let pending = state[key]?["status"]?.integer
+        let times = state[key]?["times"]?.integer ?? 0
         let now: HTML =
             pending.map { "<p class=\"small\">Now: status \($0), \(times) more times.</p>" as HTML } ?? ""
         let choices = [("", "In order")] + presets.map { ($0.name, $0.title) }
@@ -224,7 +225,7 @@ struct ControlPage: Page {
     }
 
     private func switchForm(_ key: String, on: String, off: String) -> HTML {
-        let isOn = state[key]?.boolValue == true
+        let isOn = state[key]?.bool == true
         return buttonForm(key, isOn ? "false" : "true", isOn ? off : on)
     }
 

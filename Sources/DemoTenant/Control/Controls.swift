@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import WebFormats
 
 /// The failures requested at `/control`, and the counts. They are kept in memory, so that a new process behaves normally.
 final class Controls: Sendable {

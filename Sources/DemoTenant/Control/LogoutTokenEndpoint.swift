@@ -1,6 +1,7 @@
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 extension Platform {
     /// `GET /control/logout-token?username&client_id&sid`: a logout token (OpenID Connect Back-Channel Logout 1.0
@@ -14,8 +15,8 @@ extension Platform {
         else { return .json(.badRequest, ["error": "Name username and client_id of the demo."]) }
         let seconds = Int(now().timeIntervalSince1970)
         var claims: [String: JSONValue] = [
-            "iss": .string(issuer(ofTenant: account.tenantID)), "aud": .string(client.id), "iat": .int(seconds),
-            "exp": .int(seconds + 120), "jti": .string(newID()),
+            "iss": .string(issuer(ofTenant: account.tenantID)), "aud": .string(client.id), "iat": .integer(seconds),
+            "exp": .integer(seconds + 120), "jti": .string(newID()),
             "sub": .string(account.subject(in: account.tenantID, audience: client.id)),
             "events": ["http://schemas.openid.net/event/backchannel-logout": .object([:])],
         ]

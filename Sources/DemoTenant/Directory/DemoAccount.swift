@@ -1,3 +1,5 @@
+import WebFormats
+
 /// One of the people who can sign in, all with `DemoAccount.password`.
 struct DemoAccount: Sendable, Hashable {
     static let password = "demo"
@@ -59,7 +61,7 @@ struct DemoAccount: Sendable, Hashable {
     }
 
     /// The value of the optional claim `login_hint`: opaque, stable, accepted as `login_hint` and `logout_hint`.
-    var loginHint: String { "O." + Base64URL.encode(Array("\(objectID)|\(tenantID)".utf8)) }
+    var loginHint: String { "O." + Base64URL.encode("\(objectID)|\(tenantID)".utf8) }
 
     /// Graph's `id`: the object id, or for consumers its last 16 hexadecimal digits.
     var graphID: String {

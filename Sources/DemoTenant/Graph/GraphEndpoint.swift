@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// Why Graph refuses a request, as Graph reports it.
 struct GraphError: Error {
@@ -78,7 +79,7 @@ extension Platform {
     /// OpenID Connect Core section 5.3.2: the same `sub` as in the requesting application's ID token.
     private func userInfo(_ account: DemoAccount, _ head: RequestHead) -> JSONValue {
         let claims = bearerToken(head).flatMap(verifiedClaims)
-        let (application, tenant) = (claims?["appid"]?.stringValue ?? "", claims?["tid"]?.stringValue ?? "")
+        let (application, tenant) = (claims?["appid"]?.string ?? "", claims?["tid"]?.string ?? "")
         return [
             "sub": .string(account.subject(in: tenant, audience: application)),
             "name": .string(displayName(of: account)), "given_name": .string(account.givenName),
@@ -104,19 +105,19 @@ extension Platform {
         guard let claims = verifiedClaims(token) else {
             throw unauthenticated("Access token validation failure. It is not a token of this demo tenant.")
         }
-        guard claims["aud"]?.stringValue.map(audiences.contains) ?? false else {
+        guard claims["aud"]?.string.map(audiences.contains) ?? false else {
             throw unauthenticated("Access token validation failure. Invalid audience.")
         }
-        guard let expiry = claims["exp"]?.intValue, now().timeIntervalSince1970 < Double(expiry) else {
+        guard let expiry = claims["exp"]?.integer, now().timeIntervalSince1970 < Double(expiry) else {
             throw unauthenticated("Lifetime validation failed, the token is expired.")
         }
-        guard let account = claims["upn"]?.stringValue.flatMap(account(username:)) else {
+        guard let account = claims["upn"]?.string.flatMap(account(username:)) else {
             throw unauthenticated("Access token validation failure. Unknown user.")
         }
-        if let challenge = settings.claimsChallenge, (claims[AccessToken.challengeClaim]?.intValue ?? 0) < challenge {
+        if let challenge = settings.claimsChallenge, (claims[AccessToken.challengeClaim]?.integer ?? 0) < challenge {
             throw insufficientClaims(challenge)
         }
-        let scopes = (claims["scp"]?.stringValue ?? "").split(separator: " ", omittingEmptySubsequences: false)
+        let scopes = (claims["scp"]?.string ?? "").split(separator: " ", omittingEmptySubsequences: false)
             .map(String.init)
         guard scopes.contains(where: scope) else {
             throw GraphError(
@@ -136,13 +137,13 @@ extension Platform {
     private func verifiedClaims(_ token: String) -> JSONValue? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3,
-            let header = Base64URL.decode(parts[0]).flatMap({ JSONValue(parsing: $0) }),
-            header["alg"]?.stringValue == "RS256",
-            let key = header["kid"]?.stringValue.flatMap(state.key),
-            let signature = Base64URL.decode(parts[2]),
+            let header = Base64URL.decode(parts[0].utf8).flatMap({ JSONValue(parsing: $0) }),
+            header["alg"]?.string == "RS256",
+            let key = header["kid"]?.string.flatMap(state.key),
+            let signature = Base64URL.decode(parts[2].utf8),
             key.isValidSignature(signature, for: "\(parts[0]).\(parts[1])")
         else { return nil }
-        return Base64URL.decode(parts[1]).flatMap { JSONValue(parsing: $0) }
+        return Base64URL.decode(parts[1].utf8).flatMap { JSONValue(parsing: $0) }
     }
 
     private func unauthenticated(_ message: String) -> GraphError {

@@ -1,5 +1,6 @@
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// Where and how the response to an authorization request is sent. It is checked before the rest of the request, because
 /// from then on a mistake is reported to the application.
@@ -115,7 +116,9 @@ extension AuthorizationRequest {
         guard let challenge = fields.text("code_challenge") else { throw .codeChallengeMissing }
         let method = fields.text("code_challenge_method") ?? "plain"
         guard method == "S256" else { throw .unsupportedValue(method, of: "code_challenge_method") }
-        guard challenge.utf8.count == 43, Base64URL.decode(challenge)?.count == 32 else { throw .codeChallengeInvalid }
+        guard challenge.utf8.count == 43, Base64URL.decode(challenge.utf8)?.count == 32 else {
+            throw .codeChallengeInvalid
+        }
         return challenge
     }
 

@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import WebFormats
 
 /// Authenticates a client by a signed assertion (RFC 7523).
 enum ClientAssertion {
@@ -23,10 +24,10 @@ extension Platform {
         if let token = client.federatedToken, assertion == token { return true }
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
         guard let certificate = client.certificate, parts.count == 3,
-            let header = Base64URL.decode(parts[0]).flatMap({ JSONValue(parsing: $0) }),
-            let claims = Base64URL.decode(parts[1]).flatMap({ JSONValue(parsing: $0) }),
-            let signature = Base64URL.decode(parts[2]),
-            header["alg"]?.stringValue == "PS256", header["x5t#S256"]?.stringValue == certificate.thumbprint,
+            let header = Base64URL.decode(parts[0].utf8).flatMap({ JSONValue(parsing: $0) }),
+            let claims = Base64URL.decode(parts[1].utf8).flatMap({ JSONValue(parsing: $0) }),
+            let signature = Base64URL.decode(parts[2].utf8),
+            header["alg"]?.string == "PS256", header["x5t#S256"]?.string == certificate.thumbprint,
             let key = try? _RSA.Signing.PublicKey(pemRepresentation: certificate.publicKeyPEM),
             key.isValidSignature(
                 _RSA.Signing.RSASignature(rawRepresentation: Data(signature)),
@@ -34,10 +35,10 @@ extension Platform {
         else { return false }
         let now = Int(exchange.diagnostics.time.timeIntervalSince1970)
         let path = exchange.request.head.path
-        guard claims["iss"]?.stringValue == client.id, claims["sub"]?.stringValue == client.id,
-            claims["aud"]?.stringValue == baseURL + path, let expiry = claims["exp"]?.intValue,
-            let notBefore = claims["nbf"]?.intValue, expiry > now - ClientAssertion.leeway,
-            notBefore <= now + ClientAssertion.leeway, let id = claims["jti"]?.stringValue
+        guard claims["iss"]?.string == client.id, claims["sub"]?.string == client.id,
+            claims["aud"]?.string == baseURL + path, let expiry = claims["exp"]?.integer,
+            let notBefore = claims["nbf"]?.integer, expiry > now - ClientAssertion.leeway,
+            notBefore <= now + ClientAssertion.leeway, let id = claims["jti"]?.string
         else { return false }
         return state.note { record in
             record.redeemedCodes.updateValue(

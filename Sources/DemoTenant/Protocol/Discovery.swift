@@ -1,5 +1,6 @@
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// Documents that clients fetch before anything else.
 extension Platform {

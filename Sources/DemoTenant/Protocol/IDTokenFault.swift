@@ -1,3 +1,5 @@
+import WebFormats
+
 /// A way in which an ID token can be made invalid on demand.
 enum IDTokenFault: String, Sendable, CaseIterable {
     case signature, issuer, audience, nonce, expired
@@ -13,7 +15,9 @@ enum IDTokenFault: String, Sendable, CaseIterable {
         case .signature:
             let token = try key.sign(claims)
             let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-            guard parts.count == 3, var signature = Base64URL.decode(parts[2]), !signature.isEmpty else { return token }
+            guard parts.count == 3, var signature = Base64URL.decode(parts[2].utf8), !signature.isEmpty else {
+                return token
+            }
             signature[signature.count / 2] ^= 0x01
             return "\(parts[0]).\(parts[1]).\(Base64URL.encode(signature))"
         case .algorithmNone:
@@ -39,9 +43,7 @@ enum IDTokenFault: String, Sendable, CaseIterable {
 
     private func shift(_ claims: inout [String: JSONValue], by seconds: Int) {
         for name in ["iat", "nbf", "exp"] {
-            if let time = claims[name]?.intValue { claims[name] = .int(time + seconds) }
+            if let time = claims[name]?.integer { claims[name] = .integer(time + seconds) }
         }
     }
 }
-
-extension JSONValue: ExpressibleByStringInterpolation {}

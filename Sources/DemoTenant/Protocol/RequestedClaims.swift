@@ -1,4 +1,5 @@
 import HTTPTypes
+import WebFormats
 
 /// What the `claims` parameter requests for the access token (OpenID Connect Core §5.5), as far as the tenant uses it.
 struct RequestedClaims: Sendable, Hashable, Codable {
@@ -12,11 +13,11 @@ struct RequestedClaims: Sendable, Hashable, Codable {
     /// Throws when the text is not a JSON object. Claims that the tenant does not know (including `xms_cc`) are ignored.
     init(_ text: String?) throws(PlatformError) {
         guard let text, !text.isEmpty else { return }
-        guard let claims = JSONValue(parsing: text.utf8), claims.objectValue != nil else { throw .malformedRequest }
+        guard let claims = JSONValue(parsing: text.utf8), claims.object != nil else { throw .malformedRequest }
         let accessToken = claims["access_token"]
         secondFactor = accessToken?["capolids"] != nil || accessToken?["acrs"] != nil
         let value = accessToken?["nbf"]?["value"]
-        notBefore = value?.intValue ?? value?.stringValue.flatMap { Int($0) }
+        notBefore = value?.integer ?? value?.string.flatMap { Int($0) }
     }
 
     private init() {}

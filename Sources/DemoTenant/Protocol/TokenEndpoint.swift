@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 extension Platform {
     /// `POST /{tenant}/oauth2/v2.0/token`
@@ -249,12 +250,12 @@ extension Platform {
         let seconds = Int(exchange.diagnostics.time.timeIntervalSince1970)
         let token = try key.sign([
             "aud": .string(String(scope.dropLast("/.default".count))), "iss": .string(issuer(of: segment)),
-            "iat": .int(seconds), "nbf": .int(seconds), "exp": .int(seconds + settings.accessTokenSeconds),
+            "iat": .integer(seconds), "nbf": .integer(seconds), "exp": .integer(seconds + settings.accessTokenSeconds),
             "appid": .string(client.id), "idtyp": "app", "ver": "1.0",
         ])
         return [
-            "token_type": "Bearer", "expires_in": .int(settings.accessTokenSeconds),
-            "ext_expires_in": .int(settings.accessTokenSeconds), "access_token": .string(token),
+            "token_type": "Bearer", "expires_in": .integer(settings.accessTokenSeconds),
+            "ext_expires_in": .integer(settings.accessTokenSeconds), "access_token": .string(token),
         ]
     }
 
@@ -303,7 +304,7 @@ extension Diagnostics {
             "timestamp": .string(timestamp), "trace_id": .string(traceID),
             "correlation_id": .string(correlationID),
         ]
-        if error.prefix == PlatformError.workforcePrefix { body["error_codes"] = [.int(error.number)] }
+        if error.prefix == PlatformError.workforcePrefix { body["error_codes"] = [.integer(error.number)] }
         if let suberror = error.suberror { body["suberror"] = .string(suberror) }
         if let claims = error.claims { body["claims"] = .string(claims) }
         return .object(body)
@@ -314,7 +315,7 @@ extension Controls.InjectedAnswer {
     /// Returns the response that was requested at `/control`.
     var response: Response {
         let content: (type: String, bytes: [UInt8])
-        if let text = body.stringValue {
+        if let text = body.string {
             content = ("text/plain; charset=utf-8", Array(text.utf8))
         } else if body == .null {
             content = ("text/plain; charset=utf-8", [])

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import WebFormats
 
 /// The access tokens that the tenant's Graph accepts.
 enum AccessToken {
@@ -46,7 +47,7 @@ struct TokenIssuer {
         let lifetime = settings.accessTokenSeconds
         let scopes = scopes.filter { $0.lowercased() != settings.declinedScope?.lowercased() }
         // B2C sends the number as a string.
-        let expiresIn = segment.userFlow == nil ? JSONValue.int(lifetime) : .string(String(lifetime))
+        let expiresIn = segment.userFlow == nil ? JSONValue.integer(lifetime) : .string(String(lifetime))
         var answer: [String: JSONValue] = [
             "token_type": "Bearer",
             "scope": .string(scopes.filter { $0 != "offline_access" }.joined(separator: " ")),
@@ -55,7 +56,7 @@ struct TokenIssuer {
             "access_token": .string(try accessToken(scopes: scopes, challenge: challenge)),
         ]
         // Long-lived tokens are refreshed halfway through their lifetime.
-        if lifetime >= 7200 { answer["refresh_in"] = .int(lifetime / 2) }
+        if lifetime >= 7200 { answer["refresh_in"] = .integer(lifetime / 2) }
         if granted.contains("offline_access") {
             answer["refresh_token"] = .string(try refreshToken(scopes: granted, renewal))
         }
@@ -82,8 +83,8 @@ struct TokenIssuer {
             .map { $0.hasPrefix(audience + "/") ? String($0.dropFirst(audience.count + 1)) : $0 }
         var claims: [String: JSONValue] = [
             "aud": .string(audience), "iss": .string(issuer), "ver": "1.0",
-            "iat": .int(seconds - Self.backdating), "nbf": .int(seconds - Self.backdating),
-            "exp": .int(seconds + settings.accessTokenSeconds),
+            "iat": .integer(seconds - Self.backdating), "nbf": .integer(seconds - Self.backdating),
+            "exp": .integer(seconds + settings.accessTokenSeconds),
             "app_displayname": .string(client.name), "appid": .string(client.id), "idtyp": "user",
             "amr": authentication.secondFactor > 0 ? ["pwd", "mfa"] : ["pwd"],
             "name": .string(platform.displayName(of: account)), "oid": .string(objectID), "tid": .string(tenantID),
@@ -91,15 +92,15 @@ struct TokenIssuer {
             "sub": .string(account.subject(in: tenantID, audience: audience)), "upn": .string(account.username),
             "uti": .string(uniqueID()),
         ]
-        if let challenge { claims[AccessToken.challengeClaim] = .int(challenge) }
+        if let challenge { claims[AccessToken.challengeClaim] = .integer(challenge) }
         return try key().sign(claims)
     }
 
     private func idToken(nonce: String?, fault: IDTokenFault?) throws -> String {
         var claims: [String: JSONValue] = [
             "ver": "2.0", "iss": .string(issuer), "aud": .string(client.id),
-            "iat": .int(seconds - Self.backdating), "nbf": .int(seconds - Self.backdating),
-            "exp": .int(seconds + Self.idTokenSeconds),
+            "iat": .integer(seconds - Self.backdating), "nbf": .integer(seconds - Self.backdating),
+            "exp": .integer(seconds + Self.idTokenSeconds),
             "sub": .string(account.subject(in: tenantID, audience: client.id)), "oid": .string(objectID),
             "tid": .string(tenantID), "name": .string(platform.displayName(of: account)),
             "preferred_username": .string(account.username), "login_hint": .string(account.loginHint),
@@ -107,7 +108,7 @@ struct TokenIssuer {
             "rh": .string("1.\(Base64URL.encode(platform.randomBytes(24))).."),
         ]
         if let nonce { claims["nonce"] = .string(nonce) }
-        if !settings.omitsAuthTime { claims["auth_time"] = .int(Int(authentication.time.timeIntervalSince1970)) }
+        if !settings.omitsAuthTime { claims["auth_time"] = .integer(Int(authentication.time.timeIntervalSince1970)) }
         if let flow = segment.userFlow {
             claims[settings.hasIssuerWithoutPolicy ? "acr" : "tfp"] = .string(flow.rawValue)
             claims["login_hint"] = nil

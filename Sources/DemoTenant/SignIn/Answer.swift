@@ -1,5 +1,6 @@
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// Responses of the authorization endpoint to the application.
 extension Platform {

@@ -1,6 +1,7 @@
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 extension Platform {
     /// `GET` or `POST /{tenant}/oauth2/v2.0/authorize`

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// A sign-out whose account has not been chosen yet; sealed into the page.
 struct LogoutFlow: Sendable, Codable {

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// One request of a sign-in: the authorization request itself, or a page's form. It returns the next page, or a redirect
 /// back to the application.

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import WebFormats
 
 /// What a sealed value is for; a value that was sealed for one purpose does not open for another.
 enum SealPurpose: String {
@@ -24,7 +25,7 @@ struct Sealer: Sendable {
 
     /// Returns the value; nil unless it is unchanged and was sealed for this purpose.
     func open<Value: Decodable>(_ text: String, for purpose: SealPurpose, as type: Value.Type) -> Value? {
-        guard let bytes = Base64URL.decode(text), let box = try? AES.GCM.SealedBox(combined: bytes),
+        guard let bytes = Base64URL.decode(text.utf8), let box = try? AES.GCM.SealedBox(combined: bytes),
             let plain = try? AES.GCM.open(box, using: key, authenticating: Data(purpose.rawValue.utf8))
         else { return nil }
         return try? JSONDecoder().decode(type, from: plain)

@@ -1,6 +1,7 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import WebFormats
 
 /// One RSA key of the tenant. Work accounts and consumers have a key each, as on the real platform, where the
 /// consumers' key names its issuer.

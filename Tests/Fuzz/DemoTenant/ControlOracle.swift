@@ -1,3 +1,5 @@
+import WebFormats
+
 @testable import DemoTenant
 
 extension FuzzTarget {
@@ -8,7 +10,7 @@ extension FuzzTarget {
 @Sendable func checkControl(_ input: [UInt8]) throws(Disagreement) {
     if let value = JSONValue(parsing: input) {
         try agree(JSONValue(parsing: value.bytes), value, "JSON that is written comes back")
-        if let members = value.objectValue { try checkChanges(members) }
+        if let members = value.object { try checkChanges(members) }
     }
     if let members = ControlForm.members(input) { try checkChanges(members) }
 }

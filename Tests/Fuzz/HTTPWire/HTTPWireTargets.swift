@@ -3,7 +3,6 @@ extension FuzzTarget {
         FuzzTarget(name: "request-head", check: checkRequestHead),
         FuzzTarget(name: "body-framing", check: checkBodyFraming),
         FuzzTarget(name: "cookies", check: checkCookies),
-        FuzzTarget(name: "forms", check: checkForms),
         FuzzTarget(name: "ranges-and-conditions", check: checkRangesAndConditions),
     ]
 }

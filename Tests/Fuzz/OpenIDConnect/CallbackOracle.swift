@@ -1,22 +1,19 @@
-import HTTPWire
+import WebFormats
 
 @testable import OpenIDConnect
 
-/// The input is a callback's query. The server's own reader of forms reads it too.
+/// The input is a callback's query.
 @Sendable func checkCallback(_ input: [UInt8]) throws(Disagreement) {
     let callback = try? Callback(formBody: input)
     if let text = String(validating: input, as: UTF8.self) {
         try agree((try? Callback(query: text))?.state, callback?.state, "A query is read as a form is")
     }
     guard let form = try? FormFields(body: input, maxFields: .max) else {
-        try hold(callback == nil, "Another reader refuses the encoding")
+        try hold(callback == nil, "What is no form is no callback")
         return
     }
-    let decoded = FormEncoding.decode(input)?.map { [$0.name, $0.value] }
-    try agree(decoded, form.fields.map { [$0.name, $0.value] }, "Both readers of forms see the same")
-    let written = FormEncoding.encode(form.fields.map { ($0.name, $0.value) })
-    let again = FormEncoding.decode(written.utf8)?.map { [$0.name, $0.value] }
-    try agree(again, decoded, "A form that is written comes back")
+    let isStreamSafe = form.fields.allSatisfy { $0.name.isStreamSafe && $0.value.isStreamSafe }
+    try hold(isStreamSafe || callback == nil, "No text is dear to compare")
     guard let callback else { return }
 
     try hold(!form.hasRepeatedNames, "No parameter comes twice")

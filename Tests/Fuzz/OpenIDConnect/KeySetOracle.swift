@@ -1,12 +1,13 @@
 import HTTPTypes
+import WebFormats
 
 @testable import OpenIDConnect
 
 /// The input is a key set's document.
-@Sendable func checkKeySet(_ input: [UInt8]) async throws(Disagreement) {
+@Sendable func checkKeySet(_ input: [UInt8]) throws(Disagreement) {
     let set: SigningKeySet
     do {
-        set = try await SigningKeySet(parsing: SampleProvider.answer(input), now: SampleProvider.now)
+        set = try SigningKeySet(parsing: SampleProvider.answer(input), now: SampleProvider.now)
     } catch {
         try agree(error.code, .invalidMetadata, "A key set is refused as one", unless: .providerUnavailable)
         return

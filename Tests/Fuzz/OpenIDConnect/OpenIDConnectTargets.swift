@@ -1,6 +1,5 @@
 extension FuzzTarget {
     static let ofOpenIDConnect = [
-        FuzzTarget(name: "json", check: checkJSON),
         FuzzTarget(name: "jwt", check: checkSignedToken),
         FuzzTarget(name: "jwks", check: checkKeySet),
         FuzzTarget(name: "metadata", check: checkMetadata),

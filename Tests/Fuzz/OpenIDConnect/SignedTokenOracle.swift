@@ -1,10 +1,11 @@
 import FoundationEssentials
 import HTTPTypes
+import WebFormats
 
 @testable import OpenIDConnect
 
 /// The input is a token; or, on three lines, header and payload before they are encoded, and a signature.
-@Sendable func checkSignedToken(_ input: [UInt8]) async throws(Disagreement) {
+@Sendable func checkSignedToken(_ input: [UInt8]) throws(Disagreement) {
     let parts = lines(input)
     let text =
         parts.count == 3
@@ -22,7 +23,7 @@ import HTTPTypes
         try agree(header?["alg"]?.string, token.algorithm.rawValue, "The algorithm is the header's")
         try agree(header?["kid"]?.string, token.keyID, "The key is the header's")
         try checkClaims(token)
-        try await checkSignature(token, text)
+        try checkSignature(token, text)
     }
 }
 
@@ -40,8 +41,8 @@ private func checkClaims(_ token: SignedToken) throws(Disagreement) {
 }
 
 /// No token is signed but those that were: the corpus has one, and its mutations are none.
-private func checkSignature(_ token: SignedToken, _ text: String) async throws(Disagreement) {
-    for key in await SigningKey.samples {
+private func checkSignature(_ token: SignedToken, _ text: String) throws(Disagreement) {
+    for key in SigningKey.samples {
         let isValid = key.isValidSignature(token.signature, of: token.signingInput, algorithm: token.algorithm)
         try hold(!isValid || SampleProvider.signedTokens.contains(text), "A token that nobody signed: \(text)")
     }

@@ -1,8 +1,8 @@
 extension String {
     /// Whether at most 30 combining marks follow each other (the Stream-Safe Text Format, Unicode Standard Annex #15
     /// section 13), as in every text of a real language. To compare or to hash a string costs the square of a longer run.
-    var isStreamSafe: Bool {
-        guard !isASCII else { return true }
+    public var isStreamSafe: Bool {
+        guard !utf8.allSatisfy({ $0 < 0x80 }) else { return true }
         var marks = 0
         for scalar in unicodeScalars {
             marks = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : marks + 1
@@ -10,7 +10,4 @@ extension String {
         }
         return true
     }
-
-    /// Whether all of it is ASCII.
-    var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 }

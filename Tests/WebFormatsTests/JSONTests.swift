@@ -1,10 +1,9 @@
-import Foundation
 import Testing
 
-@testable import OpenIDConnect
+@testable import WebFormats
 
-@Suite("Formats")
-struct FormatTests {
+@Suite("JSON")
+struct JSONTests {
     @Test(
         "JSON is read",
         arguments: [
@@ -53,28 +52,42 @@ struct FormatTests {
         for end in text.indices { #expect(JSONValue(parsing: Array(text[..<end])) == nil) }
     }
 
-    @Test("base64url agrees with Foundation for every length")
-    func base64URL() {
-        for count in 0..<70 {
-            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 73 &+ count) }
-            let expected = Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
-                .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
-            #expect(Base64URL.encode(bytes) == expected)
-            #expect(Base64URL.decode(expected.utf8) == bytes)
-        }
+    @Test func `a value is written compactly, its members by name`() {
+        let value: JSONValue = [
+            "b": [1, -2, nil, true, false], "a": ["\u{0}\n\u{1F}\"\\/é😀": "\(1)"], "": [], "c": .number(0.5),
+            "d": .number(.infinity),
+        ]
+        let text = #"{"":[],"a":{"\u0000\u000a\u001f\"\\/é😀":"1"},"b":[1,-2,null,true,false],"c":0.5,"d":null}"#
+        #expect(value.text == text)
+        #expect(value.bytes == Array(text.utf8))
     }
 
-    @Test("base64url has one spelling", arguments: ["A", "AAAAA", "AB", "AAB", "AA==", "A A", "AA\n", "+/8", "ÄÄ"])
-    func refusesBase64URL(_ text: String) {
-        #expect(Base64URL.decode(text.utf8) == nil)
+    @Test(
+        arguments: [
+            ("3", 3, 3), ("3.0", 3, 3), ("3e2", 300, 300), ("3.5", nil, 3.5), ("9223372036854775808", nil, 0x1p63),
+            ("\"3\"", nil, nil), ("true", nil, nil), ("null", nil, nil),
+        ] as [(String, Int?, Double?)])
+    func `a number is whole however it is written`(_ text: String, _ integer: Int?, _ double: Double?) {
+        let value = JSONValue(parsing: text.utf8)
+        #expect(value != nil)
+        #expect(value?.integer == integer)
+        #expect(value?.double == double)
     }
 
-    @Test("forms are read as they were written", arguments: ["", "a b+c", "ä&=%?#/", "~-._", "\u{0}\r\n", "😀"])
-    func forms(_ value: String) throws {
-        let encoded = FormEncoding.encode([("n", value), (value, "v")])
-        #expect(encoded.utf8.allSatisfy { (0x21...0x7E).contains($0) })
-        let fields = try #require(FormEncoding.decode(encoded.utf8))
-        #expect(fields.map(\.name) == ["n", value])
-        #expect(fields.map(\.value) == [value, "v"])
+    @Test func `a value is only what it is`() {
+        let values: [JSONValue] = [nil, true, 1, .number(1.5), "a", [1], ["a": 1]]
+        #expect(values.map { $0.bool != nil } == [false, true, false, false, false, false, false])
+        #expect(values.map { $0.string != nil } == [false, false, false, false, true, false, false])
+        #expect(values.map { $0.array != nil } == [false, false, false, false, false, true, false])
+        #expect(values.map { $0.object != nil } == [false, false, false, false, false, false, true])
+        #expect(values.map { $0["a"] != nil } == [false, false, false, false, false, false, true])
+        #expect([JSONValue(nil), JSONValue("a")] == [.null, .string("a")])
+    }
+
+    @Test func `objects are merged member by member, and else the other one wins`() {
+        let one: JSONValue = ["a": ["b": 1, "c": [1]], "d": 1]
+        let other: JSONValue = ["a": ["c": [2], "e": 3], "d": ["f": 4]]
+        #expect(one.merging(other) == ["a": ["b": 1, "c": [2], "e": 3], "d": ["f": 4]])
+        #expect(one.merging(1) == 1)
     }
 }

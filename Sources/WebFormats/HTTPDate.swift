@@ -26,16 +26,16 @@ public struct HTTPDate: Sendable, Hashable, Comparable {
         text += Self.names[weekday * 3..<weekday * 3 + 3]
         text += ", ".utf8
         Self.append(day, to: &text)
-        text.append(ASCII.space)
+        text.append(UInt8(ascii: " "))
         text += Self.names[21 + (month - 1) * 3..<21 + month * 3]
-        text.append(ASCII.space)
+        text.append(UInt8(ascii: " "))
         Self.append(year / 100, to: &text)
         Self.append(year % 100, to: &text)
-        text.append(ASCII.space)
+        text.append(UInt8(ascii: " "))
         Self.append(second / 3600, to: &text)
-        text.append(ASCII.colon)
+        text.append(UInt8(ascii: ":"))
         Self.append(second / 60 % 60, to: &text)
-        text.append(ASCII.colon)
+        text.append(UInt8(ascii: ":"))
         Self.append(second % 60, to: &text)
         text += " GMT".utf8
         return text

@@ -23,7 +23,7 @@ private struct DateReader {
             return asctimeDate()
         }
         // The rest of a whole weekday's name.
-        guard let end = rest.firstIndex(of: ASCII.comma),
+        guard let end = rest.firstIndex(of: UInt8(ascii: ",")),
             ["day", "sday", "nesday", "rsday", "urday"].contains(String(decoding: rest[..<end], as: UTF8.self))
         else { return nil }
         rest = rest[(end + 1)...]
@@ -84,7 +84,7 @@ private struct DateReader {
     }
 
     private mutating func number(_ digits: Int) -> Int? {
-        guard rest.count >= digits, rest.prefix(digits).allSatisfy(ASCII.isDigit) else { return nil }
+        guard rest.count >= digits, rest.prefix(digits).allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         let value = rest.prefix(digits).reduce(0) { $0 * 10 + Int($1 &- 0x30) }
         rest = rest.dropFirst(digits)
         return value

@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import OpenIDConnect
+@testable import WebFormats
 
 /// Foundation reads the same JSON. It is more lenient in what `strictness` lists, and in nothing else.
 @Sendable func checkJSON(_ input: [UInt8]) throws(Disagreement) {
@@ -88,9 +88,12 @@ extension JSONValue {
     /// to a long integer, is taken from ours.
     fileprivate init(foundation value: Any, like ours: JSONValue?) {
         switch value {
-        case let text as String: self = .string(text)
+        case let text as String: self = .string(JSONValue.marked(text, like: ours?.string))
         case let object as [String: Any]:
-            let members = object.map { ($0.key, JSONValue(foundation: $0.value, like: ours?[$0.key])) }
+            let members = object.map { key, value in
+                let name = ours?[key] == nil ? JSONValue.marked(key, like: "\u{FEFF}" + key) : key
+                return (name, JSONValue(foundation: value, like: ours?[name]))
+            }
             self = .object(Dictionary(members) { $1 })
         case let array as [Any]:
             let like = ours?.array ?? []
@@ -98,7 +101,7 @@ extension JSONValue {
                 array.enumerated().map { JSONValue(foundation: $1, like: like.count > $0 ? like[$0] : nil) })
         case let number as NSNumber:
             switch ours {
-            case .integer: self = .integer(number.int64Value)
+            case .integer: self = .integer(number.intValue)
             case .number(let value):
                 // A long integer is a Decimal on the way, and loses its last digits.
                 let isSame = abs(number.doubleValue - value) <= abs(value) * 1e-14
@@ -107,5 +110,10 @@ extension JSONValue {
             }
         default: self = .null
         }
+    }
+
+    /// Foundation takes a byte order mark off the beginning of a text.
+    private static func marked(_ text: String, like ours: String?) -> String {
+        ours.map { $0.utf8.elementsEqual(("\u{FEFF}" + text).utf8) } == true ? "\u{FEFF}" + text : text
     }
 }

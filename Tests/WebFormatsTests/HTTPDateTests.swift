@@ -1,9 +1,9 @@
 import Testing
 
-@testable import HTTPWire
+@testable import WebFormats
 
 @Suite("HTTP dates")
-struct DateTests {
+struct HTTPDateTests {
     /// 2026-07-01 00:00:00 UTC.
     static let now = HTTPDate(secondsSince1970: 1_782_864_000)
 

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import HTTPWire
+import WebFormats
 
 @Suite("Forms and queries")
 struct FormTests {
@@ -72,5 +71,14 @@ struct FormTests {
         #expect(form.isRepeated("code"))
         #expect(!form.isRepeated("state"))
         #expect(try !FormFields(query: "a=1&b=1").hasRepeatedNames)
+    }
+
+    @Test("forms are read as they were written", arguments: ["", "a b+c", "ä&=%?#/", "~-._", "\u{0}\r\n", "😀"])
+    func forms(_ value: String) throws {
+        let encoded = FormEncoding.encode([("n", value), (value, "v")])
+        #expect(encoded.utf8.allSatisfy { (0x21...0x7E).contains($0) })
+        let fields = try FormFields(query: encoded).fields
+        #expect(fields.map(\.name) == ["n", value])
+        #expect(fields.map(\.value) == [value, "v"])
     }
 }

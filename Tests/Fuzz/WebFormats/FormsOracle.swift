@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import HTTPWire
+@testable import WebFormats
 
 /// The input is a form's body. Foundation decodes it too.
 @Sendable func checkForms(_ input: [UInt8]) throws(Disagreement) {
@@ -24,6 +24,8 @@ import Foundation
         try agree(try? FormFields(query: text, maxFields: limit), form, "A query is read as a body is")
     }
     try agree(try? FormFields(body: written(form)), form, "A form that is written comes back")
+    let encoded = FormEncoding.encode(form.fields.map { ($0.name, $0.value) })
+    try agree(try? FormFields(query: encoded), form, "So does one of our own writing")
     for field in form.fields {
         let same = form.fields.filter { $0.name == field.name }.map(\.value)
         try agree(form.values(for: field.name), same, "All values of a name")

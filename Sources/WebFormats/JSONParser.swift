@@ -126,7 +126,7 @@ struct JSONParser {
     private mutating func fourHexDigits() -> UInt32? {
         var value: UInt32 = 0
         for _ in 0..<4 {
-            guard let digit = next.flatMap(hexValue) else { return nil }
+            guard let digit = next.flatMap(Hex.value) else { return nil }
             value = value << 4 | UInt32(digit)
             position += 1
         }
@@ -151,7 +151,7 @@ struct JSONParser {
             guard digits() else { return nil }
         }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        if isInteger, let value = Int64(text) { return .integer(value) }
+        if isInteger, let value = Int(text) { return .integer(value) }
         guard let value = Double(text), value.isFinite else { return nil }
         return .number(value)
     }

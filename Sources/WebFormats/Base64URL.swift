@@ -1,10 +1,9 @@
 /// base64url without padding (RFC 4648 section 5, RFC 7515 appendix C).
 public enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
     /// The text of bytes.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
+        text.reserveCapacity((bytes.underestimatedCount * 4 + 2) / 3)
         var buffer: UInt32 = 0
         var bits: UInt32 = 0
         for byte in bytes {
@@ -12,21 +11,30 @@ public enum Base64URL {
             bits += 8
             while bits >= 6 {
                 bits -= 6
-                text.append(alphabet[Int(buffer >> bits & 0x3F)])
+                text.append(character(buffer >> bits & 0x3F))
             }
         }
-        if bits > 0 { text.append(alphabet[Int(buffer << (6 - bits) & 0x3F)]) }
+        if bits > 0 { text.append(character(buffer << (6 - bits) & 0x3F)) }
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Nil for padding, other characters, an impossible length, or bits left over that are not zero: one value has
-    /// exactly one spelling, so that nothing can be appended to a signed token unseen.
+    /// The bytes of a text.
+    ///
+    /// - Returns: nil for padding, other characters, an impossible length, or bits left over that are not zero: one value
+    ///   has exactly one spelling, so that nothing can be appended to a signed token unseen.
     public static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        // As a rule the text is in one piece, which code that is not generic then reads.
+        if let bytes = text.withContiguousStorageIfAvailable({ decode($0.span) }) { return bytes }
+        return decode(Array(text).span)
+    }
+
+    private static func decode(_ text: Span<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count / 4 * 3 + 2)
         var buffer: UInt32 = 0
         var bits: UInt32 = 0
-        for character in text {
-            guard let value = value(of: character) else { return nil }
+        for index in text.indices {
+            guard let value = value(of: text[index]) else { return nil }
             buffer = (buffer << 6 | value) & 0xFFFF
             bits += 6
             if bits >= 8 {
@@ -38,6 +46,19 @@ public enum Base64URL {
         return bytes
     }
 
+    /// The character of six bits.
+    private static func character(_ value: UInt32) -> UInt8 {
+        let value = UInt8(truncatingIfNeeded: value)
+        switch value {
+        case 0..<26: return UInt8(ascii: "A") + value
+        case 26..<52: return UInt8(ascii: "a") + (value - 26)
+        case 52..<62: return UInt8(ascii: "0") + (value - 52)
+        case 62: return UInt8(ascii: "-")
+        default: return UInt8(ascii: "_")
+        }
+    }
+
+    /// The six bits of a character.
     private static func value(of character: UInt8) -> UInt32? {
         switch character {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))

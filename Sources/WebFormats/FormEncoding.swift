@@ -1,0 +1,26 @@
+/// Writes `application/x-www-form-urlencoded`, for bodies and queries. ``FormFields`` reads it.
+public enum FormEncoding {
+    /// Everything but RFC 3986's unreserved characters is percent-encoded, so that the text is right in a body, in a
+    /// query and in a header alike.
+    public static func encode(_ fields: [(name: String, value: String)]) -> String {
+        fields.map { escaped($0.name) + "=" + escaped($0.value) }.joined(separator: "&")
+    }
+
+    /// One name or value.
+    public static func escaped(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                bytes.append(byte)
+            default:
+                // In upper case (RFC 3986 section 2.1).
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
