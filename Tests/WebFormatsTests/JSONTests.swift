@@ -54,7 +54,7 @@ struct JSONTests {
 
     @Test func `a value is written compactly, its members by name`() {
         let value: JSONValue = [
-            "b": [1, -2, nil, true, false], "a": ["\u{0}\n\u{1F}\"\\/é😀": "\(1)"], "": [], "c": .number(0.5),
+            "b": [1, -2, .null, true, false], "a": ["\u{0}\n\u{1F}\"\\/é😀": "\(1)"], "": [], "c": .number(0.5),
             "d": .number(.infinity),
         ]
         let text = #"{"":[],"a":{"\u0000\u000a\u001f\"\\/é😀":"1"},"b":[1,-2,null,true,false],"c":0.5,"d":null}"#
@@ -75,7 +75,7 @@ struct JSONTests {
     }
 
     @Test func `a value is only what it is`() {
-        let values: [JSONValue] = [nil, true, 1, .number(1.5), "a", [1], ["a": 1]]
+        let values: [JSONValue] = [.null, true, 1, .number(1.5), "a", [1], ["a": 1]]
         #expect(values.map { $0.bool != nil } == [false, true, false, false, false, false, false])
         #expect(values.map { $0.string != nil } == [false, false, false, false, true, false, false])
         #expect(values.map { $0.array != nil } == [false, false, false, false, false, true, false])

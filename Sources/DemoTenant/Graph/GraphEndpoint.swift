@@ -69,9 +69,9 @@ extension Platform {
                 ? [JSONValue(account.mobilePhone)] : [],
             "displayName": .string(displayName(of: account)), "givenName": .string(account.givenName),
             "id": .string(account.graphID), "jobTitle": JSONValue(account.jobTitle),
-            "mail": .string(account.username), "mobilePhone": nil,
+            "mail": .string(account.username), "mobilePhone": .null,
             "officeLocation": JSONValue(account.officeLocation),
-            "preferredLanguage": account.kind == .work ? "en-US" : nil, "surname": .string(account.surname),
+            "preferredLanguage": account.kind == .work ? "en-US" : .null, "surname": .string(account.surname),
             "userPrincipalName": .string(account.username),
         ]
     }

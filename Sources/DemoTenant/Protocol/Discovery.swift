@@ -32,7 +32,7 @@ extension Platform {
                 ],
                 "request_uri_parameter_supported": false,
                 "http_logout_supported": true,
-                "tenant_region_scope": nil,
+                "tenant_region_scope": .null,
                 "cloud_instance_name": .string(host),
                 "msgraph_host": .string(String(baseURL.dropFirst("http://".count))),
             ])
