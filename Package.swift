@@ -13,6 +13,7 @@ let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swi
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -50,17 +51,15 @@ let package = Package(
         .target(
             name: "OpenIDConnect", dependencies: ["Expiring", httpTypes, jwtKit, crypto, cryptoExtras, x509],
             swiftSettings: settings),
-        .target(
-            name: "SessionStore",
-            dependencies: [.product(name: "GRDB", package: "GRDB.swift"), crypto],
-            swiftSettings: settings),
+        .target(name: "SessionStore", dependencies: [crypto], swiftSettings: settings),
+        .target(name: "SQLiteStore", dependencies: ["SessionStore", grdb], swiftSettings: settings),
 
         // The product.
         .target(
             name: "Companion",
             dependencies: [
                 "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "Expiring", "OpenIDConnect", "SessionStore",
-                httpTypes, logging,
+                "SQLiteStore", httpTypes, logging,
                 crypto, .product(name: "Configuration", package: "swift-configuration"), yams,
             ],
             swiftSettings: settings),
@@ -73,7 +72,7 @@ let package = Package(
         .executableTarget(
             name: "CompanionCommand",
             dependencies: [
-                "Companion", "DemoTenant", "EventLoop", "OpenIDConnect", "SessionStore", logging,
+                "Companion", "DemoTenant", "EventLoop", "OpenIDConnect", "SessionStore", "SQLiteStore", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -91,9 +90,18 @@ let package = Package(
         .testTarget(
             name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", jwtKit, crypto, cryptoExtras, x509],
             swiftSettings: settings),
+        // Stores for tests: a fixture, and the backend in memory.
+        .target(
+            name: "StoreTesting", dependencies: ["SessionStore", "SQLiteStore", grdb], path: "Tests/StoreTesting",
+            swiftSettings: settings),
         .testTarget(
-            name: "SessionStoreTests",
-            dependencies: ["SessionStore", .product(name: "GRDB", package: "GRDB.swift")], swiftSettings: settings),
+            name: "SessionStoreTests", dependencies: ["SessionStore", "StoreTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "SQLiteStoreTests", dependencies: ["SQLiteStore", "SessionStore", "StoreTesting", grdb],
+            swiftSettings: settings),
+        .testTarget(
+            name: "StoreConformance", dependencies: ["SessionStore", "StoreTesting"], path: "Tests/StoreConformance",
+            swiftSettings: settings),
         .testTarget(
             name: "DemoTenantTests",
             dependencies: ["DemoTenant", "HTTPClient", "EventLoop", "HTTPWire", jwtKit, crypto, cryptoExtras],
@@ -102,7 +110,7 @@ let package = Package(
             name: "CompanionTests",
             dependencies: [
                 "Companion", "DemoTenant", "HTTPClient", "HTTPServer", "EventLoop", "HTTPWire", "OpenIDConnect",
-                "SessionStore", crypto, cryptoExtras,
+                "SessionStore", "SQLiteStore", "StoreTesting", crypto, cryptoExtras,
             ],
             swiftSettings: settings),
         .testTarget(

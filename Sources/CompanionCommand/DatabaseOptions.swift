@@ -1,6 +1,7 @@
 import ArgumentParser
 import Companion
 import Foundation
+import SQLiteStore
 import SessionStore
 
 /// The database that the server uses, for the commands that work on it.
@@ -23,7 +24,7 @@ struct DatabaseOptions: ParsableArguments {
     /// - Throws: ``CommandFailure`` when there is no database.
     func existing() throws -> CompanionConfiguration {
         let configuration = try configuration()
-        guard SessionStore.exists(databaseAt: configuration.database) else {
+        guard SQLiteStore.exists(databaseAt: configuration.database) else {
             throw CommandFailure("There is no database at \(configuration.database). Name it with --database.")
         }
         return configuration

@@ -1,5 +1,6 @@
 import Foundation
 import OpenIDConnect
+import SQLiteStore
 import SessionStore
 
 /// Everything that an operator can decide, checked. Made by ``CompanionConfiguration/read(options:environment:file:)``
@@ -73,7 +74,7 @@ public struct CompanionConfiguration: Sendable {
         host = "127.0.0.1"
         self.port = port
         publicURL = .localhost(port: port)
-        database = SessionStore.Configuration.defaultPath
+        database = SQLiteStore.defaultPath
         publicFolder = "Public"
         deviceMode = .private
         tokenDisplay = .masked
