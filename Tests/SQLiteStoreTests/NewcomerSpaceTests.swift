@@ -9,22 +9,6 @@ import Testing
 
 /// What people without an account may take up, on a real disk.
 @Suite struct NewcomerSpaceTests {
-    private func isRefused(_ store: SessionStore, _ state: String, cookie: SessionID? = nil) async throws -> Bool {
-        try await isRefused(store, .sample(state: state), cookie: cookie)
-    }
-
-    private func isRefused(_ store: SessionStore, _ attempt: NewSignInAttempt, cookie: SessionID? = nil) async throws
-        -> Bool
-    {
-        do {
-            _ = try await store.beginSignIn(attempt, cookie: cookie)
-            return false
-        } catch let error {
-            guard case .noRoom = error else { throw error }
-            return true
-        }
-    }
-
     /// `textBytes` of claims, each of which JSON writes with two.
     private func attempt(_ state: String, textBytes: Int) -> NewSignInAttempt {
         var attempt = NewSignInAttempt.sample(state: state)
@@ -45,7 +29,7 @@ import Testing
         let megabytes = 3
         let store = try fixture.open(newcomers: .init(signIns: 0, bytes: megabytes << 20))
         var begun = 0
-        while begun < 5000, try await !isRefused(store, attempt("s\(begun)", textBytes: textBytes)) { begun += 1 }
+        while begun < 5000, try await !store.refuses(attempt("s\(begun)", textBytes: textBytes)) { begun += 1 }
         #expect(begun < 5000)
         // The log is merged into the file each 1000 pages.
         let log = try #require(FileAccess.size(fixture.path + "-wal"))
@@ -69,22 +53,22 @@ import Testing
         let waiting = try await store.beginSignIn(.sample(state: "waiting"), cookie: nil).sessionID
         let filler = fixture.folder + "/filler"
         #expect(FileManager.default.createFile(atPath: filler, contents: Data(count: 37 << 20)))
-        #expect(try await !isRefused(store, "soon"), "the disk is looked at once a second")
+        #expect(try await !store.refuses("soon"), "the disk is looked at once a second")
         fixture.clock.advance(by: .seconds(1))
-        #expect(try await isRefused(store, "late"))
-        #expect(try await !isRefused(store, "member", cookie: member))
+        #expect(try await store.refuses("late"))
+        #expect(try await !store.refuses("member", cookie: member))
         let attempt = try await store.consume("waiting", cookie: waiting)
         _ = try await store.completeSignIn(attempt, account: .sample("megan"), tokens: .sample("m", at: fixture.clock))
         unlink(filler)
         // Also when the clock was set back.
         fixture.clock.advance(by: .seconds(-100))
-        #expect(try await !isRefused(store, "room"))
+        #expect(try await !store.refuses("room"))
         await store.close()
 
         #expect(FileManager.default.createFile(atPath: filler, contents: Data(count: 37 << 20)))
         for (bytes, refuses) in [(0, false), (1 << 20, false), (64 << 20, true)] {
             let limited = try fixture.open(newcomers: .init(freeBytes: bytes))
-            #expect(try await isRefused(limited, "with \(bytes)") == refuses)
+            #expect(try await limited.refuses("with \(bytes)") == refuses)
             await limited.close()
         }
     }
@@ -95,8 +79,8 @@ import Testing
         let store = try fixture.open(newcomers: .init(signIns: 1)) { operation in
             if operation.failed { failures.change { $0 += 1 } }
         }
-        #expect(try await !isRefused(store, "a"))
-        #expect(try await isRefused(store, "b"))
+        #expect(try await !store.refuses("a"))
+        #expect(try await store.refuses("b"))
         #expect(failures.value == 0)
         #expect(StoreError.noRoom("x").isUnavailable)
         await store.close()

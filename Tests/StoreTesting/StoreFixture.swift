@@ -181,3 +181,21 @@ extension SessionStore {
         return try await completeSignIn(attempt, account: .sample(user, sid: sid), tokens: .sample(user, at: clock))
     }
 }
+
+extension SessionStore {
+    /// Whether there is no room for a sign-in with this state.
+    package func refuses(_ state: String, cookie: SessionID? = nil) async throws -> Bool {
+        try await refuses(.sample(state: state), cookie: cookie)
+    }
+
+    /// Whether there is no room for a sign-in.
+    package func refuses(_ attempt: NewSignInAttempt, cookie: SessionID? = nil) async throws -> Bool {
+        do {
+            _ = try await beginSignIn(attempt, cookie: cookie)
+            return false
+        } catch let error {
+            guard case .noRoom = error else { throw error }
+            return true
+        }
+    }
+}

@@ -10,7 +10,8 @@ struct SessionLookup: Sendable {
 
     /// What memory alone knows of a session; nil when the store has to be asked, or an account may have to go.
     func cached(_ id: SessionID) -> Session? {
-        guard let session = store.cachedSession(id).session, session.accounts.allSatisfy({ admission.admits($0) == true })
+        guard let session = store.cachedSession(id).session,
+            session.accounts.allSatisfy({ admission.admits($0) == true })
         else { return nil }
         return session
     }
