@@ -13,6 +13,7 @@ let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swi
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -55,17 +56,15 @@ let package = Package(
             name: "OpenIDConnect",
             dependencies: ["Expiring", "WebFormats", httpTypes, crypto, cryptoExtras, asn1, x509],
             swiftSettings: settings),
-        .target(
-            name: "SessionStore",
-            dependencies: ["WebFormats", .product(name: "GRDB", package: "GRDB.swift"), crypto],
-            swiftSettings: settings),
+        .target(name: "SessionStore", dependencies: ["WebFormats", crypto], swiftSettings: settings),
+        .target(name: "SQLiteStore", dependencies: ["SessionStore", "WebFormats", grdb], swiftSettings: settings),
 
         // The product.
         .target(
             name: "Companion",
             dependencies: [
                 "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "Expiring", "OpenIDConnect", "SessionStore",
-                "WebFormats", httpTypes, logging, crypto, yams,
+                "SQLiteStore", "WebFormats", httpTypes, logging, crypto, yams,
             ],
             swiftSettings: settings),
         .target(
@@ -77,7 +76,7 @@ let package = Package(
         .executableTarget(
             name: "CompanionCommand",
             dependencies: [
-                "Companion", "DemoTenant", "EventLoop", "OpenIDConnect", "SessionStore", "WebFormats", logging,
+                "Companion", "DemoTenant", "EventLoop", "OpenIDConnect", "SessionStore", "SQLiteStore", "WebFormats", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -101,9 +100,18 @@ let package = Package(
         .testTarget(
             name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", "WebFormats", crypto, cryptoExtras, x509],
             swiftSettings: settings),
+        // Stores for tests: a fixture, and the backend in memory.
+        .target(
+            name: "StoreTesting", dependencies: ["SessionStore", "SQLiteStore", grdb], path: "Tests/StoreTesting",
+            swiftSettings: settings),
         .testTarget(
-            name: "SessionStoreTests",
-            dependencies: ["SessionStore", "WebFormats", .product(name: "GRDB", package: "GRDB.swift")],
+            name: "SessionStoreTests", dependencies: ["SessionStore", "StoreTesting", "WebFormats"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SQLiteStoreTests", dependencies: ["SQLiteStore", "SessionStore", "StoreTesting", "WebFormats", grdb],
+            swiftSettings: settings),
+        .testTarget(
+            name: "StoreConformance", dependencies: ["SessionStore", "StoreTesting"], path: "Tests/StoreConformance",
             swiftSettings: settings),
         .testTarget(
             name: "DemoTenantTests",
@@ -113,7 +121,7 @@ let package = Package(
             name: "CompanionTests",
             dependencies: [
                 "Companion", "DemoTenant", "HTTPClient", "HTTPServer", "EventLoop", "HTTPWire", "OpenIDConnect",
-                "SessionStore", "WebFormats", "TestSupport", crypto, cryptoExtras,
+                "SessionStore", "SQLiteStore", "StoreTesting", "WebFormats", "TestSupport", crypto, cryptoExtras,
             ],
             swiftSettings: settings),
         .testTarget(

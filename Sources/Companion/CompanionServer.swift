@@ -5,6 +5,7 @@ import HTTPServer
 import HTTPTypes
 import Logging
 import OpenIDConnect
+import SQLiteStore
 import SessionStore
 
 /// This version, as `companion --version` and the `User-Agent` say it.
@@ -30,10 +31,28 @@ public final class CompanionServer: Sendable {
     ///   - now: the wall clock.
     ///   - randomBytes: a secure source.
     /// - Throws: when the database, the key, the audit log or the pages cannot be used; the error's description says what to do.
-    public init(
+    public convenience init(
         configuration: CompanionConfiguration, workers: WorkerGroup, logger: Logger,
         now: @escaping @Sendable () -> Date = { Date() },
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes
+    ) throws {
+        try self.init(
+            configuration: configuration, workers: workers, logger: logger, now: now, randomBytes: randomBytes
+        ) { onOperation, onRotation in
+            try SessionStore(
+                configuration: configuration, now: now, randomBytes: randomBytes, onOperation: onOperation,
+                onRotation: onRotation)
+        }
+    }
+
+    /// - Parameter openStore: opens the store, given what it calls after each operation and after a rotation of the keys.
+    init(
+        configuration: CompanionConfiguration, workers: WorkerGroup, logger: Logger,
+        now: @escaping @Sendable () -> Date, randomBytes: @escaping @Sendable (Int) -> [UInt8],
+        openStore: (
+            _ onOperation: @escaping @Sendable (StoreOperation) -> Void,
+            _ onRotation: @escaping @Sendable (KeyRing.KeyID) -> Void
+        ) throws -> SessionStore
     ) throws {
         let applications = configuration.applications
         let cookie = SessionCookie(configuration: configuration)
@@ -56,9 +75,7 @@ public final class CompanionServer: Sendable {
         let journal = SignInJournal(memory: memory, metrics: metrics, audit: audit, recent: recent)
 
         // Where sessions live, and who may have one.
-        store = try SessionStore(
-            configuration: configuration, now: now, randomBytes: randomBytes, onOperation: metrics.database
-        ) { audit.write(.keysRotated, more: ["key": $0.description]) }
+        store = try openStore(metrics.database) { audit.write(.keysRotated, more: ["key": $0.description]) }
         let client = HTTPClient(
             workers: workers,
             configuration: HTTPClient.Configuration(userAgent: "companion/\(companionVersion)"))
@@ -172,13 +189,19 @@ extension SessionStore {
             case .file(let path): try KeyRing.load(orCreateAt: path)
             case .value(let text): try KeyRing(text: text)
             }
-        var own = Configuration(
-            path: configuration.database, idle: configuration.effectiveSessionIdle, maxAge: configuration.sessionMaximum
-        )
-        own.onOperation = onOperation
+        var own = Configuration(configuration)
         own.onRotation = onRotation
-        own.newcomers = configuration.newcomers
-        try self.init(configuration: own, keyRing: keyRing, now: now, randomBytes: randomBytes)
+        try self.init(
+            sqliteFile: configuration.database, configuration: own, keyRing: keyRing, now: now,
+            randomBytes: randomBytes, onOperation: onOperation)
+    }
+}
+
+extension SessionStore.Configuration {
+    /// What a configuration says about sessions.
+    init(_ configuration: CompanionConfiguration) {
+        self.init(idle: configuration.effectiveSessionIdle, maxAge: configuration.sessionMaximum)
+        newcomers = configuration.newcomers
     }
 }
 

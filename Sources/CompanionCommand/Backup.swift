@@ -1,7 +1,7 @@
 import ArgumentParser
 import Companion
 import Foundation
-import SessionStore
+import SQLiteStore
 
 /// `companion backup` writes a consistent copy of the database, also while the server runs.
 struct Backup: AsyncParsableCommand {
@@ -21,7 +21,7 @@ struct Backup: AsyncParsableCommand {
         guard !FileManager.default.fileExists(atPath: target) else {
             throw CommandFailure("\(target) already exists and is left unchanged. Name another file.")
         }
-        try SessionStore.backUp(databaseAt: configuration.database, to: target)
+        try SQLiteStore.backUp(databaseAt: configuration.database, to: target)
         print("\(configuration.database) was copied to \(target).")
         switch configuration.encryptionKey {
         case .file(let path):

@@ -1,13 +1,14 @@
 import ArgumentParser
 import Companion
 import Foundation
+import SQLiteStore
 import SessionStore
 
 /// The database that the server uses, for the commands that work on it.
 struct DatabaseOptions: ParsableArguments {
     @OptionGroup var file: ConfigurationOptions
     @Option(
-        help: "The database file. Default: the one in the configuration, or \(SessionStore.Configuration.defaultPath).")
+        help: "The database file. Default: the one in the configuration, or \(SQLiteStore.defaultPath).")
     var database: String?
 
     /// The configuration; the command's option takes precedence.
@@ -24,7 +25,7 @@ struct DatabaseOptions: ParsableArguments {
     /// - Throws: ``CommandFailure`` when there is no database.
     func existing() throws -> CompanionConfiguration {
         let configuration = try configuration()
-        guard SessionStore.exists(databaseAt: configuration.database) else {
+        guard SQLiteStore.exists(databaseAt: configuration.database) else {
             throw CommandFailure("There is no database at \(configuration.database). Name it with --database.")
         }
         return configuration

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Companion
 import Foundation
-import SessionStore
+import SQLiteStore
 
 /// `companion migrate` updates the database to this version's format, as the server does when it starts.
 struct Migrate: AsyncParsableCommand {
@@ -20,8 +20,8 @@ struct Migrate: AsyncParsableCommand {
         let path = try database.existing().database
         let steps =
             dryRun
-            ? try SessionStore.rehearseMigration(databaseAt: path) : try SessionStore.migrate(databaseAt: path)
-        let isRewritten = try !dryRun && SessionStore.rewrite(databaseAt: path)
+            ? try SQLiteStore.rehearseMigration(databaseAt: path) : try SQLiteStore.migrate(databaseAt: path)
+        let isRewritten = try !dryRun && SQLiteStore.rewrite(databaseAt: path)
         if isRewritten { print("\(path) was rewritten. From now on it returns free space to the disk.") }
         guard !steps.isEmpty else {
             if !isRewritten { print("\(path) is already up to date.") }

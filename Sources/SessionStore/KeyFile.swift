@@ -70,7 +70,7 @@ extension KeyRing {
     }
 
     /// One change at a time: of two rotations side by side, one would lose the other's key, and a server might have
-    /// sealed with it. The lock is on the file that goes, so whoever waited looks whether it still has the name.
+    /// sealed with it. The lock is on the file that goes, so a process that waited looks whether it still has the name.
     private static func lockFile(_ path: String) throws(StoreError) -> Int32 {
         while true {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -206,4 +206,4 @@ extension KeyRing {
 }
 
 /// What the system says about `errno`.
-func systemMessage() -> String { String(cString: strerror(errno)) }
+package func systemMessage() -> String { String(cString: strerror(errno)) }

@@ -9,8 +9,9 @@ import WebFormats
 public struct KeyRing: Sendable, Redacted {
     /// Eight bytes of a hash of the key: stored with every sealed value, and no secret.
     public struct KeyID: Sendable, Hashable, CustomStringConvertible {
-        static let byteCount = 8
-        let bytes: [UInt8]
+        package static let byteCount = 8
+        package let bytes: [UInt8]
+        package init(bytes: [UInt8]) { self.bytes = bytes }
         /// Hexadecimal.
         public var description: String { Hex.encode(bytes) }
     }

@@ -2,50 +2,14 @@ import Crypto
 import Foundation
 import Glibc
 
-/// Seals secrets for their row: AES-256-GCM, with the row's identity and column as associated data, so that a sealed
-/// value does not open in another row or column.
+/// Seals secrets for their place: AES-256-GCM, with the place as associated data, so that a sealed value does not open in
+/// another row or column.
 ///
 /// What it protects: tokens in a stolen database, backup or disk. What it does not: somebody who can write to the
 /// database can put their own session id's hash on another's session.
 ///
 /// Layout: version (1 byte), key id (8), nonce (12), ciphertext, tag (16).
-final class Sealer: Sendable {
-    /// The identity of the row and the column that a value is sealed for.
-    struct Place {
-        let associatedData: Data
-
-        private init(_ parts: String...) {
-            // Each part with its length: no two places have the same bytes.
-            associatedData = parts.reduce(into: Data("companion 1".utf8)) { data, part in
-                withUnsafeBytes(of: UInt32(truncatingIfNeeded: part.utf8.count).bigEndian) {
-                    data.append(contentsOf: $0)
-                }
-                data.append(contentsOf: part.utf8)
-            }
-        }
-
-        static func claims(_ session: Int64, app: String, account: String) -> Place {
-            Place("account_secret", "claims", String(session), app, account)
-        }
-        static func refreshToken(_ session: Int64, app: String, account: String) -> Place {
-            Place("account_secret", "refresh_token", String(session), app, account)
-        }
-        static func idToken(_ session: Int64, app: String, account: String) -> Place {
-            Place("account_secret", "id_token", String(session), app, account)
-        }
-        /// `tenant` is empty for the tenant in which the account signed in.
-        static func accessToken(
-            _ session: Int64, app: String, account: String, tenant: String, scopes: String
-        ) -> Place {
-            tenant.isEmpty
-                ? Place("access_token", "token", String(session), app, account, scopes)
-                : Place("access_token", "token", String(session), app, account, scopes, tenant)
-        }
-        static func attempt(_ stateHash: SHA256Hash) -> Place {
-            Place("sign_in_attempt", "sealed", stateHash.blob.base64EncodedString())
-        }
-    }
-
+package final class Sealer: Sendable {
     private struct State {
         var ring: KeyRing
         var stamp: FileStamp?
@@ -67,15 +31,15 @@ final class Sealer: Sendable {
 
     private static let version: UInt8 = 1
     private static let headerBytes = 1 + KeyRing.KeyID.byteCount
-    /// The part of a sealed value that names its key, for SQL's `substr` (which counts from 1).
-    static let keyIDColumns = "2, \(KeyRing.KeyID.byteCount)"
+    /// Where a sealed value names its key.
+    package static let keyIDBytes = 1..<headerBytes
 
     private let state: Locked<State>
-    private let databasePath: String
+    private let storeName: String
 
-    init(_ ring: KeyRing, databasePath: String) {
+    package init(_ ring: KeyRing, storeName: String) {
         state = Locked(State(ring: ring, stamp: FileStamp(ring.file)))
-        self.databasePath = databasePath
+        self.storeName = storeName
     }
 
     var ring: KeyRing { state.withLock { $0.ring } }
@@ -107,7 +71,7 @@ final class Sealer: Sendable {
         if mustLook { _ = reloadIfChanged() }
     }
 
-    func seal(_ text: String, for place: Place) throws(StoreError) -> Data {
+    func seal(_ text: String, for place: SealedPlace) throws(StoreError) -> Data {
         lookOnceASecond()
         let key = state.withLock { $0.ring.current }
         do {
@@ -124,13 +88,13 @@ final class Sealer: Sendable {
         }
     }
 
-    func open(_ sealed: Data, for place: Place) throws(StoreError) -> String {
+    func open(_ sealed: Data, for place: SealedPlace) throws(StoreError) -> String {
         guard sealed.first == Self.version, sealed.count >= Self.headerBytes + 28 else {
-            throw .corrupt("a sealed value in \(databasePath) has an unknown form")
+            throw .corrupt("a sealed value in \(storeName) has an unknown form")
         }
         let id = sealed.dropFirst().prefix(KeyRing.KeyID.byteCount)
         guard let key = key(id) else {
-            throw .cannotUnseal(Self.keyMissing(KeyRing.KeyID(bytes: Array(id)), databasePath))
+            throw .cannotUnseal(Self.keyMissing(KeyRing.KeyID(bytes: Array(id)), storeName))
         }
         do {
             let box = try AES.GCM.SealedBox(combined: sealed.dropFirst(Self.headerBytes))
@@ -138,7 +102,7 @@ final class Sealer: Sendable {
             return String(decoding: bytes, as: UTF8.self)
         } catch {
             throw .cannotUnseal(
-                "A sealed value in \(databasePath) is damaged or was moved to another row. "
+                "A sealed value in \(storeName) is damaged or was moved to another row. "
                     + "Restore the database from a backup, or revoke the session.")
         }
     }
@@ -149,8 +113,23 @@ final class Sealer: Sendable {
         return reloadIfChanged() ? state.withLock { $0.ring.key(id) } : nil
     }
 
-    static func keyMissing(_ id: KeyRing.KeyID, _ databasePath: String) -> String {
-        "The database \(databasePath) was sealed with key \(id), which is not in the key file. Put the old key file back "
+    static func keyMissing(_ id: KeyRing.KeyID, _ storeName: String) -> String {
+        "The database \(storeName) was sealed with key \(id), which is not in the key file. Put the old key file back "
             + "(or add its key as a further line); or, if it is lost, move the database away: everybody then signs in again."
+    }
+}
+
+extension KeyRing {
+    /// Whether a place that knows these sealing keys can be opened with this ring.
+    ///
+    /// - Parameters:
+    ///   - known: the keys that the place has noted.
+    ///   - isUsed: whether a key seals anything there.
+    /// - Returns: the keys that seal nothing and are not in the ring, to be forgotten.
+    /// - Throws: `cannotUnseal` when a key that seals something is not in the ring; what `isUsed` throws.
+    package func check(_ known: [KeyID], of storeName: String, isUsed: (KeyID) throws -> Bool) throws -> [KeyID] {
+        let missing = known.filter { !keyIDs.contains($0) }
+        for id in missing where try isUsed(id) { throw StoreError.cannotUnseal(Sealer.keyMissing(id, storeName)) }
+        return missing
     }
 }

@@ -3,10 +3,10 @@ import WebFormats
 
 /// Names one session for as long as it lives: unlike its id, it survives every rotation, and it is no secret.
 public struct SessionKey: Sendable, Hashable, CustomStringConvertible {
-    /// The row's number. It is never used again for another session.
-    public let value: Int64
+    /// A backend's name for it. It is never used again for another session.
+    package let value: Int64
 
-    init(_ value: Int64) { self.value = value }
+    package init(_ value: Int64) { self.value = value }
 
     /// The key that a person typed, as `companion sessions list` printed it.
     public init?(_ text: String) {
@@ -103,11 +103,23 @@ public struct SessionSummary: Sendable, Hashable {
     /// Application and username of each account.
     public let accounts: [Entry]
 
+    package init(key: SessionKey, createdAt: Date, lastSeenAt: Date, accounts: [Entry]) {
+        self.key = key
+        self.createdAt = createdAt
+        self.lastSeenAt = lastSeenAt
+        self.accounts = accounts
+    }
+
     /// One account of the session.
     public struct Entry: Sendable, Hashable {
         /// The configured application's name.
         public let app: String
         /// `preferred_username`.
         public let username: String
+
+        package init(app: String, username: String) {
+            self.app = app
+            self.username = username
+        }
     }
 }

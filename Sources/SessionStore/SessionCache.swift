@@ -13,9 +13,11 @@ struct Snapshot: Sendable {
     let tokens: [Token]
 
     /// The best token for the scopes: asked for with exactly these, else one that includes them; the longest-lived.
-    func token(_ app: String, _ accountID: String, _ tenant: String?, _ scopes: ScopeSet) -> StoredAccessToken? {
-        let own = tokens.lazy.filter { $0.app == app && $0.accountID == accountID && $0.token.tenant == tenant }
-            .map(\.token)
+    func token(_ account: AccountKey, _ tenant: String?, _ scopes: ScopeSet) -> StoredAccessToken? {
+        let own = tokens.lazy.filter {
+            $0.app == account.app && $0.accountID == account.id && $0.token.tenant == tenant
+        }
+        .map(\.token)
         return own.first { $0.requestedScopes == scopes }
             ?? own.filter { $0.serves(scopes) }.max { $0.expiresOn < $1.expiresOn }
     }
@@ -28,6 +30,21 @@ struct Snapshot: Sendable {
         }
         for token in tokens { bytes += 256 + token.token.secret.utf8.count }
         return bytes
+    }
+}
+
+/// What memory knows of a session.
+public enum CachedSession: Sendable {
+    /// It is in memory, as it is stored.
+    case hit(Session)
+    /// It is in memory, and somebody else may have changed it since it was read.
+    case stale
+    /// It is not in memory, or its time is over.
+    case miss
+
+    /// The session of a hit; nil: ask ``SessionStore/session(_:)``.
+    public var session: Session? {
+        if case .hit(let session) = self { session } else { nil }
     }
 }
 
@@ -51,6 +68,8 @@ final class SessionCache: Sendable {
     fileprivate struct Slot {
         var snapshot: Snapshot
         var lastSeenAt: Int64
+        /// When it was read, in milliseconds since 1970.
+        var readAt: Int64
         /// `unwritten` has this session.
         var isUnwritten: Bool
         var wasUsed: Bool
@@ -63,44 +82,52 @@ final class SessionCache: Sendable {
         var hand = 0
         var bytes = 0
         var byHash: [SHA256Hash: Int] = [:]
-        var byKey: [Int64: Int] = [:]
+        var byKey: [SessionKey: Int] = [:]
         var version: UInt64 = 0
         var allChangedAt: UInt64 = 0
         var changedAt = [UInt64](repeating: 0, count: 1024)
         /// Uses that the database does not know yet. The slot's own time, when there is one, is later.
-        var unwritten: [Int64: Int64] = [:]
+        var unwritten: [SessionKey: Int64] = [:]
         /// Uses that are being written.
-        var underWay: [Int64: Int64] = [:]
+        var underWay: [SessionKey: Int64] = [:]
     }
 
     private let state = Locked(State())
     private let maxBytes: Int
     private let lifetimes: Lifetimes
+    private let trust: Int64?
 
-    init(maxBytes: Int, lifetimes: Lifetimes) {
+    /// - Parameter trust: how long an entry is taken for granted, in milliseconds; nil until it is ended.
+    init(maxBytes: Int, lifetimes: Lifetimes, trust: Int64? = nil) {
         self.maxBytes = maxBytes
         self.lifetimes = lifetimes
+        self.trust = trust
     }
 
     /// A hit counts as use. An expired entry is no hit.
-    func session(_ hash: SHA256Hash, now: Int64) -> Session? {
+    func session(_ hash: SHA256Hash, now: Int64) -> CachedSession {
         state.withLock { state in
-            guard let index = state.byHash[hash], let slot = state.slots[index] else { return nil }
+            guard let index = state.byHash[hash], let slot = state.slots[index] else { return .miss }
             if lifetimes.isOver(slot.snapshot.session, lastSeenAt: slot.lastSeenAt, now: now) {
                 state.remove(index)
-                return nil
+                return .miss
             }
+            guard isTrusted(slot, now: now) else { return .stale }
             state.use(index, now)
-            return slot.snapshot.session
+            return .hit(slot.snapshot.session)
         }
     }
 
     /// Says nothing about use: the session was asked for already.
-    func token(
-        _ session: Int64, _ app: String, _ accountID: String, _ tenant: String?, _ scopes: ScopeSet
-    ) -> StoredAccessToken? {
-        let snapshot = state.withLock { state in state.byKey[session].flatMap { state.slots[$0]?.snapshot } }
-        return snapshot?.token(app, accountID, tenant, scopes)
+    func token(_ account: AccountKey, _ tenant: String?, _ scopes: ScopeSet, now: Int64) -> StoredAccessToken? {
+        let slot = state.withLock { state in state.byKey[account.session].flatMap { state.slots[$0] } }
+        guard let slot, isTrusted(slot, now: now) else { return nil }
+        return slot.snapshot.token(account, tenant, scopes)
+    }
+
+    /// A clock that was set back proves nothing about an entry's age.
+    private func isTrusted(_ slot: Slot, now: Int64) -> Bool {
+        trust.map { (0..<max(0, $0)).contains(now &- slot.readAt) } ?? true
     }
 
     /// To be taken before a database snapshot begins.
@@ -112,7 +139,7 @@ final class SessionCache: Sendable {
     /// known here about its last use. With `isUse`, this is a use of it.
     func admit(_ snapshot: Snapshot, _ ticket: Ticket, now: Int64, isUse: Bool) -> Session? {
         state.withLock { state in
-            let key = snapshot.session.key.value
+            let key = snapshot.session.key
             let lastSeenAt = max(snapshot.session.lastSeenAt.milliseconds, state.knownUse(key))
             guard !lifetimes.isOver(snapshot.session, lastSeenAt: lastSeenAt, now: now) else { return nil }
             let cost = snapshot.cost
@@ -123,8 +150,8 @@ final class SessionCache: Sendable {
                 if let old = state.byKey[key] { state.remove(old) }
                 let index = state.insert(
                     Slot(
-                        snapshot: snapshot, lastSeenAt: lastSeenAt, isUnwritten: state.unwritten[key] != nil,
-                        wasUsed: false, cost: cost))
+                        snapshot: snapshot, lastSeenAt: lastSeenAt, readAt: now,
+                        isUnwritten: state.unwritten[key] != nil, wasUsed: false, cost: cost))
                 if isUse { state.use(index, now) }
                 state.evict(over: maxBytes, keeping: index)
             } else if isUse {
@@ -135,7 +162,7 @@ final class SessionCache: Sendable {
     }
 
     /// After a commit and before its answer.
-    func end(_ sessions: Set<Int64>) {
+    func end(_ sessions: [SessionKey]) {
         guard !sessions.isEmpty else { return }
         state.withLock { state in
             state.version += 1
@@ -156,12 +183,12 @@ final class SessionCache: Sendable {
     }
 
     /// When the session was last used, as far as memory knows; `.min` when it knows nothing.
-    func lastUse(_ key: Int64) -> Int64 {
+    func lastUse(_ key: SessionKey) -> Int64 {
         state.withLock { $0.knownUse(key) }
     }
 
     /// The uses to be written. `usesWritten` or `usesNotWritten` must follow.
-    func takeUnwrittenUses() -> [Int64: Int64] {
+    func takeUnwrittenUses() -> [SessionKey: Int64] {
         state.withLock { state in
             for key in state.unwritten.keys {
                 guard let index = state.byKey[key] else { continue }
@@ -197,7 +224,7 @@ final class SessionCache: Sendable {
 }
 
 extension SessionCache.State {
-    static func stripe(_ key: Int64) -> Int { Int(truncatingIfNeeded: key & 1023) }
+    static func stripe(_ key: SessionKey) -> Int { Int(truncatingIfNeeded: key.value & 1023) }
 
     mutating func use(_ index: Int, _ now: Int64) {
         guard var slot = slots[index] else { return }
@@ -205,12 +232,12 @@ extension SessionCache.State {
         slot.lastSeenAt = max(slot.lastSeenAt, now)
         if !slot.isUnwritten {
             slot.isUnwritten = true
-            unwritten[slot.snapshot.session.key.value] = slot.lastSeenAt
+            unwritten[slot.snapshot.session.key] = slot.lastSeenAt
         }
         slots[index] = slot
     }
 
-    func knownUse(_ key: Int64) -> Int64 {
+    func knownUse(_ key: SessionKey) -> Int64 {
         let cached = byKey[key].flatMap { slots[$0]?.lastSeenAt } ?? .min
         return max(cached, unwritten[key] ?? .min, underWay[key] ?? .min)
     }
@@ -219,14 +246,14 @@ extension SessionCache.State {
         let index = free.popLast() ?? slots.count
         if index == slots.count { slots.append(slot) } else { slots[index] = slot }
         byHash[slot.snapshot.idHash] = index
-        byKey[slot.snapshot.session.key.value] = index
+        byKey[slot.snapshot.session.key] = index
         bytes += slot.cost
         return index
     }
 
     mutating func remove(_ index: Int) {
         guard let slot = slots[index] else { return }
-        let key = slot.snapshot.session.key.value
+        let key = slot.snapshot.session.key
         // Its last use outlives the entry.
         if slot.isUnwritten { unwritten[key] = max(unwritten[key] ?? .min, slot.lastSeenAt) }
         byKey[key] = nil
@@ -242,30 +269,5 @@ extension SessionCache.State {
             guard hand != newest, let wasUsed = slots[hand]?.wasUsed else { continue }
             if wasUsed { slots[hand]?.wasUsed = false } else { remove(hand) }
         }
-    }
-}
-
-/// When a session is over.
-struct Lifetimes: Sendable {
-    let idle: Int64
-    let maxAge: Int64
-    let attempt: Int64
-
-    /// A session without account holds nothing but attempts: it ends with the last of them, however much it is used,
-    /// unless it remembers who was signed in.
-    func isOver(
-        hasAccounts: Bool, remembersSomebody: Bool, createdAt: Int64, lastSeenAt: Int64, lastAttemptAt: Int64?,
-        now: Int64
-    ) -> Bool {
-        if hasAccounts { return now &- lastSeenAt > idle || now &- createdAt > maxAge }
-        if let lastAttemptAt, now &- lastAttemptAt <= attempt { return false }
-        return !remembersSomebody || now &- lastSeenAt > idle
-    }
-
-    func isOver(_ session: Session, lastSeenAt: Int64, now: Int64) -> Bool {
-        isOver(
-            hasAccounts: !session.accounts.isEmpty, remembersSomebody: !session.previousUsernames.isEmpty,
-            createdAt: session.createdAt.milliseconds, lastSeenAt: lastSeenAt, lastAttemptAt: session.lastAttemptAt,
-            now: now)
     }
 }

@@ -9,7 +9,7 @@ public struct SessionID: Sendable, Hashable, Redacted {
 
     /// What the browser keeps: base64url without padding, 43 characters.
     public let cookieValue: String
-    /// SHA-256 of the 32 bytes: what the database and the cache know the session by.
+    /// SHA-256 of the 32 bytes: what backends and the cache know the session by.
     public let hash: SHA256Hash
 
     /// A new id. `randomBytes` must give exactly as many bytes as asked, from a secure source.
@@ -41,8 +41,8 @@ public struct SHA256Hash: Sendable, Hashable {
         words = digest.withUnsafeBytes(Self.words)
     }
 
-    /// From the database; nil unless there are 32 bytes.
-    init?(blob: Data) {
+    /// From a backend; nil unless there are 32 bytes.
+    package init?(blob: Data) {
         guard blob.count == 32 else { return nil }
         words = blob.withUnsafeBytes(Self.words)
     }
@@ -57,8 +57,8 @@ public struct SHA256Hash: Sendable, Hashable {
         self.init(SHA256.hash(data: Data(text.utf8)))
     }
 
-    /// The 32 bytes, as the database holds them.
-    var blob: Data {
+    /// The 32 bytes, as backends hold them.
+    package var blob: Data {
         withUnsafeBytes(of: words) { Data($0) }
     }
 

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 extension SessionStore {
     /// An access token that serves the scopes, when it is in memory: no I/O.
@@ -8,7 +7,7 @@ extension SessionStore {
     public func cachedAccessToken(
         _ session: SessionKey, app: String, accountID: String, tenant: String? = nil, scopes: ScopeSet
     ) -> StoredAccessToken? {
-        cache.token(session.value, app, accountID, tenant, scopes)
+        cache.token(AccountKey(session: session, app: app, id: accountID), tenant, scopes, now: now)
     }
 
     /// An access token that serves the scopes: one asked for with exactly these, else one whose granted scopes include
@@ -20,24 +19,25 @@ extension SessionStore {
             return token
         }
         let ticket = cache.ticket()
-        let records = records
-        guard let snapshot = try await database.read({ db in try records.snapshot(db, key: session.value) }),
-            cache.admit(snapshot, ticket, now: now, isUse: false) != nil
-        else { return nil }
-        return snapshot.token(app, accountID, tenant, scopes)
+        guard let sealed = try await backend.session(session) else { return nil }
+        let snapshot = try sealer.open(sealed)
+        guard cache.admit(snapshot, ticket, now: now, isUse: false) != nil else { return nil }
+        return snapshot.token(AccountKey(session: session, app: app, id: accountID), tenant, scopes)
     }
 
     /// The account's ID token as it came; nil when there is none. Not cached: it is needed at sign-out alone.
     public func idToken(_ session: SessionKey, app: String, accountID: String) async throws(StoreError) -> String? {
-        let records = records
-        return try await database.read { db in try records.idToken(db, session.value, app, accountID) }
+        let account = AccountKey(session: session, app: app, id: accountID)
+        guard let sealed = try await backend.idToken(of: account) else { return nil }
+        return try sealer.open(sealed, for: .idToken(account))
     }
 
     /// The account's refresh token; nil when there is none. Not cached: it is needed about once an hour.
     public func refreshToken(_ session: SessionKey, app: String, accountID: String) async throws(StoreError) -> String?
     {
-        let records = records
-        return try await database.read { db in try records.refreshToken(db, session.value, app, accountID) }
+        let account = AccountKey(session: session, app: app, id: accountID)
+        guard let sealed = try await backend.refreshToken(of: account) else { return nil }
+        return try sealer.open(sealed, for: .refreshToken(account))
     }
 
     /// Stores a refresh response and clears `needsInteraction`. Throws `noSuchSession` when the account was signed out
@@ -45,13 +45,10 @@ extension SessionStore {
     public func storeRefreshed(_ session: SessionKey, app: String, accountID: String, tokens: NewTokens)
         async throws(StoreError)
     {
-        let now = now
-        let records = records
-        try await changeAccount(session, app, accountID) { db, key in
-            try records.renewSecrets(db, key, session.value, app, accountID, tokens)
-            try records.storeAccessToken(db, key, session.value, app, accountID, tokens, now: now)
-            try db.run("UPDATE account SET needs_interaction = NULL, interaction_claims = NULL WHERE key = ?", [key])
-        }
+        let account = AccountKey(session: session, app: app, id: accountID)
+        let sealed = try sealer.seal(refreshed: tokens, of: account)
+        try await backend.replaceTokens(of: account, with: sealed, now: now)
+        cache.end([session])
     }
 
     /// Remembers that the provider wants the person. With `refreshToken`, only when that is still the stored one: a
@@ -60,12 +57,19 @@ extension SessionStore {
         _ session: SessionKey, app: String, accountID: String, reason: String, claims: String? = nil,
         refreshToken: String? = nil
     ) async throws(StoreError) {
-        let records = records
-        try await changeAccount(session, app, accountID) { db, key in
-            if let refreshToken, try records.refreshToken(db, session.value, app, accountID) != refreshToken { return }
-            try db.run(
-                "UPDATE account SET needs_interaction = ?, interaction_claims = ? WHERE key = ?", [reason, claims, key])
+        let account = AccountKey(session: session, app: app, id: accountID)
+        var isMarked = false
+        while !isMarked {
+            var stored: Data?
+            if let refreshToken {
+                stored = try await backend.refreshToken(of: account)
+                guard let stored, try sealer.open(stored, for: .refreshToken(account)) == refreshToken else { return }
+            }
+            // Where it was sealed anew meanwhile, it is compared once more.
+            isMarked = try await backend.markNeedsInteraction(
+                account, reason: reason, claims: claims, ifRefreshTokenIs: stored)
         }
+        cache.end([session])
     }
 
     /// Signs an account out: its tokens are gone when this returns, also when it was signed out before. The session's id
@@ -73,42 +77,25 @@ extension SessionStore {
     public func removeAccount(_ session: SessionKey, app: String, accountID: String, keepAsPrevious: Bool)
         async throws(StoreError) -> SessionID
     {
-        let now = now
         let fresh = SessionID(randomBytes: randomBytes)
-        return try await database.write { [self] db, changes in
-            guard try records.head(db, key: session.value) != nil else { throw StoreError.noSuchSession }
-            if keepAsPrevious {
-                try db.run(
-                    """
-                    INSERT OR REPLACE INTO previous_account (session, app, username)
-                    SELECT session, app, username FROM account WHERE session = ? AND app = ? AND id = ?
-                    """, [session.value, app, accountID])
-            } else {
-                try db.run("DELETE FROM previous_account WHERE session = ? AND app = ?", [session.value, app])
-            }
-            try db.run("DELETE FROM account WHERE session = ? AND app = ? AND id = ?", [session.value, app, accountID])
-            try records.rotate(db, session.value, to: fresh.hash, now: now)
-            changes.sessions.insert(session.value)
-            return fresh
-        }
+        try await backend.remove(
+            AccountKey(session: session, app: app, id: accountID), keepAsPrevious: keepAsPrevious, fresh: fresh.hash,
+            now: now)
+        cache.end([session])
+        return fresh
     }
 
     /// Ends an account that may not be signed in any more. The session's id stays, because it is nobody's doing at this
     /// browser. Does nothing when it was signed out before.
     public func dropAccount(_ session: SessionKey, app: String, accountID: String) async throws(StoreError) {
-        try await database.write { db, changes in
-            try db.run(
-                "DELETE FROM account WHERE session = ? AND app = ? AND id = ?", [session.value, app, accountID])
-            changes.sessions.insert(session.value)
-        }
+        try await backend.drop(AccountKey(session: session, app: app, id: accountID))
+        cache.end([session])
     }
 
     /// Chooses the account that the application's page shows. Throws `noSuchSession` when it is not signed in.
     public func setCurrentAccount(_ session: SessionKey, app: String, accountID: String) async throws(StoreError) {
-        try await changeAccount(session, app, accountID) { db, key in
-            try db.run(
-                "UPDATE account SET is_current = (key = ?) WHERE session = ? AND app = ?", [key, session.value, app])
-        }
+        try await backend.makeCurrent(AccountKey(session: session, app: app, id: accountID))
+        cache.end([session])
     }
 
     /// Single sign-out by the provider: removes the accounts of this issuer with the provider's session id, or subject,
@@ -117,9 +104,7 @@ extension SessionStore {
     public func removeSessions(issuer: String, sid: String?, subject: String? = nil) async throws(StoreError)
         -> [EndedAccount]
     {
-        try await database.write { [self] db, changes in
-            try removeSessions(db, &changes, issuer: issuer, sid: sid, subject: subject)
-        }
+        try await endAccounts(ProviderLogout(issuer: issuer, sid: sid, subject: subject)) ?? []
     }
 
     /// The same for a logout token, which is good once: that it was used is kept together with what it does, so that a
@@ -134,47 +119,17 @@ extension SessionStore {
     {
         // The length sets the two apart.
         let hash = SHA256Hash(of: "logout token \(issuer.utf8.count) \(issuer)\(tokenID)")
-        return try await database.write { [self] db, changes in
-            try db.run(
-                "INSERT OR IGNORE INTO logout_token (hash, ends_at) VALUES (?, ?)", [hash.blob, end.milliseconds])
-            guard db.changesCount > 0 else { return nil }
-            return try removeSessions(db, &changes, issuer: issuer, sid: sid, subject: subject)
-        }
+        return try await endAccounts(
+            ProviderLogout(issuer: issuer, sid: sid, subject: subject, token: (hash, end.milliseconds)))
     }
 
-    private func removeSessions(
-        _ db: Database, _ changes: inout StoreDatabase.Changes, issuer: String, sid: String?, subject: String?
-    ) throws -> [EndedAccount] {
-        guard sid != nil || subject != nil else { return [] }
-        let rows = try db.rows(
-            """
-            SELECT key, session, app, id, environment FROM account
-            WHERE issuer = ?1 AND (?2 IS NULL OR sid = ?2) AND (?3 IS NULL OR subject = ?3)
-            """, [issuer, sid, subject])
-        return try rows.map { row in
-            let session = try row.decode(Int64.self, atIndex: 1)
-            try db.run("DELETE FROM account WHERE key = ?", [try row.decode(Int64.self, atIndex: 0)])
-            try db.run(
-                "DELETE FROM session WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM account WHERE session = ?1)",
-                [session])
-            changes.sessions.insert(session)
-            return EndedAccount(
-                app: try row.decode(atIndex: 2), session: SessionKey(session),
-                pseudonym: pseudonym(ofAccount: try row.decode(atIndex: 3), environment: try row.decode(atIndex: 4)))
-        }
-    }
-
-    private func changeAccount(
-        _ session: SessionKey, _ app: String, _ accountID: String,
-        _ change: @escaping @Sendable (Database, Int64) throws -> Void
-    ) async throws(StoreError) {
-        let records = records
-        try await database.write { db, changes in
-            guard let key = try records.accountKey(db, session.value, app, accountID) else {
-                throw StoreError.noSuchSession
-            }
-            try change(db, key)
-            changes.sessions.insert(session.value)
+    private func endAccounts(_ logout: ProviderLogout) async throws(StoreError) -> [EndedAccount]? {
+        guard let ended = try await backend.endAccounts(logout) else { return nil }
+        cache.end(ended.map(\.key.session))
+        return ended.map { row in
+            EndedAccount(
+                app: row.key.app, session: row.key.session,
+                pseudonym: pseudonym(ofAccount: row.key.id, environment: row.environment))
         }
     }
 }

@@ -1,12 +1,10 @@
-import GRDB
-
-/// One operation on the database, for measuring.
+/// One operation of a backend, for measuring.
 public struct StoreOperation: Sendable {
     /// What an operation does.
     public enum Kind: String, Sendable, CaseIterable {
         /// Looks something up.
         case read
-        /// Changes something, and is on the disk.
+        /// Changes something, and is stored.
         case write
     }
 
@@ -14,28 +12,38 @@ public struct StoreOperation: Sendable {
     public let kind: Kind
     /// From the call to its answer, waiting for its turn included.
     public let duration: Duration
-    /// Whether the database could not do it. What is not there, or not any more, is no failure.
+    /// Whether the backend could not do it. What is not there, or not any more, is no failure.
     public let failed: Bool
+
+    /// From what it came to.
+    package init<Value>(_ kind: Kind, _ result: Result<Value, StoreError>, since start: ContinuousClock.Instant) {
+        self.kind = kind
+        duration = start.duration(to: .now)
+        failed =
+            switch result {
+            case .success, .failure(.noSuchSession), .failure(.attemptNotPending), .failure(.noRoom): false
+            case .failure: true
+            }
+    }
 }
 
 extension SessionStore {
-    /// How many sessions the database holds; ended ones that are not deleted yet are among them.
+    /// How many sessions are stored; ended ones that are not deleted yet are among them.
     public struct Counts: Sendable, Equatable {
         /// All of them.
         public let sessions: Int
         /// Those in which somebody is signed in.
         public let signedIn: Int
+
+        package init(sessions: Int, signedIn: Int) {
+            self.sessions = sessions
+            self.signedIn = signedIn
+        }
     }
 
     /// Counts the sessions: looks at all of them, so ask it now and then only.
     public func counts() async throws(StoreError) -> Counts {
-        try await database.read { db in
-            let row = try db.row(
-                "SELECT (SELECT count(*) FROM session), (SELECT count(DISTINCT session) FROM account)", [])
-            return Counts(
-                sessions: try row?.decode(Int.self, atIndex: 0) ?? 0,
-                signedIn: try row?.decode(Int.self, atIndex: 1) ?? 0)
-        }
+        try await backend.counts()
     }
 
     /// What the cache holds: bytes, and sessions.

@@ -1,21 +1,15 @@
 import Foundation
-import GRDB
 
-/// The sessions, accounts, tokens and sign-in attempts, in one SQLite file with a cache in front.
+/// The sessions, accounts, tokens and sign-in attempts: what is secret is sealed here, what is looked up is hashed, and a
+/// cache stands in front of the backend that keeps them.
 ///
-/// Every write is on the disk (synced) when its method returns, with one exception: when a session was last used is
-/// written at most once a minute, so after a kill or power failure a session may end up to a minute early.
-/// Only one server may use a file; the command line may work on it beside the server, which notices within about a
-/// second. When the file cannot be used, methods throw `StoreError.unavailable`, what is in memory is still served, and
+/// Every write is stored durably when its method returns, with one exception: when a session was last used is written at
+/// most once a minute, so after a kill or power failure a session may end up to a minute early.
+/// When the backend cannot be used, methods throw `StoreError.unavailable`, what is in memory is still served, and
 /// everything works again when the cause is gone.
 public final class SessionStore: Sendable {
-    /// Where the database is and how long sessions live.
+    /// How long sessions live, and how much memory they may take.
     public struct Configuration: Sendable {
-        /// Where the database is unless somebody says otherwise.
-        public static let defaultPath = "companion.sqlite"
-
-        /// The SQLite file; made (mode 0600) when it is not there.
-        public var path: String
         /// A session that was not used for so long is over.
         public var idle: Duration
         /// A session is over so long after its first sign-in, however much it is used.
@@ -26,69 +20,72 @@ public final class SessionStore: Sendable {
         public var newcomers = NewcomerLimits()
         /// How much memory the cache may take, in bytes.
         public var cacheBytes: Int
-        /// Called after each operation on the database, on whatever thread it ended: for measuring. Must not block.
-        public var onOperation: (@Sendable (StoreOperation) -> Void)?
         /// Called when the running store has followed a rotation of the keys, with the key that seals from then on. Must
         /// not block.
         public var onRotation: (@Sendable (KeyRing.KeyID) -> Void)?
 
         /// Every property, in their order.
-        public init(path: String, idle: Duration, maxAge: Duration, cacheBytes: Int = 64 << 20) {
-            self.path = path
+        public init(idle: Duration, maxAge: Duration, cacheBytes: Int = 64 << 20) {
             self.idle = idle
             self.maxAge = maxAge
             self.cacheBytes = cacheBytes
         }
     }
 
-    let database: StoreDatabase
+    /// How much people who are not signed in may take up: somebody without an account must not fill the disk. Anyone who
+    /// has an account in the session is not held to it, and nobody who is at the provider now loses the sign-in to it.
+    public struct NewcomerLimits: Sendable, Equatable {
+        /// The most sign-ins of people without an account that are kept at a time, the ended ones of the last half hour
+        /// included; 0 sets no limit.
+        public var signIns: Int
+        /// The most bytes of the database that they take; 0 sets no limit.
+        public var bytes: Int
+        /// So many bytes stay free on the disk for those who are signed in; on a small disk a tenth of it. 0 keeps none.
+        public var freeBytes: Int
+
+        /// Every property, in their order.
+        public init(signIns: Int = 20_000, bytes: Int = 64 << 20, freeBytes: Int = 64 << 20) {
+            self.signIns = signIns
+            self.bytes = bytes
+            self.freeBytes = freeBytes
+        }
+    }
+
+    let backend: any StoreBackend
     let cache: SessionCache
-    let records: SessionRecords
-    let sealer: Sealer
-    let lifetimes: Lifetimes
-    let newcomers: NewcomerLimits
-    let reserve: DiskReserve
+    package let sealer: Sealer
+    let rules: SignInRules
     let clock: @Sendable () -> Date
     let randomBytes: @Sendable (Int) -> [UInt8]
     let onRotation: (@Sendable (KeyRing.KeyID) -> Void)?
     private let upkeep = Locked<Task<Void, Never>?>(nil)
 
-    /// Opens the database, makes or migrates it, and checks that the keys fit. Background work begins: batched
-    /// "last seen", purge of what expired, and a look each second for changes by the command line.
+    /// Takes a backend into use, which has checked that the keys fit.
     ///
     /// - Parameters:
     ///   - now: The wall clock.
     ///   - randomBytes: A secure source; must give as many bytes as asked.
-    public convenience init(
-        configuration: Configuration, keyRing: KeyRing, now: @escaping @Sendable () -> Date = { Date() },
-        randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes
-    ) throws(StoreError) {
-        try self.init(
-            configuration: configuration, keyRing: keyRing, now: now, randomBytes: randomBytes, backgroundWork: true)
-    }
-
-    init(
-        configuration: Configuration, keyRing: KeyRing, now: @escaping @Sendable () -> Date,
-        randomBytes: @escaping @Sendable (Int) -> [UInt8], backgroundWork: Bool
-    ) throws(StoreError) {
-        lifetimes = Lifetimes(
+    ///   - backgroundWork: Whether the work that a server needs begins: batched "last seen", purge of what expired, and a
+    ///     look each second for changes by others.
+    package init(
+        backend: any StoreBackend, configuration: Configuration, keyRing: KeyRing, now: @escaping @Sendable () -> Date,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes, backgroundWork: Bool = true
+    ) {
+        let lifetimes = Lifetimes(
             idle: configuration.idle.milliseconds, maxAge: configuration.maxAge.milliseconds,
             attempt: configuration.attemptLifetime.milliseconds)
-        let cache = SessionCache(maxBytes: configuration.cacheBytes, lifetimes: lifetimes)
+        let cache = SessionCache(
+            maxBytes: configuration.cacheBytes, lifetimes: lifetimes, trust: backend.trust?.milliseconds)
+        self.backend = backend
         self.cache = cache
-        sealer = Sealer(keyRing, databasePath: configuration.path)
-        records = SessionRecords(sealer: sealer, lifetimes: lifetimes)
-        newcomers = configuration.newcomers
-        reserve = DiskReserve(besides: configuration.path, bytes: configuration.newcomers.freeBytes)
+        sealer = Sealer(keyRing, storeName: backend.name)
+        rules = SignInRules(lifetimes: lifetimes, newcomers: configuration.newcomers) { cache.lastUse($0) }
         clock = now
         onRotation = configuration.onRotation
         self.randomBytes = randomBytes
-        database = try StoreDatabase(
-            path: configuration.path, sealer: sealer, onOperation: configuration.onOperation
-        ) { cache.end($0.sessions) }
         guard backgroundWork else { return }
         upkeep.withLock { task in
-            let beginning = UpkeepProgress(version: database.versionAtOpening, ring: keyRing)
+            let beginning = UpkeepProgress(mark: backend.openingMark, ring: keyRing)
             task = Task.detached(priority: .utility) { [weak self] in
                 var progress = beginning
                 while !Task.isCancelled {
@@ -110,7 +107,7 @@ public final class SessionStore: Sendable {
         return (0..<max(0, count)).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
-    /// Stops the background work, writes what is pending, waits for what is under way and closes the file. Further
+    /// Stops the background work, writes what is pending, waits for what is under way and closes the backend. Further
     /// calls throw `unavailable`.
     public func close() async {
         let task = upkeep.withLock { task in
@@ -121,26 +118,23 @@ public final class SessionStore: Sendable {
         await task?.value
         // A disk that is full now keeps the times of last use from being written; nothing else waits.
         try? await writeLastUses()
-        await database.close()
+        await backend.close()
     }
 
     var now: Int64 { clock().milliseconds }
 
     // MARK: Sessions
 
-    /// The session when it is in memory: no I/O, never blocks. nil: ask `session(_:)`. Counts as use of the session.
-    public func cachedSession(_ id: SessionID) -> Session? {
+    /// What memory knows of the session: no I/O, never blocks. A hit counts as use of the session.
+    public func cachedSession(_ id: SessionID) -> CachedSession {
         cache.session(id.hash, now: now)
     }
 
     /// The session; nil when unknown or expired. Counts as use of the session.
     public func session(_ id: SessionID) async throws(StoreError) -> Session? {
-        if let session = cachedSession(id) { return session }
+        if case .hit(let session) = cachedSession(id) { return session }
         let ticket = cache.ticket()
-        let records = records
-        guard let snapshot = try await database.read({ db in try records.snapshot(db, hash: id.hash) }) else {
-            return nil
-        }
-        return cache.admit(snapshot, ticket, now: now, isUse: true)
+        guard let sealed = try await backend.session(withID: id.hash) else { return nil }
+        return cache.admit(try sealer.open(sealed), ticket, now: now, isUse: true)
     }
 }

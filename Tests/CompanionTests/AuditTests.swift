@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import SQLiteStore
 import SessionStore
 import Testing
 import WebFormats
@@ -141,12 +142,12 @@ import WebFormats
     @Test func `the file is its owner's alone, and one that was moved away is followed by a new one`() async throws {
         try await Site.runAudited { site, visitor, audit in
             try await visitor.signIn()
-            #expect(StoreInspection.File(audit.path)?.mode == 0o600)
+            #expect(FileAccess(audit.path)?.mode == 0o600)
             #expect(!site.log.all.contains { $0.contains("signed_in") })
             try FileManager.default.moveItem(atPath: audit.path, toPath: audit.path + ".1")
             _ = try await visitor.api(.post, "/auth/ios/sign-out")
             #expect(try audit.all().map { $0["event"] } == ["signed_out"])
-            #expect(StoreInspection.File(audit.path)?.mode == 0o600)
+            #expect(FileAccess(audit.path)?.mode == 0o600)
             // A further server, or the same one anew, goes on at the end.
             try await site.restart()
             try await visitor.signIn()

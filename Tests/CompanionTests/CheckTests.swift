@@ -3,6 +3,7 @@ import OpenIDConnect
 import Testing
 
 @testable import Companion
+@testable import SQLiteStore
 @testable import SessionStore
 
 /// `companion check`: against a real site with its demo tenant, and finding by finding.
@@ -271,7 +272,7 @@ import Testing
         try await Site.run { site in
             try await Visitor(site).signIn(app: "ios")
             let ring = try KeyRing.load(existingAt: site.folder.appendingPathComponent("companion.key").path)
-            let found = StoreInspection(databaseAt: site.database, keyRing: ring)
+            let found = SQLiteStore.health(databaseAt: site.database, keyRing: ring)
             #expect(found.latestClaims["ios"]?.contains("adele@contoso.example") == true)
             let report = await run(site, site.configuration)
             #expect(report.ok, "\(report.text)")
@@ -282,14 +283,15 @@ import Testing
     // MARK: Storage, finding by finding
 
     private func storage(
-        _ change: (inout StoreInspection) -> Void, keyFailure: StoreError? = nil
+        mode: UInt32? = 0o600, keyFailure: StoreError? = nil, _ change: (inout StoreHealth) -> Void = { _ in }
     ) -> [String: CheckFinding.Severity] {
-        var found = StoreInspection()
-        found.files = [StoreInspection.File(path: "/var/lib/companion/companion.sqlite", mode: 0o600)]
-        found.freeBytes = 10 << 30
-        change(&found)
+        let database = "/var/lib/companion/companion.sqlite"
+        var health = StoreHealth()
+        health.exists = mode != nil
+        health.freeBytes = 10 << 30
+        change(&health)
         let findings = StorageFindings(
-            found: found, database: "/var/lib/companion/companion.sqlite",
+            health: health, files: mode.map { [FileAccess(path: database, mode: $0)] } ?? [], database: database,
             key: .file("/var/lib/companion/companion.key"),
             keyFailure: keyFailure)
         return Dictionary(findings.all.map { ($0.subject, $0.severity) }) { first, _ in first }
@@ -300,7 +302,7 @@ import Testing
         (0o644, .mistake), (0o666, .mistake),
     ])
     func `a database that others can read or write is found`(mode: UInt32, severity: CheckFinding.Severity) {
-        let findings = storage { $0.files[0] = StoreInspection.File(path: $0.files[0].path, mode: mode) }
+        let findings = storage(mode: mode)
         #expect(findings["file_permissions"] == severity)
     }
 
@@ -311,7 +313,7 @@ import Testing
     func `a disk that fills up is found`(free: Int64, database: Int64, severity: CheckFinding.Severity) {
         let findings = storage {
             $0.freeBytes = free
-            $0.fileBytes = database
+            $0.bytes = database
         }
         #expect(findings["disk_space"] == severity)
     }
@@ -322,7 +324,7 @@ import Testing
     ) {
         let findings = storage {
             $0.freeBytes = free
-            $0.diskBytes = 1000 << 30
+            $0.totalBytes = 1000 << 30
         }
         #expect(findings["disk_space"] == severity)
     }
@@ -332,7 +334,7 @@ import Testing
         #expect(storage { $0.damage = ["page 3 is never used"] }["database"] == .mistake)
         #expect(storage { $0.failure = .corrupt("x") }["database"] == .mistake)
         #expect(storage { $0.pendingMigrations = ["2"] }["database"] == .advice)
-        #expect(storage { $0.files = [] }["database"] == .good)
+        #expect(storage(mode: nil)["database"] == .good)
     }
 
     @Test func `a key that cannot be used or does not fit is a mistake, one that seals nothing is to be retired`()
@@ -346,7 +348,7 @@ import Testing
         #expect(storage { $0.keys = [current] }["key"] == .good)
         #expect(storage { $0.keys = [current] }["older_keys"] == nil)
         #expect(storage { $0.keys = [] }["key"] == .good)
-        #expect(storage({ $0.keys = [] }, keyFailure: .keyFile("chmod 600"))["key"] == .mistake)
+        #expect(storage(keyFailure: .keyFile("chmod 600")) { $0.keys = [] }["key"] == .mistake)
         #expect(storage { $0.keys = [use(isCurrent: false, isAtHand: false, 1)] }["key"] == .mistake)
         #expect(storage { $0.keys = [current, use(isCurrent: false, isAtHand: true, 0)] }["older_keys"] == .advice)
         #expect(storage { $0.keys = [current, use(isCurrent: false, isAtHand: true, 9)] }["older_keys"] == .good)

@@ -29,7 +29,7 @@ extension LifecycleDriver {
 
     func setLocked(_ isLocked: Bool) async throws {
         guard model.isLocked != isLocked else { return }
-        try isLocked ? lock.take() : lock.release()
+        try refuseWrites(isLocked)
         model.isLocked = isLocked
     }
 

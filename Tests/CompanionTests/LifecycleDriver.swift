@@ -16,7 +16,8 @@ final class LifecycleDriver {
     typealias Slot = LifecycleModel.Slot
 
     let site: Site
-    let lock: StoreLock
+    /// Makes every write fail, or ends that.
+    let refuseWrites: (Bool) throws -> Void
     /// Account ids by username.
     let ids: [String: String]
     private let schedule: LifecycleSchedule
@@ -26,10 +27,13 @@ final class LifecycleDriver {
     var requests = 0
 
     /// - Parameter browser: one that is signed in at the provider alone, which spares the pages for passwords.
-    init(_ schedule: LifecycleSchedule, _ site: Site, browser: Visitor, lock: StoreLock, ids: [String: String]) {
+    init(
+        _ schedule: LifecycleSchedule, _ site: Site, browser: Visitor, ids: [String: String],
+        refuseWrites: @escaping (Bool) throws -> Void
+    ) {
         self.schedule = schedule
         self.site = site
-        self.lock = lock
+        self.refuseWrites = refuseWrites
         self.ids = ids
         visitor = browser.copy()
         visitor.sessionCookie = nil

@@ -1,30 +1,39 @@
 import Foundation
+import StoreTesting
 import Testing
 
 /// Random schedules of all that happens to sign-ins and refreshes, against ``LifecycleModel``'s laws.
 ///
-/// `LIFECYCLE_SCHEDULES` says how many (300), `LIFECYCLE_SEED` with which seed to begin (1): a schedule that failed names its
-/// own.
+/// `LIFECYCLE_SCHEDULES` says how many (300; 100 with the store in memory), `LIFECYCLE_SEED` with which seed to begin (1): a
+/// schedule that failed names its own.
 @Suite(.serialized) struct LifecycleTests {
     /// What a site keeps of its past (its log, the tenant's codes) should not slow down the schedules after it.
     private static let schedulesPerSite: UInt64 = 250
 
-    @Test func `whatever happens in whatever order, the laws of sign-in and refresh hold`() async throws {
+    @Test(arguments: [(TestedBackend.sqlite, 300), (.memory, 100)] as [(TestedBackend, UInt64)])
+    func `whatever happens in whatever order, the laws of sign-in and refresh hold`(
+        _ backend: TestedBackend, schedules: UInt64
+    ) async throws {
         let environment = ProcessInfo.processInfo.environment
         let first = environment["LIFECYCLE_SEED"].flatMap(UInt64.init) ?? 1
-        let end = first + (environment["LIFECYCLE_SCHEDULES"].flatMap(UInt64.init) ?? 300)
+        let end = first + (environment["LIFECYCLE_SCHEDULES"].flatMap(UInt64.init) ?? schedules)
         for start in stride(from: first, to: end, by: Int(Self.schedulesPerSite)) {
-            try await Site.run { site in
+            let contents = MemoryContents()
+            try await Site.run(keeping: backend == .memory ? contents : nil, configured: { _ in }) { site in
                 var browser = Visitor(site)
                 let ids = try await LifecycleDriver.people(in: browser)
-                let lock = try StoreLock(site.database)
+                let lock = try backend == .sqlite ? StoreLock(site.database) : nil
                 for seed in start..<min(start + Self.schedulesPerSite, end) {
                     let driver = LifecycleDriver(
-                        LifecycleSchedule(seed: seed), site, browser: browser, lock: lock, ids: ids)
+                        LifecycleSchedule(seed: seed), site, browser: browser, ids: ids
+                    ) { isRefused in
+                        contents.refuseWrites(isRefused)
+                        try isRefused ? lock?.take() : lock?.release()
+                    }
                     try await driver.run()
                     browser = driver.visitor
                 }
-                try lock.close()
+                try lock?.close()
             }
         }
     }

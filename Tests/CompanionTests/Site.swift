@@ -7,6 +7,7 @@ import HTTPTypes
 import Logging
 import OpenIDConnect
 import SessionStore
+import StoreTesting
 import Synchronization
 
 @testable import Companion
@@ -25,6 +26,7 @@ final class Site: Sendable {
     private let tenant: DemoTenant
     let configuration: CompanionConfiguration
     private let server: Mutex<CompanionServer>
+    private let contents: MemoryContents?
 
     var origin: String { "http://localhost:\(port)" }
     /// What the companion keeps in memory about sessions.
@@ -42,12 +44,15 @@ final class Site: Sendable {
 
     /// Runs a test against a site of its own that is configured otherwise.
     ///
-    /// - Parameter prefix: the public URL's path.
+    /// - Parameters:
+    ///   - prefix: the public URL's path.
+    ///   - contents: where the sessions are; nil for a database.
     static func run(
-        below prefix: String = "", registered register: (inout DemoClient) -> Void = { _ in },
+        below prefix: String = "", keeping contents: MemoryContents? = nil,
+        registered register: (inout DemoClient) -> Void = { _ in },
         configured configure: (inout CompanionConfiguration) -> Void, _ test: (Site) async throws -> Void
     ) async throws {
-        let site = try await Site(below: prefix, register, configure)
+        let site = try await Site(below: prefix, contents, register, configure)
         do {
             try await test(site)
         } catch {
@@ -58,9 +63,10 @@ final class Site: Sendable {
     }
 
     private init(
-        below prefix: String, _ register: (inout DemoClient) -> Void,
+        below prefix: String, _ contents: MemoryContents?, _ register: (inout DemoClient) -> Void,
         _ configure: (inout CompanionConfiguration) -> Void
     ) async throws {
+        self.contents = contents
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("companion-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         clock = TestClock()
@@ -98,7 +104,7 @@ final class Site: Sendable {
         configuration.publicFolder = Site.publicFolder
         configure(&configuration)
         self.configuration = configuration
-        let server = try CompanionServer(configuration: configuration, workers: workers, logger: logger, now: clock.now)
+        let server = try Self.server(configuration, workers, logger, clock, contents)
         self.server = Mutex(server)
         _ = try await server.start()
     }
@@ -144,10 +150,30 @@ final class Site: Sendable {
         var configuration = configuration
         try change(&configuration)
         await server.withLock { $0 }.stop(grace: .seconds(1))
-        let new = try CompanionServer(
-            configuration: configuration, workers: workers, logger: log.logger, now: clock.now)
+        let new = try Self.server(configuration, workers, log.logger, clock, contents)
         _ = try await new.start()
         server.withLock { $0 = new }
+    }
+
+    private static func server(
+        _ configuration: CompanionConfiguration, _ workers: WorkerGroup, _ logger: Logger, _ clock: TestClock,
+        _ contents: MemoryContents?
+    ) throws -> CompanionServer {
+        guard let contents else {
+            return try CompanionServer(configuration: configuration, workers: workers, logger: logger, now: clock.now)
+        }
+        return try CompanionServer(
+            configuration: configuration, workers: workers, logger: logger, now: clock.now,
+            randomBytes: SessionStore.secureRandomBytes
+        ) { onOperation, onRotation in
+            guard case .file(let path) = configuration.encryptionKey else { throw TestFailure("a key in a file") }
+            let ring = try KeyRing.load(orCreateAt: path)
+            var own = SessionStore.Configuration(configuration)
+            own.onRotation = onRotation
+            return SessionStore(
+                backend: try MemoryStore(contents, keyRing: ring, onOperation: onOperation), configuration: own,
+                keyRing: ring, now: clock.now)
+        }
     }
 
     /// Ends the identity provider and Graph.

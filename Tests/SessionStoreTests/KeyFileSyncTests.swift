@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import StoreTesting
 import Testing
 
 @testable import SessionStore

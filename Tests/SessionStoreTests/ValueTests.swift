@@ -1,4 +1,5 @@
 import Foundation
+import StoreTesting
 import Testing
 
 @testable import SessionStore
@@ -35,7 +36,7 @@ import Testing
 
     @Test func secretsAreNotPrinted() {
         let id = SessionID(randomBytes: SessionStore.secureRandomBytes)
-        let clock = TestClock()
+        let clock = StoreClock()
         var shown = ""
         dump(id, to: &shown)
         dump(NewTokens.sample("topsecret", at: clock), to: &shown)

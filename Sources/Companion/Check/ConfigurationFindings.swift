@@ -1,5 +1,5 @@
 import Foundation
-import SessionStore
+import SQLiteStore
 
 /// What is wrong with a configuration that is valid.
 struct ConfigurationFindings {
@@ -10,7 +10,7 @@ struct ConfigurationFindings {
 
     private var audit: [CheckFinding] {
         guard let path = configuration.auditLogFile else { return [] }
-        if let file = StoreInspection.File(path) {
+        if let file = FileAccess(path) {
             guard file.mode & 0o007 != 0 else {
                 return [.good("audit_log", "Other users cannot access the audit log.")]
             }
@@ -21,7 +21,7 @@ struct ConfigurationFindings {
             ]
         }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        guard StoreInspection.File(folder) == nil else {
+        guard FileAccess(folder) == nil else {
             return [.good("audit_log", "There is no audit log yet. The server creates it at its start (\(path)).")]
         }
         return [
@@ -112,7 +112,7 @@ struct ConfigurationFindings {
         // The certificate itself is public.
         case .certificateFiles(_, let privateKey): paths = [privateKey]
         }
-        let files = paths.compactMap(StoreInspection.File.init).filter { $0.mode & 0o077 != 0 }
+        let files = paths.compactMap(FileAccess.init).filter { $0.mode & 0o077 != 0 }
         return files.map { file in
             let mode = String(file.mode, radix: 8)
             let why = "Anyone who has it can act as this application at the provider."

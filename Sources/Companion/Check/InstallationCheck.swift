@@ -1,6 +1,7 @@
 import Foundation
 import HTTPClient
 import OpenIDConnect
+import SQLiteStore
 import SessionStore
 import WebFormats
 
@@ -98,10 +99,11 @@ public struct InstallationCheck: Sendable {
         } catch {
             failure = error
         }
-        let found = StoreInspection(databaseAt: configuration.database, keyRing: ring)
+        let health = SQLiteStore.health(databaseAt: configuration.database, keyRing: ring)
         let findings = StorageFindings(
-            found: found, database: configuration.database, key: configuration.encryptionKey, keyFailure: failure)
-        return (findings.all, found.latestClaims)
+            health: health, files: SQLiteStore.files(databaseAt: configuration.database),
+            database: configuration.database, key: configuration.encryptionKey, keyFailure: failure)
+        return (findings.all, health.latestClaims)
     }
 
     /// The optional claim by which a portal knows that its operator signed in a moment ago.

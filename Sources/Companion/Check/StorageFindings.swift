@@ -1,7 +1,8 @@
 import Foundation
+import SQLiteStore
 import SessionStore
 
-/// What an inspection of the store means for the operator.
+/// What the store's health means for the operator.
 struct StorageFindings {
     /// Below it, the next sign-ins may fail: the store needs room for its log.
     static let leastFreeBytes: Int64 = 64 << 20
@@ -10,7 +11,9 @@ struct StorageFindings {
     /// One part in so many should be free.
     static let comfortableShare: Int64 = 20
 
-    let found: StoreInspection
+    let health: StoreHealth
+    /// The database's files.
+    let files: [FileAccess]
     /// Where the database is.
     let database: String
     /// Where the keys are.
@@ -21,9 +24,9 @@ struct StorageFindings {
     var all: [CheckFinding] { permissions + [keys] + retirement + integrity + space }
 
     private var permissions: [CheckFinding] {
-        let open = found.files.filter { $0.mode & 0o077 != 0 }
+        let open = files.filter { $0.mode & 0o077 != 0 }
         guard let worst = open.first else {
-            return found.files.isEmpty ? [] : [.good("file_permissions", "Only its owner can access the database.")]
+            return files.isEmpty ? [] : [.good("file_permissions", "Only its owner can access the database.")]
         }
         let what = "\(worst.path) is open to other users (mode \(String(worst.mode, radix: 8)))."
         let why =
@@ -37,7 +40,7 @@ struct StorageFindings {
     }
 
     private var keys: CheckFinding {
-        let lost = found.keys.filter { !$0.isAtHand && $0.values > 0 }
+        let lost = health.keys.filter { !$0.isAtHand && $0.values > 0 }
         let sealed = lost.map(\.values).reduce(0, +)
         if let keyFailure {
             return .mistake(
@@ -53,14 +56,14 @@ struct StorageFindings {
                     "Add the old key to the key file as another line (key \(key)). If it is lost, move the database away; "
                     + "then everybody has to sign in again.")
         }
-        if found.keys.isEmpty {
+        if health.keys.isEmpty {
             return .good("key", "There is no key yet. The server creates it at its first start (\(key)).")
         }
         return .good("key", "The key opens everything in the database (\(key)).")
     }
 
     private var retirement: [CheckFinding] {
-        let older = found.keys.filter { $0.isAtHand && !$0.isCurrent }
+        let older = health.keys.filter { $0.isAtHand && !$0.isCurrent }
         guard !older.isEmpty, keyFailure == nil else { return [] }
         let left = older.map(\.values).reduce(0, +)
         guard left == 0 else {
@@ -79,7 +82,7 @@ struct StorageFindings {
     }
 
     private var integrity: [CheckFinding] {
-        if let failure = found.failure {
+        if let failure = health.failure {
             return [
                 .mistake(
                     "database", failure.description, why: "Nobody can sign in without the database.",
@@ -88,17 +91,17 @@ struct StorageFindings {
                 )
             ]
         }
-        guard found.damage.isEmpty else {
+        guard health.damage.isEmpty else {
             return [
                 .mistake(
-                    "database", "The database is damaged: \(found.damage.prefix(3).joined(separator: "; "))",
+                    "database", "The database is damaged: \(health.damage.prefix(3).joined(separator: "; "))",
                     why: "Sessions are lost or wrong, and the damage grows. Usually the disk is failing.",
                     remedy:
                         "Stop the server, keep a copy of the files, examine the disk (`dmesg`, `smartctl`), and restore the latest backup."
                 )
             ]
         }
-        if let failure = found.writeFailure {
+        if let failure = health.writeFailure {
             return [
                 .mistake(
                     "database", "The database cannot be written: \(failure.description)",
@@ -109,26 +112,26 @@ struct StorageFindings {
                 )
             ]
         }
-        guard !found.files.isEmpty else {
+        guard health.exists else {
             return [
                 .good("database", "There is no database yet. The server creates it at its first start (\(database)).")
             ]
         }
-        guard found.pendingMigrations.isEmpty else {
+        guard health.pendingMigrations.isEmpty else {
             return [
                 .advice(
                     "database",
-                    "The database is from an older version. The next start migrates it (\(found.pendingMigrations.count) steps).",
+                    "The database is from an older version. The next start migrates it (\(health.pendingMigrations.count) steps).",
                     why: "Older versions of the companion cannot use it afterwards.",
                     remedy: "Run `companion backup FILE` first. `companion migrate --dry-run` tries it on a copy.")
             ]
         }
-        return [.good("database", "The database is sound (\(found.fileBytes >> 10) KB).")]
+        return [.good("database", "The database is sound (\(health.bytes >> 10) KB).")]
     }
 
     private var space: [CheckFinding] {
         let folder = URL(fileURLWithPath: database).deletingLastPathComponent().path
-        guard let free = found.freeBytes else {
+        guard let free = health.freeBytes else {
             return [
                 .mistake(
                     "disk_space", "The database's folder \(folder) does not exist or cannot be read.",
@@ -141,8 +144,8 @@ struct StorageFindings {
             "On a full disk nobody can sign in or out. People who are signed in can go on until a token must be renewed."
         let remedy = "Free some space, or move the database."
         if free < Self.leastFreeBytes { return [.mistake("disk_space", what, why: why, remedy: remedy)] }
-        let share = (found.diskBytes ?? 0) / Self.comfortableShare
-        if free < max(Self.comfortableFreeBytes, found.fileBytes, share) {
+        let share = (health.totalBytes ?? 0) / Self.comfortableShare
+        if free < max(Self.comfortableFreeBytes, health.bytes, share) {
             return [.advice("disk_space", what, why: why, remedy: remedy)]
         }
         return [.good("disk_space", what)]

@@ -1,5 +1,6 @@
 import Foundation
 import OpenIDConnect
+import SQLiteStore
 import SessionStore
 
 /// Everything that an operator can decide, checked, so that nobody need check it again. `Settings.swift` declares the keys;

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import OpenIDConnect
+import SQLiteStore
 import SessionStore
 
 // The table of all settings. A row declares one key: its name in the file (the environment's follows from it), its type with
@@ -19,7 +20,7 @@ extension CompanionConfiguration {
             "The address that users see, with or without a path: https unless the host is localhost. Redirect URIs follow from it."
         )
         database = keys.value(
-            "database", .text, default: SessionStore.Configuration.defaultPath,
+            "database", .text, default: SQLiteStore.defaultPath,
             "The database of sessions and sealed tokens.")
         let encryptionKeyFile = keys.value(
             "encryption_key_file", .path,

@@ -10,7 +10,8 @@ struct SessionLookup: Sendable {
 
     /// What memory alone knows of a session; nil when the store has to be asked, or an account may have to go.
     func cached(_ id: SessionID) -> Session? {
-        guard let session = store.cachedSession(id), session.accounts.allSatisfy({ admission.admits($0) == true })
+        guard let session = store.cachedSession(id).session,
+            session.accounts.allSatisfy({ admission.admits($0) == true })
         else { return nil }
         return session
     }
@@ -21,7 +22,7 @@ struct SessionLookup: Sendable {
     /// - Throws: ``StoreError``; ``OpenIDError`` when the metadata of an authority is needed and cannot be had.
     func session(of call: Call) async throws -> Session? {
         guard let id = call.cookie else { return nil }
-        var session = store.cachedSession(id)
+        var session = store.cachedSession(id).session
         if session == nil { session = try await store.session(id) }
         guard let session else { return nil }
         let refused = try await admission.refused(in: session)

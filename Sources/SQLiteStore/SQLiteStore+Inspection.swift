@@ -1,0 +1,93 @@
+import Foundation
+import GRDB
+import Glibc
+import SessionStore
+
+/// A file and who may do what with it.
+public struct FileAccess: Sendable, Hashable {
+    /// Where it is.
+    public let path: String
+    /// The permission bits, as 0o600.
+    public let mode: UInt32
+
+    /// nil when there is no such file, or its folder may not be looked into.
+    public init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(path: path, mode: status.st_mode & 0o7777)
+    }
+
+    package init(path: String, mode: UInt32) {
+        self.path = path
+        self.mode = mode
+    }
+}
+
+extension SQLiteStore {
+    private static func names(_ path: String) -> [String] { [path, path + "-wal", path + "-shm"] }
+
+    /// The files of the database that are there; none before the first start.
+    public static func files(databaseAt path: String) -> [FileAccess] {
+        names(path).compactMap(FileAccess.init)
+    }
+
+    /// Looks at the database from outside. Reads the whole of it: a few seconds for each GB.
+    ///
+    /// - Parameter keyRing: nil when there is no key.
+    public static func health(databaseAt path: String, keyRing: KeyRing?) -> StoreHealth {
+        var health = StoreHealth()
+        for name in names(path) {
+            var status = stat()
+            guard stat(name, &status) == 0 else { continue }
+            health.exists = true
+            health.bytes += Int64(status.st_size)
+        }
+        (health.freeBytes, health.totalBytes) = DiskReserve.space(besides: path)
+        health.add(keyRing, counts: [:], of: path)
+        guard health.exists else { return health }
+        do throws(StoreError) {
+            try look(path, keyRing, &health)
+        } catch {
+            health.failure = error
+            return health
+        }
+        do throws(StoreError) {
+            try Schema.tryWriteLock(path)
+        } catch {
+            health.writeFailure = error
+        }
+        return health
+    }
+
+    private static func look(_ path: String, _ ring: KeyRing?, _ health: inout StoreHealth) throws(StoreError) {
+        let queue = try Schema.connectReadOnly(path)
+        do {
+            defer { try? queue.close() }
+            var found = health
+            try queue.inDatabase { db in
+                try Schema.check(db, path)
+                found.damage = try Schema.damage(db)
+                guard found.damage.isEmpty else { return }
+                found.pendingMigrations = try Schema.pendingMigrations(db)
+                found.add(
+                    ring, counts: try SealedColumn.counts(db),
+                    claims: try found.pendingMigrations.isEmpty ? latestClaims(db) : [], of: path)
+            }
+            health = found
+        } catch {
+            throw StoreError(error, path)
+        }
+    }
+
+    /// Of each application's latest sign-in.
+    private static func latestClaims(_ db: Database) throws -> [(account: AccountKey, sealed: Data)] {
+        // SQLite takes the other columns from the row that has the maximum (its documentation of SELECT, section 2.5).
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT \(AccountKey.columns), claims, MAX(signed_in_at)
+                FROM account JOIN account_secret ON account_secret.account = account.key GROUP BY app
+                """
+        ).map { (try AccountKey(row: $0), try $0.decode(forColumn: "claims")) }
+    }
+}

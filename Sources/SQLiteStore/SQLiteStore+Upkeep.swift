@@ -1,0 +1,100 @@
+import GRDB
+import SessionStore
+
+extension SQLiteStore {
+    private static let batch = 500
+
+    package func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError) {
+        try await database.write { db in
+            for (key, at) in uses {
+                try db.run("UPDATE session SET last_seen_at = ? WHERE key = ? AND last_seen_at < ?", [at, key, at])
+            }
+        }
+    }
+
+    package func purgeSessions(after: SessionKey?, _ rules: SignInRules, now: Int64) async throws(StoreError)
+        -> PurgeStep
+    {
+        // A reader looks for the rows: on the writer, walking a large table would keep every sign-in waiting.
+        let rows = try await database.read { db in
+            let (unusedSince, begunBefore) = rules.purgeBounds(now: now)
+            return try db.all(
+                """
+                SELECT \(SessionRow.columns) FROM session
+                WHERE key > ? AND (last_seen_at < ? OR created_at < ?) ORDER BY key LIMIT ?
+                """, [after?.value ?? 0, unusedSince, begunBefore, Self.batch], as: SessionRow.self)
+        }
+        let candidates = rows.filter { rules.isPurgeable($0, now: now) }.map(\.key)
+        let ended = try await candidates.isEmpty ? [] : purge(candidates, rules, now: now)
+        return PurgeStep(ended: ended, next: rows.last?.key, isMore: !rows.isEmpty)
+    }
+
+    /// Decides again inside the transaction: a session may have been used or renewed since.
+    private func purge(_ keys: [SessionKey], _ rules: SignInRules, now: Int64) async throws(StoreError)
+        -> [SessionKey]
+    {
+        try await database.write { db in
+            try keys.filter { key in
+                guard let session = try db.session(key) else { return false }
+                // As `SignInRules.isAwaited(_:now:)` has it.
+                let isAwaited =
+                    try db.value(
+
+                        "SELECT 1 FROM sign_in_attempt WHERE session = ? AND begun_at >= ? AND consumed_at IS NULL LIMIT 1",
+                        [key, rules.oldestAttempt(now: now)], as: Int.self) != nil
+                switch rules.purge(session, isAwaited: isAwaited, now: now) {
+                case .keep: return false
+                case .delete: try db.delete(key)
+                case .empty: try db.empty(key, now: now)
+                }
+                return true
+            }
+        }
+    }
+
+    package func purgeAttempts(_ rules: SignInRules, now: Int64) async throws(StoreError) -> PurgeStep {
+        try await database.write { db in
+            try db.run("DELETE FROM logout_token WHERE ends_at <= ?", [now])
+            let rows = try db.rows(
+                "SELECT rowid, session FROM sign_in_attempt WHERE begun_at < ? LIMIT ?",
+                [rules.oldestKeptAttempt(now: now), Self.batch])
+            var sessions: Set<SessionKey> = []
+            for row in rows {
+                try db.run(
+                    "DELETE FROM sign_in_attempt WHERE rowid = ?", [try row.decode(Int64.self, forColumn: "rowid")])
+                sessions.insert(try row.decode(forColumn: "session"))
+            }
+            var ended: [SessionKey] = []
+            for key in sessions {
+                guard let session = try db.session(key), !session.hasAccounts, rules.isPurgeable(session, now: now)
+                else { continue }
+                try db.delete(key)
+                ended.append(key)
+            }
+            return PurgeStep(ended: ended, isMore: rows.count == Self.batch)
+        }
+    }
+
+    /// How many pages are given back at a time: a megabyte, in some milliseconds.
+    private static let pagesAtATime = 256
+
+    /// Gives free pages of the file back to the disk, one small step; a megabyte, or a tenth of the file, stays for what
+    /// comes next. A file from before version 3 is rewritten by ``rewrite(databaseAt:)`` first.
+    package func tidyUp() async throws(StoreError) -> Bool {
+        let (free, all, mode) = try await database.read { db in
+            (
+                try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0,
+                try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0,
+                try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") ?? 0
+            )
+        }
+        let spare = free - max(Self.pagesAtATime, all / 10)
+        guard mode == Schema.incrementalVacuum, spare > 0 else { return false }
+        try await database.write { db in
+            try db.execute(sql: "PRAGMA incremental_vacuum(\(min(spare, Self.pagesAtATime)))")
+        }
+        guard spare <= Self.pagesAtATime else { return true }
+        await database.mergeLog()
+        return false
+    }
+}

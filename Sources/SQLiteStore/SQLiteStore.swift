@@ -1,0 +1,71 @@
+import Foundation
+import GRDB
+import SessionStore
+
+/// Sessions in one SQLite file.
+///
+/// Every write is on the disk (synced) when its verb returns. Only one server may use a file; the command line may work on
+/// it beside the server.
+public final class SQLiteStore: StoreBackend {
+    /// Where the database is unless configured otherwise.
+    public static let defaultPath = "companion.sqlite"
+
+    let database: StoreDatabase
+    private let reserve: DiskReserve
+
+    /// Opens the file (makes it, mode 0600, when it is not there), migrates it, and checks that the keys fit.
+    ///
+    /// - Parameter onOperation: called after each operation, on whatever thread it ended: for measuring. Must not block.
+    /// - Throws: when the file or the keys cannot be used.
+    package init(
+        path: String, keyRing: KeyRing, onOperation: (@Sendable (StoreOperation) -> Void)? = nil
+    ) throws(StoreError) {
+        database = try StoreDatabase(path: path, keyRing: keyRing, onOperation: onOperation)
+        reserve = DiskReserve(besides: path)
+    }
+
+    package var name: String { database.path }
+    /// Other processes' commits are seen by ``changeMark()``.
+    package var trust: Duration? { nil }
+    package var openingMark: ChangeMark? { database.versionAtOpening.map(ChangeMark.init) }
+    package func changeMark() async -> ChangeMark? { await database.outsideVersion().map(ChangeMark.init) }
+    package var sinceLastWrite: Duration? { database.sinceLastCommit }
+    package func isShortOfSpace(reserve bytes: Int, now: Int64) -> Bool { reserve.isLow(bytes: bytes, now: now) }
+    package func close() async { await database.close() }
+
+    package func session(withID idHash: SHA256Hash) async throws(StoreError) -> SealedSession? {
+        try await database.read { db in try db.session(idHash).map { try db.sealedSession($0) } }
+    }
+
+    package func session(_ key: SessionKey) async throws(StoreError) -> SealedSession? {
+        try await database.read { db in try db.session(key).map { try db.sealedSession($0) } }
+    }
+
+    package func confirmWritable(now: Int64) async throws(StoreError) {
+        try await database.write { db in
+            try db.run("INSERT OR REPLACE INTO write_probe (only_row, at) VALUES (1, ?)", [now])
+        }
+    }
+}
+
+extension SessionStore {
+    /// A store in the SQLite file, with the background work that a server needs.
+    ///
+    /// - Parameters:
+    ///   - path: the file; made when it is not there.
+    ///   - now: the wall clock.
+    ///   - randomBytes: a secure source; must give as many bytes as asked.
+    ///   - onOperation: called after each operation on the database, on whatever thread it ended: for measuring. Must not
+    ///     block.
+    /// - Throws: when the file or the keys cannot be used.
+    public convenience init(
+        sqliteFile path: String, configuration: Configuration, keyRing: KeyRing,
+        now: @escaping @Sendable () -> Date = { Date() },
+        randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes,
+        onOperation: (@Sendable (StoreOperation) -> Void)? = nil
+    ) throws(StoreError) {
+        self.init(
+            backend: try SQLiteStore(path: path, keyRing: keyRing, onOperation: onOperation),
+            configuration: configuration, keyRing: keyRing, now: now, randomBytes: randomBytes)
+    }
+}

@@ -1,0 +1,244 @@
+import Foundation
+import GRDB
+import SessionStore
+
+// What the transactions are made of.
+
+extension Database {
+    /// Runs a cached statement.
+    func run(_ sql: String, _ arguments: StatementArguments = []) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    /// The first row of a cached statement.
+    func row(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// All rows of a cached statement.
+    func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// The first record of a cached statement.
+    func first<Record: FetchableRecord>(
+        _ sql: String, _ arguments: StatementArguments = [], as type: Record.Type = Record.self
+    ) throws -> Record? {
+        try Record.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// All records of a cached statement.
+    func all<Record: FetchableRecord>(
+        _ sql: String, _ arguments: StatementArguments = [], as type: Record.Type = Record.self
+    ) throws -> [Record] {
+        try Record.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// The value of a cached statement; nil when there is no row, or NULL in it.
+    func value<Value: DatabaseValueConvertible>(
+        _ sql: String, _ arguments: StatementArguments = [], as type: Value.Type = Value.self
+    ) throws -> Value? {
+        try Value.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// The values of a cached statement.
+    func values<Value: DatabaseValueConvertible>(
+        _ sql: String, _ arguments: StatementArguments = [], as type: Value.Type = Value.self
+    ) throws -> [Value] {
+        try Value.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    // MARK: Sessions
+
+    func session(_ key: SessionKey) throws -> SessionRow? {
+        try first("SELECT \(SessionRow.columns) FROM session WHERE key = ?", [key])
+    }
+
+    func session(_ idHash: SHA256Hash) throws -> SessionRow? {
+        try first("SELECT \(SessionRow.columns) FROM session WHERE id_hash = ?", [idHash])
+    }
+
+    func sealedSession(_ row: SessionRow) throws -> SealedSession {
+        let accounts: [AccountRow] = try all(
+            """
+            SELECT \(AccountRow.columns)
+            FROM account JOIN account_secret ON account_secret.account = account.key
+            WHERE session = ? ORDER BY account.key
+            """, [row.key])
+        let tokens: [AccessTokenRow] =
+            try accounts.isEmpty
+            ? []
+            : all(
+                """
+                SELECT \(AccessTokenRow.columns)
+                FROM access_token JOIN account ON account.key = access_token.account
+                WHERE session = ? ORDER BY access_token.key
+                """, [row.key])
+        let previous = try rows(
+            "SELECT app, username FROM previous_account WHERE session = ?", [row.key]
+        ).map { (try $0.decode(String.self, forColumn: "app"), try $0.decode(String.self, forColumn: "username")) }
+        return SealedSession(
+            row: row, accounts: accounts, tokens: tokens,
+            previousUsernames: Dictionary(previous) { first, _ in first })
+    }
+
+    func insertSession(_ idHash: SHA256Hash, now: Int64) throws -> SessionKey {
+        try run("INSERT INTO session (id_hash, created_at, last_seen_at) VALUES (?, ?, ?)", [idHash, now, now])
+        return SessionKey(lastInsertedRowID)
+    }
+
+    func use(_ session: SessionKey, now: Int64) throws {
+        try run("UPDATE session SET last_seen_at = MAX(last_seen_at, ?) WHERE key = ?", [now, session])
+    }
+
+    func rotate(_ session: SessionKey, to idHash: SHA256Hash, now: Int64) throws {
+        try run("UPDATE session SET id_hash = ?, last_seen_at = ? WHERE key = ?", [idHash, now, session])
+    }
+
+    /// Signs everybody out of a session whose row stays, for the attempts that are under way in it.
+    func empty(_ session: SessionKey, now: Int64) throws {
+        try run("DELETE FROM account WHERE session = ?", [session])
+        try run("DELETE FROM previous_account WHERE session = ?", [session])
+        try run("UPDATE session SET created_at = ? WHERE key = ?", [now, session])
+    }
+
+    func delete(_ session: SessionKey) throws {
+        try run("DELETE FROM session WHERE key = ?", [session])
+    }
+
+    // MARK: Attempts
+
+    func attempt(_ state: SHA256Hash) throws -> AttemptRow? {
+        try first("SELECT \(AttemptRow.columns) FROM sign_in_attempt WHERE state_hash = ?", [state])
+    }
+
+    func insert(_ attempt: AttemptRow, _ state: SHA256Hash, weight: Int64) throws {
+        try run(
+            """
+            INSERT INTO sign_in_attempt (state_hash, session, begun_id_hash, app, return_to, prompt, requested_scopes,
+                expected_account, begun_at, sealed, weight)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                state, attempt.session, attempt.begunIDHash, attempt.app, attempt.returnTo, attempt.prompt,
+                attempt.requestedScopes, attempt.expectedAccountID, attempt.begunAt, attempt.sealed, weight,
+            ])
+    }
+
+    // MARK: Accounts
+
+    /// The row's number; nil when the account is not signed in.
+    func number(of account: AccountKey) throws -> Int64? {
+        try value(
+            "SELECT key FROM account WHERE session = ? AND app = ? AND id = ?",
+            [account.session, account.app, account.id])
+    }
+
+    /// The same, of an account that must be signed in.
+    func requireNumber(of account: AccountKey) throws -> Int64 {
+        guard let number = try number(of: account) else { throw StoreError.noSuchSession }
+        return number
+    }
+
+    func refreshToken(of account: AccountKey) throws -> Data? {
+        try value(
+            """
+            SELECT refresh_token FROM account JOIN account_secret ON account_secret.account = account.key
+            WHERE session = ? AND app = ? AND id = ?
+            """, [account.session, account.app, account.id])
+    }
+
+    func idToken(of account: AccountKey) throws -> Data? {
+        try value(
+            """
+            SELECT id_token FROM account JOIN account_secret ON account_secret.account = account.key
+            WHERE session = ? AND app = ? AND id = ?
+            """, [account.session, account.app, account.id])
+    }
+
+    /// Inserts the account or renews it; its row keeps its number, and its refresh token unless there is a new one.
+    func store(_ account: AccountRow, _ tokens: RenewedTokens) throws -> Int64 {
+        try run(
+            """
+            INSERT INTO account (session, app, id, username, name, tenant_id, environment, object_id, issuer, subject, sid,
+                policy, signed_in_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (session, app, id) DO UPDATE SET
+                username = excluded.username, name = excluded.name, tenant_id = excluded.tenant_id,
+                environment = excluded.environment, object_id = excluded.object_id, issuer = excluded.issuer,
+                subject = excluded.subject, sid = excluded.sid, policy = excluded.policy, signed_in_at = excluded.signed_in_at,
+                needs_interaction = NULL, interaction_claims = NULL
+            """,
+            [
+                account.key.session, account.key.app, account.key.id, account.username, account.name, account.tenantID,
+                account.environment, account.objectID, account.issuer, account.subject, account.sid, account.policy,
+                account.signedInAt,
+            ])
+        let number = try requireNumber(of: account.key)
+        try run(
+            """
+            INSERT INTO account_secret (account, claims, refresh_token, id_token) VALUES (?, ?, ?, ?)
+            ON CONFLICT (account) DO UPDATE SET
+                claims = excluded.claims, refresh_token = COALESCE(excluded.refresh_token, refresh_token),
+                id_token = COALESCE(excluded.id_token, id_token)
+            """, [number, account.claims, tokens.refreshToken, tokens.idToken])
+        return number
+    }
+
+    func renew(_ number: Int64, _ tokens: RenewedTokens) throws {
+        try run(
+            """
+            UPDATE account_secret SET claims = COALESCE(?, claims), refresh_token = COALESCE(?, refresh_token),
+                id_token = COALESCE(?, id_token)
+            WHERE account = ?
+            """, [tokens.claims, tokens.refreshToken, tokens.idToken, number])
+        try run(
+            """
+            UPDATE account SET username = COALESCE(?, username), name = COALESCE(?, name), needs_interaction = NULL,
+                interaction_claims = NULL
+            WHERE key = ?
+            """, [tokens.username, tokens.name, number])
+    }
+
+    func makeCurrent(_ number: Int64, _ account: AccountKey) throws {
+        try run(
+            "UPDATE account SET is_current = (key = ?) WHERE session = ? AND app = ?",
+            [number, account.session, account.app])
+    }
+
+    func delete(_ account: AccountKey) throws {
+        try run(
+            "DELETE FROM account WHERE session = ? AND app = ? AND id = ?",
+            [account.session, account.app, account.id])
+    }
+
+    // MARK: Access tokens
+
+    func store(_ token: AccessTokenRow, _ number: Int64, now: Int64) throws {
+        try run("DELETE FROM access_token WHERE account = ? AND expires_at <= ?", [number, now])
+        let others: [String] = try values(
+            "SELECT requested_scopes FROM access_token WHERE account = ? AND tenant = ?",
+            [number, token.tenant])
+        for scopes in others where SignInRules.isSuperseded(scopes, by: token.requestedScopes) {
+            try run(
+                "DELETE FROM access_token WHERE account = ? AND tenant = ? AND requested_scopes = ?",
+                [number, token.tenant, scopes])
+        }
+        // The rows' numbers say which is the newest.
+        try run(
+            """
+            INSERT INTO access_token
+                (account, tenant, requested_scopes, granted_scopes, declined_scopes, expires_at, refresh_at, token)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                number, token.tenant, token.requestedScopes, token.grantedScopes, token.declinedScopes, token.expiresAt,
+                token.refreshAt, token.token,
+            ])
+        try run(
+            """
+            DELETE FROM access_token WHERE key IN
+                (SELECT key FROM access_token WHERE account = ? ORDER BY key DESC LIMIT -1 OFFSET ?)
+            """, [number, SignInRules.maxTokensPerAccount])
+    }
+}

@@ -1,0 +1,254 @@
+import Dispatch
+import GRDB
+import SessionStore
+
+/// The one way to the file: reads side by side on GRDB's pool, writes grouped on its one writer.
+///
+/// Group commit: what arrives while a transaction is being synced waits and shares the next one, each write in a
+/// savepoint of its own. 200 concurrent sign-ins cost a handful of syncs. Nothing here blocks the caller's thread, and
+/// nothing is cancelled with the caller's task: a write either happened or threw.
+final class StoreDatabase: Sendable {
+    private struct State {
+        var waiting: [any Write] = []
+        var isDraining = false
+        /// Operations that have begun and not ended.
+        var running = 0
+        var isOpen = true
+        var whenIdle: CheckedContinuation<Void, Never>?
+        var lastCommit: ContinuousClock.Instant?
+        var commits = 0
+    }
+
+    /// More waiting than the disk can take in seconds: better a quick 503 than a queue without end.
+    private static let maxRunning = 20_000
+    private static let maxBatch = 256
+
+    let path: String
+    let pool: DatabasePool
+    private let state = Locked(State())
+    /// What `outsideVersion()` was before anything was read.
+    let versionAtOpening: Int64?
+    private let onOperation: (@Sendable (StoreOperation) -> Void)?
+
+    init(
+        path: String, keyRing: KeyRing, onOperation: (@Sendable (StoreOperation) -> Void)?
+    ) throws(StoreError) {
+        self.path = path
+        self.onOperation = onOperation
+        pool = try Schema.open(path, keyRing)
+        versionAtOpening = pool.writeWithoutTransaction { db in try? Int64.fetchOne(db, sql: "PRAGMA data_version") }
+    }
+
+    /// Runs `body` on one consistent snapshot of the database.
+    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(StoreError) -> Value
+    {
+        let start = ContinuousClock.now
+        try enter()
+        defer { leave() }
+        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+            // GRDB's own async functions throw when the task is cancelled; this one always calls back.
+            pool.asyncRead { database in
+                let result: Result<Value, StoreError>
+                do {
+                    result = .success(try body(database.get()))
+                } catch {
+                    result = .failure(StoreError(error, self.path))
+                }
+                continuation.resume(returning: result)
+            }
+        }
+        onOperation?(StoreOperation(.read, result, since: start))
+        return try result.get()
+    }
+
+    /// Runs `body` in a transaction, and returns when it is on the disk. `body` may run in one transaction with others;
+    /// when it throws, only its own changes are undone.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value)
+        async throws(StoreError) -> Value
+    {
+        let start = ContinuousClock.now
+        try enter()
+        defer { leave() }
+        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+            let write = WriteOf(body: body, continuation: continuation)
+            let mustDrain = state.withLock { state in
+                state.waiting.append(write)
+                defer { state.isDraining = true }
+                return !state.isDraining
+            }
+            if mustDrain { drain() }
+        }
+        onOperation?(StoreOperation(.write, result, since: start))
+        return try result.get()
+    }
+
+    /// The writer's own view of `PRAGMA data_version`: it changes when another process commits, never by ourselves,
+    /// since all our writes are on that connection.
+    func outsideVersion() async -> Int64? {
+        guard (try? enter()) != nil else { return nil }
+        defer { leave() }
+        return await withCheckedContinuation { continuation in
+            pool.asyncWriteWithoutTransaction { db in
+                continuation.resume(returning: try? Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")))
+            }
+        }
+    }
+
+    /// How long ago the last commit reached the disk; nil when the last one failed, or the file is closed.
+    var sinceLastCommit: Duration? {
+        state.withLock { $0.isOpen ? $0.lastCommit : nil }.map { $0.duration(to: .now) }
+    }
+
+    /// How many transactions the writes so far took.
+    var commitCount: Int { state.withLock { $0.commits } }
+
+    /// Merges the log into the file, which then has the size that it should, as far as nobody reads the log.
+    func mergeLog() async {
+        guard (try? enter()) != nil else { return }
+        defer { leave() }
+        await withCheckedContinuation { continuation in
+            pool.asyncWriteWithoutTransaction { db in
+                // Where it fails (the disk is full), the log does the same service.
+                _ = try? db.checkpoint(.passive)
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Refuses new work, waits for what is under way, merges the log into the file and closes it.
+    func close() async {
+        let wasOpen = state.withLock { state in
+            defer { state.isOpen = false }
+            return state.isOpen
+        }
+        guard wasOpen else { return }
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if state.running > 0 { state.whenIdle = continuation }
+                return state.running == 0
+            }
+            if isIdle { continuation.resume() }
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                // GRDB closes the writer before its readers, which could not merge the log.
+                _ = try? self.pool.writeWithoutTransaction { db in try db.checkpoint(.passive) }
+                // It fails only while statements run, and none do.
+                try? self.pool.close()
+                continuation.resume()
+            }
+        }
+    }
+
+    private func enter() throws(StoreError) {
+        let refusal: StoreError? = state.withLock { state in
+            guard state.isOpen else { return .unavailable("\(path) is closed") }
+            guard state.running < Self.maxRunning else { return .unavailable("\(path): too many operations wait") }
+            state.running += 1
+            return nil
+        }
+        if let refusal { throw refusal }
+    }
+
+    private func leave() {
+        let waiter = state.withLock { state in
+            state.running -= 1
+            guard state.running == 0, let waiter = state.whenIdle else {
+                return nil as CheckedContinuation<Void, Never>?
+            }
+            state.whenIdle = nil
+            return waiter
+        }
+        waiter?.resume()
+    }
+
+    /// One batch at a time, each its own turn on the writer's queue, so that other work there gets its turn too.
+    private func drain() {
+        pool.asyncWriteWithoutTransaction { db in
+            let batch = self.state.withLock { state in
+                let batch = Array(state.waiting.prefix(Self.maxBatch))
+                state.waiting.removeFirst(batch.count)
+                return batch
+            }
+            self.commit(batch, db)
+            let hasMore = self.state.withLock { state in
+                state.isDraining = !state.waiting.isEmpty
+                return state.isDraining
+            }
+            if hasMore { self.drain() }
+        }
+    }
+
+    private func commit(_ batch: [any Write], _ db: Database) {
+        do {
+            if db.isInsideTransaction { try db.rollback() }
+            let changesBefore = db.totalChangesCount
+            try db.inTransaction(.immediate) {
+                for write in batch {
+                    do {
+                        try db.inSavepoint {
+                            try write.run(db)
+                            return .commit
+                        }
+                    } catch {
+                        let error = StoreError(error, path)
+                        // A full disk or an I/O error concerns them all, and SQLite may have rolled back everything.
+                        if case .unavailable = error { throw error }
+                        guard db.isInsideTransaction else { throw error }
+                        write.fail(error)
+                    }
+                }
+                return .commit
+            }
+            state.withLock { state in
+                // What changed nothing has touched no disk, and proves nothing about it.
+                if db.totalChangesCount != changesBefore { state.lastCommit = .now }
+                state.commits += 1
+            }
+            for write in batch { write.finish() }
+        } catch {
+            let error = StoreError(error, path)
+            state.withLock { $0.lastCommit = nil }
+            for write in batch { write.fail(error) }
+        }
+    }
+}
+
+/// One write among others of any result type.
+private protocol Write: AnyObject, Sendable {
+    func run(_ db: Database) throws
+    /// Committed: returns the value to the caller.
+    func finish()
+    /// Rolled back: throws the error to the caller, unless it has returned.
+    func fail(_ error: StoreError)
+}
+
+/// Safe to share unchecked: made by the caller, from then on touched only on the writer's serial queue.
+private final class WriteOf<Value: Sendable>: Write, @unchecked Sendable {
+    private let body: @Sendable (Database) throws -> Value
+    private var continuation: CheckedContinuation<Result<Value, StoreError>, Never>?
+    private var value: Value?
+
+    init(
+        body: @escaping @Sendable (Database) throws -> Value,
+        continuation: CheckedContinuation<Result<Value, StoreError>, Never>
+    ) {
+        self.body = body
+        self.continuation = continuation
+    }
+
+    func run(_ db: Database) throws {
+        value = try body(db)
+    }
+
+    func finish() {
+        guard let value else { return }
+        continuation?.resume(returning: .success(value))
+        continuation = nil
+    }
+
+    func fail(_ error: StoreError) {
+        continuation?.resume(returning: .failure(error))
+        continuation = nil
+    }
+}

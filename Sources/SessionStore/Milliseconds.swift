@@ -1,0 +1,24 @@
+import Foundation
+
+extension Date {
+    /// For the database. A time beyond what milliseconds can hold becomes the nearest that they can.
+    package var milliseconds: Int64 {
+        let value = (timeIntervalSince1970 * 1000).rounded()
+        if value.isNaN { return 0 }
+        return Int64(exactly: value) ?? (value < 0 ? .min : .max)
+    }
+
+    package init(milliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+}
+
+extension Duration {
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        return overflow
+            ? (seconds < 0 ? .min : .max)
+            : product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000).partialValue
+    }
+}

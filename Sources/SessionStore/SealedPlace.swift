@@ -1,0 +1,38 @@
+import Foundation
+
+/// What a sealed value is, and whose.
+package enum SealedPlace: Sendable, Hashable {
+    case claims(AccountKey)
+    case refreshToken(AccountKey)
+    case idToken(AccountKey)
+    /// `tenant` is empty for the tenant in which the account signed in.
+    case accessToken(AccountKey, tenant: String, scopes: String)
+    case attempt(state: SHA256Hash)
+
+    /// What a value is sealed with, beside the key. It never changes: what is stored would not open any more.
+    var associatedData: Data {
+        switch self {
+        case .claims(let account): Self.data(["account_secret", "claims"] + Self.parts(account))
+        case .refreshToken(let account): Self.data(["account_secret", "refresh_token"] + Self.parts(account))
+        case .idToken(let account): Self.data(["account_secret", "id_token"] + Self.parts(account))
+        case .accessToken(let account, let tenant, let scopes):
+            Self.data(
+                ["access_token", "token"] + Self.parts(account) + [scopes] + (tenant.isEmpty ? [] : [tenant]))
+        case .attempt(let state): Self.data(["sign_in_attempt", "sealed", state.blob.base64EncodedString()])
+        }
+    }
+
+    private static func parts(_ account: AccountKey) -> [String] {
+        [account.session.description, account.app, account.id]
+    }
+
+    /// Each part with its length: no two places have the same bytes.
+    private static func data(_ parts: [String]) -> Data {
+        parts.reduce(into: Data("companion 1".utf8)) { data, part in
+            withUnsafeBytes(of: UInt32(truncatingIfNeeded: part.utf8.count).bigEndian) {
+                data.append(contentsOf: $0)
+            }
+            data.append(contentsOf: part.utf8)
+        }
+    }
+}

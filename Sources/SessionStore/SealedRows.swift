@@ -1,0 +1,92 @@
+import Foundation
+
+// How rows become values and values rows.
+
+extension Sealer {
+    /// Everything of a session, opened.
+    func open(_ sealed: SealedSession) throws(StoreError) -> Snapshot {
+        var accounts: [Account] = []
+        for row in sealed.accounts { accounts.append(try open(row)) }
+        var tokens: [Snapshot.Token] = []
+        for row in sealed.tokens { tokens.append(try open(row)) }
+        let session = Session(
+            key: sealed.row.key, createdAt: Date(milliseconds: sealed.row.createdAt),
+            lastSeenAt: Date(milliseconds: sealed.row.lastSeenAt), accounts: accounts,
+            previousUsernames: sealed.previousUsernames, lastAttemptAt: sealed.row.lastAttemptAt)
+        return Snapshot(session: session, idHash: sealed.row.idHash, tokens: tokens)
+    }
+
+    private func open(_ row: AccountRow) throws(StoreError) -> Account {
+        Account(
+            id: row.key.id, app: row.key.app, username: row.username, name: row.name, tenantID: row.tenantID,
+            environment: row.environment, objectID: row.objectID, issuer: row.issuer, subject: row.subject,
+            sid: row.sid, idTokenClaims: try open(row.claims, for: .claims(row.key)),
+            needsInteraction: row.needsInteraction, interactionClaims: row.interactionClaims, policy: row.policy,
+            current: row.isCurrent, signedInAt: Date(milliseconds: row.signedInAt))
+    }
+
+    private func open(_ row: AccessTokenRow) throws(StoreError) -> Snapshot.Token {
+        let place = SealedPlace.accessToken(row.account, tenant: row.tenant, scopes: row.requestedScopes)
+        return Snapshot.Token(
+            app: row.account.app, accountID: row.account.id,
+            token: StoredAccessToken(
+                secret: try open(row.token, for: place), requestedScopes: ScopeSet(text: row.requestedScopes),
+                grantedScopes: ScopeSet(text: row.grantedScopes),
+                declinedScopes: row.declinedScopes.split(separator: " ").map(String.init),
+                tenant: row.tenant.isEmpty ? nil : row.tenant, expiresOn: Date(milliseconds: row.expiresAt),
+                refreshOn: row.refreshAt.map { Date(milliseconds: $0) }))
+    }
+
+    /// The row of an account that signs in.
+    func seal(_ account: NewAccount, as key: AccountKey, now: Int64) throws(StoreError) -> AccountRow {
+        AccountRow(
+            key: key, username: account.username, name: account.name, tenantID: account.tenantID,
+            environment: account.environment, objectID: account.objectID, issuer: account.issuer,
+            subject: account.subject, sid: account.sid, policy: account.policy, isCurrent: true,
+            needsInteraction: nil, interactionClaims: nil, signedInAt: now,
+            claims: try seal(account.idTokenClaims, for: .claims(key)))
+    }
+
+    /// What a token response that comes with a sign-in brings.
+    func seal(_ tokens: NewTokens, of account: AccountKey) throws(StoreError) -> RenewedTokens {
+        var sealed = RenewedTokens(accessToken: try accessToken(tokens, of: account))
+        if let refreshToken = tokens.refreshToken {
+            sealed.refreshToken = try seal(refreshToken, for: .refreshToken(account))
+        }
+        if let idToken = tokens.idToken { sealed.idToken = try seal(idToken, for: .idToken(account)) }
+        return sealed
+    }
+
+    /// What a refresh response renews. The account stays signed in when its claims are not renewed.
+    func seal(refreshed tokens: NewTokens, of account: AccountKey) throws(StoreError) -> RenewedTokens {
+        var tokens = tokens
+        // In another tenant a guest is somebody else to the ID token: the account's own claims stay.
+        let claims = tokens.tenant == nil ? tokens.idTokenClaims : nil
+        if claims == nil { tokens.idToken = nil }
+        var sealed = try seal(tokens, of: account)
+        guard let claims else { return sealed }
+        sealed.claims = try seal(claims, for: .claims(account))
+        sealed.username = tokens.username
+        sealed.name = tokens.name
+        return sealed
+    }
+
+    private func accessToken(_ tokens: NewTokens, of account: AccountKey) throws(StoreError) -> AccessTokenRow? {
+        guard let accessToken = tokens.accessToken else { return nil }
+        let tenant = tokens.tenant ?? ""
+        let requested = tokens.requestedScopes.description
+        return AccessTokenRow(
+            account: account, tenant: tenant, requestedScopes: requested,
+            grantedScopes: tokens.grantedScopes.description,
+            declinedScopes: tokens.declinedScopes.joined(separator: " "), expiresAt: tokens.expiresOn.milliseconds,
+            refreshAt: tokens.refreshOn?.milliseconds,
+            token: try seal(accessToken, for: .accessToken(account, tenant: tenant, scopes: requested)))
+    }
+}
+
+/// What of an attempt is sealed.
+struct AttemptSecrets: Codable {
+    var nonce: String
+    var codeVerifier: String
+    var attributes: [String: String]
+}

@@ -1,0 +1,269 @@
+import Foundation
+
+/// A place where sessions live.
+///
+/// Each verb is one transaction: when it returns, what it did outlives a crash; when it throws, it did nothing. What a verb
+/// decides from a row is ``SignInRules``'s word, asked inside the transaction. A verb is never cancelled half-way. No
+/// secret passes: values are sealed, ids, states and codes are hashes.
+///
+/// Every verb throws `StoreError.unavailable` when the place cannot be used now, also after `close()`; it may work again
+/// later. `now` is in milliseconds since 1970.
+package protocol StoreBackend: Sendable {
+    /// What messages to the operator call it.
+    var name: String { get }
+
+    // MARK: Sessions
+
+    /// - Returns: the session with this id; nil when there is none. It may be over.
+    func session(withID idHash: SHA256Hash) async throws(StoreError) -> SealedSession?
+    /// - Returns: the session with this key; nil when there is none. It may be over.
+    func session(_ key: SessionKey) async throws(StoreError) -> SealedSession?
+
+    // MARK: Sign-in
+
+    /// Stores an attempt: in the session of `cookie` when it lives, else in a new one with the id `fresh`.
+    ///
+    /// - Returns: the session, and whether it is a new one.
+    /// - Throws: `noRoom` for somebody without an account when newcomers take up as much as they may.
+    func begin(_ attempt: BeginningAttempt, _ rules: SignInRules, now: Int64)
+        async throws(StoreError) -> (session: SessionKey, isNew: Bool)
+    /// Does what ``SignInRules/decide(_:in:_:now:)`` says about a callback.
+    ///
+    /// - Returns: the decision, and the attempt as it was before, but in the session that it now belongs to.
+    func consume(_ callback: ArrivedCallback, _ rules: SignInRules, now: Int64)
+        async throws(StoreError) -> (decision: CallbackDecision, attempt: AttemptRow?)
+    /// Ends an attempt well: stores the account with its tokens, makes it current, and gives the session another id.
+    ///
+    /// - Throws: `attemptNotPending` unless the attempt is being redeemed.
+    func complete(_ completion: Completion, now: Int64) async throws(StoreError)
+    /// Marks an attempt as failed, unless it was completed.
+    func fail(state: SHA256Hash, now: Int64) async throws(StoreError)
+    /// - Returns: whether there is an attempt with this state that began at `earliest` or later.
+    func hasAttempt(state: SHA256Hash, begunSince earliest: Int64) async throws(StoreError) -> Bool
+
+    // MARK: Accounts
+
+    /// - Returns: the account's sealed refresh token; nil when there is none.
+    func refreshToken(of account: AccountKey) async throws(StoreError) -> Data?
+    /// - Returns: the account's sealed ID token; nil when there is none.
+    func idToken(of account: AccountKey) async throws(StoreError) -> Data?
+    /// Stores a refresh response, and forgets that the provider wanted the person.
+    ///
+    /// - Throws: `noSuchSession` when the account is not signed in.
+    func replaceTokens(of account: AccountKey, with tokens: RenewedTokens, now: Int64) async throws(StoreError)
+    /// Remembers that the provider wants the person.
+    ///
+    /// - Parameter refreshToken: the sealed refresh token that must still be stored; nil for any.
+    /// - Returns: false when another refresh token is stored; nothing is changed then.
+    /// - Throws: `noSuchSession` when the account is not signed in.
+    func markNeedsInteraction(
+        _ account: AccountKey, reason: String, claims: String?, ifRefreshTokenIs refreshToken: Data?
+    ) async throws(StoreError) -> Bool
+    /// Signs the account out, also when it was before, and gives the session the id `fresh`.
+    ///
+    /// - Throws: `noSuchSession` when there is no such session.
+    func remove(_ account: AccountKey, keepAsPrevious: Bool, fresh: SHA256Hash, now: Int64) async throws(StoreError)
+    /// Ends the account; the session's id stays. Does nothing when it was signed out before.
+    func drop(_ account: AccountKey) async throws(StoreError)
+    /// Makes the account the one that its application's page shows.
+    ///
+    /// - Throws: `noSuchSession` when the account is not signed in.
+    func makeCurrent(_ account: AccountKey) async throws(StoreError)
+    /// Ends the accounts that the provider signs out, and sessions that are left without one.
+    ///
+    /// - Returns: the accounts; nil when the logout token was used before.
+    func endAccounts(_ logout: ProviderLogout) async throws(StoreError) -> [EndedAccountRow]?
+
+    // MARK: Administration
+
+    /// - Returns: the sessions after one, in the order of their keys.
+    func list(after: SessionKey?, limit: Int) async throws(StoreError) -> [SessionSummary]
+    /// Ends some sessions.
+    ///
+    /// - Returns: those that it ended.
+    func revoke(_ which: Revocation) async throws(StoreError) -> [SessionKey]
+    /// Counts the sessions: looks at all of them.
+    func counts() async throws(StoreError) -> SessionStore.Counts
+
+    // MARK: Upkeep
+
+    /// Notes when sessions were last used, as far as it knows no later use.
+    func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError)
+    /// Deletes sessions that are over, one small step in the order of their keys; those in which somebody is at the
+    /// provider are emptied. Decides again when it deletes: a session may have been used meanwhile.
+    func purgeSessions(after: SessionKey?, _ rules: SignInRules, now: Int64) async throws(StoreError) -> PurgeStep
+    /// Deletes attempts that are over, the sessions that end with them, and the logout tokens that have ended; one small
+    /// step.
+    func purgeAttempts(_ rules: SignInRules, now: Int64) async throws(StoreError) -> PurgeStep
+    /// One small step of the place's own housekeeping.
+    ///
+    /// - Returns: whether there is more to do.
+    func tidyUp() async throws(StoreError) -> Bool
+
+    // MARK: Health
+
+    /// Writes something, to see that it can.
+    func confirmWritable(now: Int64) async throws(StoreError)
+    /// How long ago the last write was stored; nil when that failed, or there was none.
+    var sinceLastWrite: Duration? { get }
+    /// - Parameter reserve: how many bytes should be free; where there is little space in all, a tenth of that.
+    /// - Returns: whether less is free. It may be a second old. A place that knows no such thing is never short.
+    func isShortOfSpace(reserve: Int, now: Int64) -> Bool
+
+    // MARK: Changes by others
+
+    /// How long what was read is taken for granted; nil where `changeMark()` is enough to know of changes by others.
+    var trust: Duration? { get }
+
+    /// The mark before anything was read.
+    var openingMark: ChangeMark? { get }
+    /// - Returns: a mark that is another one when somebody else has changed something; nil when that cannot be told now.
+    func changeMark() async -> ChangeMark?
+
+    // MARK: Sealing keys
+
+    /// - Returns: how many values each key seals.
+    func sealedCounts() async throws(StoreError) -> [KeyRing.KeyID: Int]
+    /// Notes a key with which values are sealed from now on, so that its loss is noticed when the place is opened.
+    func note(sealingKey: KeyRing.KeyID) async throws(StoreError)
+    /// Forgets keys that seal nothing any more.
+    func forget(sealingKeys: Set<KeyRing.KeyID>) async throws(StoreError)
+    /// Looks for values that another key than `key` sealed; one small step.
+    ///
+    /// - Returns: the values, and where to go on; nil at the end.
+    func values(notSealedBy key: KeyRing.KeyID, from cursor: StoreCursor) async throws(StoreError) -> SealedValues?
+    /// Puts values sealed anew in the place of the old ones. One that was renewed meanwhile stays.
+    ///
+    /// - Returns: how many were replaced.
+    func replace(_ values: [ResealedValue]) async throws(StoreError) -> Int
+
+    /// Refuses new work, waits for what is under way and closes the place.
+    func close() async
+}
+
+/// A sign-in to be stored.
+package struct BeginningAttempt: Sendable {
+    package var state: SHA256Hash
+    package var app: String
+    package var returnTo: String
+    package var prompt: String?
+    package var requestedScopes: String
+    package var expectedAccountID: String?
+    package var sealed: Data
+    /// What it takes up, in bytes.
+    package var weight: Int64
+    /// The browser's session, if it has a cookie.
+    package var cookie: SHA256Hash?
+    /// The id of a new session.
+    package var fresh: SHA256Hash
+    /// Why nobody without an account may begin now; nil when they may.
+    package var refusal: StoreError?
+
+    /// The row that it becomes.
+    package func row(in session: SessionKey, isNew: Bool, now: Int64) -> AttemptRow {
+        AttemptRow(
+            session: session, begunIDHash: isNew ? fresh : cookie ?? fresh, app: app, returnTo: returnTo,
+            prompt: prompt, requestedScopes: requestedScopes, expectedAccountID: expectedAccountID, begunAt: now,
+            sealed: sealed)
+    }
+}
+
+/// What came back from the provider, and from which browser.
+package struct ArrivedCallback: Sendable {
+    package var state: SHA256Hash
+    /// nil for an error response.
+    package var code: SHA256Hash?
+    package var cookie: SHA256Hash?
+    /// The session's next id, or that of a new session.
+    package var fresh: SHA256Hash
+}
+
+/// A sign-in that ends well.
+package struct Completion: Sendable {
+    package var state: SHA256Hash
+    /// The session's next id.
+    package var fresh: SHA256Hash
+    /// nil when the attempt brings no account.
+    package var account: AccountRow?
+    package var tokens = RenewedTokens()
+}
+
+/// Whom the provider signs out: the accounts of the issuer with this session id, or subject, or both (OpenID Connect
+/// Back-Channel Logout section 2.6).
+package struct ProviderLogout: Sendable {
+    package var issuer: String
+    package var sid: String?
+    package var subject: String?
+    /// The logout token, which is good once; nil when there is none.
+    package var token: (hash: SHA256Hash, endsAt: Int64)?
+
+    /// Whether an account is meant.
+    package func names(_ account: AccountRow) -> Bool {
+        guard sid != nil || subject != nil else { return false }
+        return account.issuer == issuer && (sid == nil || account.sid == sid)
+            && (subject == nil || account.subject == subject)
+    }
+}
+
+/// Which sessions a person ends.
+package enum Revocation: Sendable {
+    case one(SessionKey)
+    /// Those in which somebody of this name is signed in, whatever its case (of ASCII letters).
+    case username(String)
+    /// So many.
+    case any(limit: Int)
+}
+
+/// One step of a purge.
+package struct PurgeStep: Sendable {
+    /// The sessions that it deleted or emptied.
+    package var ended: [SessionKey]
+    /// Where the next step begins; nil when there is none.
+    package var next: SessionKey?
+    /// Whether another step may find more.
+    package var isMore: Bool
+
+    package init(ended: [SessionKey], next: SessionKey? = nil, isMore: Bool) {
+        self.ended = ended
+        self.next = next
+        self.isMore = isMore
+    }
+}
+
+/// See ``StoreBackend/changeMark()``.
+package struct ChangeMark: Sendable, Equatable {
+    private let value: Int64
+    package init(_ value: Int64) { self.value = value }
+}
+
+/// A place in a walk through all that is kept. Each backend writes and reads its own.
+package struct StoreCursor: Sendable, Equatable {
+    package let text: String
+    package init(_ text: String) { self.text = text }
+    /// Where each walk begins.
+    package static let beginning = StoreCursor("")
+}
+
+/// What a step of such a walk found.
+package struct SealedValues: Sendable {
+    package var values: [(place: SealedPlace, sealed: Data)]
+    package var next: StoreCursor
+
+    package init(values: [(place: SealedPlace, sealed: Data)], next: StoreCursor) {
+        self.values = values
+        self.next = next
+    }
+}
+
+/// A value to be put in the place of another.
+package struct ResealedValue: Sendable {
+    package var place: SealedPlace
+    package var old: Data
+    package var new: Data
+
+    package init(place: SealedPlace, old: Data, new: Data) {
+        self.place = place
+        self.old = old
+        self.new = new
+    }
+}

@@ -1,0 +1,184 @@
+import Foundation
+
+// What a backend keeps. Secrets are sealed and what is looked up is hashed before a backend sees it. Times are
+// milliseconds since 1970.
+
+/// A session, as far as its life is decided by it.
+package struct SessionRow: Sendable, Equatable {
+    package var key: SessionKey
+    package var idHash: SHA256Hash
+    package var createdAt: Int64
+    package var lastSeenAt: Int64
+    package var hasAccounts: Bool
+    /// Whether it keeps the name of somebody who was signed in before.
+    package var remembersSomebody: Bool
+    /// When the latest sign-in that is kept began.
+    package var lastAttemptAt: Int64?
+
+    package init(
+        key: SessionKey, idHash: SHA256Hash, createdAt: Int64, lastSeenAt: Int64, hasAccounts: Bool,
+        remembersSomebody: Bool, lastAttemptAt: Int64?
+    ) {
+        self.key = key
+        self.idHash = idHash
+        self.createdAt = createdAt
+        self.lastSeenAt = lastSeenAt
+        self.hasAccounts = hasAccounts
+        self.remembersSomebody = remembersSomebody
+        self.lastAttemptAt = lastAttemptAt
+    }
+}
+
+/// Everything of a session that pages need, read at one moment.
+package struct SealedSession: Sendable {
+    package var row: SessionRow
+    /// In the order of their first sign-in.
+    package var accounts: [AccountRow]
+    /// In the order in which they came.
+    package var tokens: [AccessTokenRow]
+    /// By application.
+    package var previousUsernames: [String: String]
+
+    package init(
+        row: SessionRow, accounts: [AccountRow], tokens: [AccessTokenRow], previousUsernames: [String: String]
+    ) {
+        self.row = row
+        self.accounts = accounts
+        self.tokens = tokens
+        self.previousUsernames = previousUsernames
+    }
+}
+
+/// An account; see ``Account`` for the properties.
+package struct AccountRow: Sendable, Equatable {
+    package var key: AccountKey
+    package var username: String
+    package var name: String?
+    package var tenantID: String?
+    package var environment: String
+    package var objectID: String?
+    package var issuer: String
+    package var subject: String
+    package var sid: String?
+    package var policy: String?
+    package var isCurrent: Bool
+    package var needsInteraction: String?
+    package var interactionClaims: String?
+    package var signedInAt: Int64
+    /// Sealed.
+    package var claims: Data
+
+    package init(
+        key: AccountKey, username: String, name: String?, tenantID: String?, environment: String, objectID: String?,
+        issuer: String, subject: String, sid: String?, policy: String?, isCurrent: Bool, needsInteraction: String?,
+        interactionClaims: String?, signedInAt: Int64, claims: Data
+    ) {
+        self.key = key
+        self.username = username
+        self.name = name
+        self.tenantID = tenantID
+        self.environment = environment
+        self.objectID = objectID
+        self.issuer = issuer
+        self.subject = subject
+        self.sid = sid
+        self.policy = policy
+        self.isCurrent = isCurrent
+        self.needsInteraction = needsInteraction
+        self.interactionClaims = interactionClaims
+        self.signedInAt = signedInAt
+        self.claims = claims
+    }
+}
+
+/// An access token. `tenant` and `requestedScopes` name it within its account.
+package struct AccessTokenRow: Sendable, Equatable {
+    package var account: AccountKey
+    /// Empty for the tenant in which the account signed in.
+    package var tenant: String
+    /// As ``ScopeSet/description`` has them.
+    package var requestedScopes: String
+    package var grantedScopes: String
+    /// Set apart by spaces, in the request's spelling.
+    package var declinedScopes: String
+    package var expiresAt: Int64
+    package var refreshAt: Int64?
+    /// Sealed.
+    package var token: Data
+
+    package init(
+        account: AccountKey, tenant: String, requestedScopes: String, grantedScopes: String, declinedScopes: String,
+        expiresAt: Int64, refreshAt: Int64?, token: Data
+    ) {
+        self.account = account
+        self.tenant = tenant
+        self.requestedScopes = requestedScopes
+        self.grantedScopes = grantedScopes
+        self.declinedScopes = declinedScopes
+        self.expiresAt = expiresAt
+        self.refreshAt = refreshAt
+        self.token = token
+    }
+}
+
+/// What a token response renews; nil leaves what is stored.
+package struct RenewedTokens: Sendable {
+    package var accessToken: AccessTokenRow?
+    /// Sealed.
+    package var refreshToken: Data?
+    /// Sealed.
+    package var idToken: Data?
+    /// Sealed.
+    package var claims: Data?
+    package var username: String?
+    package var name: String?
+}
+
+/// A sign-in that has left for the provider.
+package struct AttemptRow: Sendable, Equatable {
+    package var session: SessionKey
+    /// The id that the session had when the browser left.
+    package var begunIDHash: SHA256Hash
+    package var app: String
+    package var returnTo: String
+    package var prompt: String?
+    /// Set apart by spaces.
+    package var requestedScopes: String
+    package var expectedAccountID: String?
+    package var begunAt: Int64
+    /// Sealed; nil once it is consumed.
+    package var sealed: Data?
+    package var consumedAt: Int64?
+    /// Of the callback that consumed it; nil for an error response.
+    package var codeHash: SHA256Hash?
+    package var failedAt: Int64?
+    package var completedAt: Int64?
+    /// The id that its completion gave the session.
+    package var issuedIDHash: SHA256Hash?
+
+    package init(
+        session: SessionKey, begunIDHash: SHA256Hash, app: String, returnTo: String, prompt: String?,
+        requestedScopes: String, expectedAccountID: String?, begunAt: Int64, sealed: Data?
+    ) {
+        self.session = session
+        self.begunIDHash = begunIDHash
+        self.app = app
+        self.returnTo = returnTo
+        self.prompt = prompt
+        self.requestedScopes = requestedScopes
+        self.expectedAccountID = expectedAccountID
+        self.begunAt = begunAt
+        self.sealed = sealed
+    }
+}
+
+/// An account that the provider has signed out.
+package struct EndedAccountRow: Sendable {
+    package var key: AccountKey
+    package var environment: String
+
+    package init(key: AccountKey, environment: String) {
+        self.key = key
+        self.environment = environment
+    }
+}

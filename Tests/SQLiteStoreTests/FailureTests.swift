@@ -1,0 +1,354 @@
+import Foundation
+import GRDB
+import Glibc
+import StoreTesting
+import Testing
+
+@testable import SQLiteStore
+@testable import SessionStore
+
+/// The disk is full, the file read-only, the write lock taken: nobody is signed out, and it ends by itself.
+@Suite struct FailureTests {
+    /// What must hold while nothing can be written, and again afterwards.
+    func survives(
+        _ store: SessionStore, _ clock: StoreClock, smallWritesMayFit: Bool = false,
+        break breakIt: () async throws -> Void,
+        mend: () async throws -> Void
+    ) async throws {
+        let cached = try await store.signIn("adele", at: clock)
+        let uncached = try await store.signIn("megan", at: clock)
+        let waiting = try await store.beginSignIn(.sample(state: "waiting"), cookie: nil).sessionID
+        let consumed = try await store.beginSignIn(.sample(state: "consumed"), cookie: nil).sessionID
+        let attempt = try await store.consume("consumed", cookie: consumed)
+        let key = try #require(try await store.session(cached)?.key)
+
+        try await breakIt()
+        var refusals: [String: Bool] = [:]
+        func record(_ name: String, _ body: () async throws -> Void) async {
+            do {
+                try await body()
+            } catch {
+                refusals[name] = (error as? StoreError)?.isUnavailable
+            }
+        }
+        await record("begin") { _ = try await store.beginSignIn(.sample(state: "new"), cookie: nil) }
+        await record("consume") { _ = try await store.consumeAttempt(state: "waiting", code: "c", cookie: waiting) }
+        await record("complete") {
+            _ = try await store.completeSignIn(attempt, account: .sample("lee"), tokens: .sample("l", at: clock))
+        }
+        await record("refresh") {
+            try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: .sample("r", at: clock))
+        }
+        await record("sign out") {
+            _ = try await store.removeAccount(key, app: "ios", accountID: "adele.tenant", keepAsPrevious: true)
+        }
+        #expect(
+            refusals == [
+                "begin": true, "consume": true, "complete": true, "refresh": true, "sign out": true,
+            ])
+        if !smallWritesMayFit {
+            await #expect(throws: StoreError.self) { try await store.purgeExpired() }
+            #expect(await !store.probeWritable())
+        }
+        #expect(store.cachedSession(cached).session != nil)
+        #expect(try await store.session(uncached)?.currentAccount(for: "ios")?.id == "megan.tenant")
+
+        try await mend()
+        #expect(await store.probeWritable())
+        #expect(try await store.consumeAttempt(state: "waiting", code: "c", cookie: waiting).name == "attempt")
+        let completed = try await store.completeSignIn(
+            attempt, account: .sample("lee"), tokens: .sample("l", at: clock))
+        #expect(try await store.session(completed) != nil)
+        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: .sample("r", at: clock))
+        // What was used while it could not be written is written now.
+        _ = try await store.purgeExpired()
+        #expect(try await store.list().first { $0.key == key }?.lastSeenAt == clock.now)
+        #expect(try await store.session(cached) != nil)
+    }
+
+    @Test func aDatabaseThatMayNotGrow() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        try await store.sqlite.database.onWriter { db in
+            let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            try db.execute(sql: "PRAGMA max_page_count = \(pages)")
+        }
+        var error: StoreError?
+        var states: [String] = []
+        while error == nil && states.count < 1000 {
+            let state = "s\(states.count)"
+            do {
+                _ = try await store.beginSignIn(.sample(state: state), cookie: nil)
+                states.append(state)
+            } catch let refusal {
+                error = refusal
+            }
+        }
+        #expect(error == .unavailable("\(fixture.path): database or disk is full (SQLite 13)"))
+        #expect(try await store.session(id) != nil)
+        try await store.sqlite.database.onWriter { db in try db.execute(sql: "PRAGMA max_page_count = 1000000") }
+        _ = try await store.beginSignIn(.sample(state: "afterwards"), cookie: nil)
+        #expect(try await store.list().count == 1 + states.count + 1)
+        await store.close()
+    }
+
+    @Test func aDatabaseThatIsReadOnly() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        try await survives(store, fixture.clock) {
+            fixture.clock.advance(by: .seconds(5))
+            try await store.sqlite.database.onWriter { db in try db.execute(sql: "PRAGMA query_only = 1") }
+        } mend: {
+            try await store.sqlite.database.onWriter { db in try db.execute(sql: "PRAGMA query_only = 0") }
+        }
+        await store.close()
+    }
+
+    @Test func aDatabaseThatAnotherProcessHasLocked() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        let outsider = try fixture.outsider()
+        try await survives(store, fixture.clock) {
+            fixture.clock.advance(by: .seconds(5))
+            try await outsider.writeWithoutTransaction { db in try db.beginTransaction(.immediate) }
+        } mend: {
+            try await outsider.writeWithoutTransaction { db in try db.rollback() }
+        }
+        await store.close()
+    }
+
+    /// A real full disk: a small file system in memory. Only root may mount it.
+    @Test(.enabled(if: geteuid() == 0 && Mount.works)) func aFullDisk() async throws {
+        let fixture = try StoreFixture()
+        try Mount.tmpfs(at: fixture.folder, options: "size=4m")
+        defer { Mount.unmount(fixture.folder) }
+        let store = try fixture.open()
+        let filler = fixture.folder + "/filler"
+        // The log has grown by what the refused writes got in: a write of one page finds room there.
+        try await survives(store, fixture.clock, smallWritesMayFit: true) {
+            fixture.clock.advance(by: .seconds(5))
+            let descriptor = open(filler, O_WRONLY | O_CREAT, 0o600)
+            let zeros = [UInt8](repeating: 0, count: 4096)
+            while write(descriptor, zeros, zeros.count) > 0 {}
+            close(descriptor)
+        } mend: {
+            unlink(filler)
+        }
+        await store.close()
+    }
+
+    @Test(.enabled(if: geteuid() == 0 && Mount.works)) func aReadOnlyDiskAtStart() async throws {
+        let fixture = try StoreFixture()
+        try Mount.tmpfs(at: fixture.folder, options: "size=4m")
+        defer { Mount.unmount(fixture.folder) }
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        await store.close()
+        try Mount.remount(fixture.folder, readOnly: true)
+        let refusal = StoreError.unavailable("the database \(fixture.path) cannot be written: Read-only file system")
+        #expect(throws: refusal) { try fixture.open() }
+        try Mount.remount(fixture.folder, readOnly: false)
+        let again = try fixture.open()
+        #expect(try await again.session(id) != nil)
+        await again.close()
+    }
+
+    @Test func manyWaitingWritersAllGetTheirAnswerWhenLocked() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        let outsider = try fixture.outsider()
+        try await outsider.writeWithoutTransaction { db in try db.beginTransaction(.immediate) }
+        let refused = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<500 {
+                group.addTask {
+                    do {
+                        _ = try await store.beginSignIn(.sample(state: "s\(number)"), cookie: nil)
+                        return false
+                    } catch {
+                        return (error as? StoreError)?.isUnavailable == true
+                    }
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(refused == 500)
+        try await outsider.writeWithoutTransaction { db in try db.rollback() }
+        _ = try await store.beginSignIn(.sample(state: "afterwards"), cookie: nil)
+        await store.close()
+    }
+
+    @Test func oneRefusedWriteDoesNotUndoTheOthersInItsTransaction() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        _ = try await store.beginSignIn(.sample(state: "same"), cookie: nil)
+        let outcomes = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<100 {
+                group.addTask {
+                    // Every second one repeats a state: a constraint refuses it.
+                    let state = number.isMultiple(of: 2) ? "s\(number)" : "same"
+                    return (try? await store.beginSignIn(.sample(state: state), cookie: nil)) != nil
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+        #expect(outcomes == [true: 50, false: 50])
+        #expect(try await store.list().count == 51)
+        await store.close()
+    }
+
+    @Test func aClosedStoreRefuses() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        await store.close()
+        await #expect(throws: StoreError.unavailable("\(fixture.path) is closed")) { try await store.session(id) }
+        await #expect(throws: StoreError.unavailable("\(fixture.path) is closed")) {
+            try await store.beginSignIn(.sample(state: "s"), cookie: nil)
+        }
+        #expect(await !store.probeWritable())
+        await store.close()
+    }
+
+    @Test func aCancelledCallerDoesNotLoseItsWrite() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await store.signIn("adele", at: fixture.clock)
+        }
+        let id = try await task.value
+        #expect(try await store.session(id) != nil)
+        await store.close()
+    }
+}
+
+/// Files that are not a database of ours, or not of this version.
+@Suite struct OpeningTests {
+    func error(_ fixture: StoreFixture) throws -> StoreError? {
+        do {
+            _ = try fixture.open()
+            return nil
+        } catch let error as StoreError {
+            return error
+        }
+    }
+
+    @Test func aDatabaseOfANewerVersionIsRefusedAndLeftAlone() async throws {
+        let fixture = try StoreFixture()
+        await (try fixture.open()).close()
+        try await fixture.outsider().write { db in
+            try db.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('99: from the future')")
+        }
+        let error = try error(fixture)
+        guard case .newerSchema(let reason) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains("newer version of companion"))
+    }
+
+    /// What a kill during the first start leaves behind.
+    @Test(arguments: ["", "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)"])
+    func aFirstStartThatWasCutOffIsTakenUp(_ sql: String) async throws {
+        let fixture = try StoreFixture()
+        try await fixture.outsider().write { db in try db.execute(sql: sql) }
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        #expect(try await store.session(id) != nil)
+        await store.close()
+    }
+
+    @Test func anotherApplicationsDatabaseIsRefused() async throws {
+        let fixture = try StoreFixture()
+        try await fixture.outsider().write { db in try db.execute(sql: "CREATE TABLE session (theirs)") }
+        #expect(
+            try error(fixture)
+                == .corrupt("\(fixture.path) is another application's database. Choose another file."))
+    }
+
+    @Test func aFileThatIsNoDatabaseIsRefused() throws {
+        let fixture = try StoreFixture()
+        try Data(repeating: 65, count: 8192).write(to: URL(fileURLWithPath: fixture.path))
+        guard case .corrupt = try error(fixture) else {
+            Issue.record("not refused as damaged")
+            return
+        }
+    }
+
+    @Test func theCommandLineCanLookWhileTheWriteLockIsHeld() async throws {
+        let fixture = try StoreFixture()
+        let server = try fixture.open()
+        try await server.signIn("adele", at: fixture.clock)
+        let outsider = try fixture.outsider()
+        try await outsider.writeWithoutTransaction { db in try db.beginTransaction(.immediate) }
+        let commandLine = try fixture.open()
+        #expect(try await commandLine.list().count == 1)
+        try await outsider.writeWithoutTransaction { db in try db.rollback() }
+        await commandLine.close()
+        await server.close()
+    }
+
+    @Test func aMissingFolderIsNamed() throws {
+        let fixture = try StoreFixture()
+        let ring = try KeyRing.load(orCreateAt: fixture.keyPath)
+        let path = fixture.folder + "/missing/companion.sqlite"
+        #expect(throws: StoreError.unavailable("the database \(path) cannot be made: No such file or directory")) {
+            try SQLiteStore(path: path, keyRing: ring)
+        }
+    }
+
+    @Test func theFileSyncsEveryCommitAndEnforcesForeignKeys() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        let pragmas = try await store.sqlite.database.onWriter { db in
+            try ["journal_mode", "synchronous", "foreign_keys", "busy_timeout"].map { name in
+                try String.fetchOne(db, sql: "PRAGMA \(name)")
+            }
+        }
+        #expect(pragmas == ["wal", "2", "1", "300"])
+        await store.close()
+    }
+}
+
+/// Mounting for the tests of a real full and a real read-only disk.
+enum Mount {
+    static let works: Bool = {
+        let folder = NSTemporaryDirectory() + "companion-mount-\(getpid())"
+        try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        guard (try? tmpfs(at: folder, options: "size=1m")) != nil else { return false }
+        unmount(folder)
+        return true
+    }()
+
+    static func tmpfs(at folder: String, options: String) throws {
+        guard mount("tmpfs", folder, "tmpfs", 0, options) == 0 else { throw POSIXError(.EPERM) }
+    }
+
+    static func remount(_ folder: String, readOnly: Bool) throws {
+        let flags = UInt(MS_REMOUNT) | (readOnly ? UInt(MS_RDONLY) : 0)
+        guard mount("tmpfs", folder, "tmpfs", flags, nil) == 0 else { throw POSIXError(.EPERM) }
+    }
+
+    static func unmount(_ folder: String) {
+        umount2(folder, Int32(MNT_DETACH))
+    }
+}
+
+extension SessionStore {
+    /// Its backend.
+    var sqlite: SQLiteStore {
+        guard let store = backend as? SQLiteStore else { preconditionFailure("opened with another backend") }
+        return store
+    }
+}
+
+extension StoreDatabase {
+    /// The writer's connection, to put it into a state that a disk or another process would.
+    func onWriter<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            pool.asyncWriteWithoutTransaction { db in continuation.resume(with: Result { try body(db) }) }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import GRDB
+import StoreTesting
+import Testing
+
+@testable import SQLiteStore
+@testable import SessionStore
+
+@Suite struct LoadTests {
+    @Test func concurrentSignInsShareTheirTransactions() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        let ids = try await withThrowingTaskGroup(of: SessionID.self) { group in
+            for number in 0..<200 { group.addTask { try await store.signIn("user\(number)", at: fixture.clock) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(ids).count == 200)
+        for id in ids { #expect(try await store.session(id)?.accounts.count == 1) }
+        await store.close()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whatArrivesDuringATransactionSharesTheNext() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        let commits = store.sqlite.database.commitCount
+        let (isHeld, arrived, isReleased) = (Locked(false), Locked(0), DispatchSemaphore(value: 0))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await store.sqlite.database.write { _ in
+                    isHeld.withLock { $0 = true }
+                    _ = isReleased.wait(timeout: .now() + 30)
+                }
+            }
+            while !isHeld.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+            for number in 0..<200 {
+                group.addTask {
+                    arrived.withLock { $0 += 1 }
+                    _ = try await store.beginSignIn(.sample(state: "state-\(number)"), cookie: nil)
+                }
+            }
+            while arrived.withLock({ $0 }) < 200 { try await Task.sleep(for: .milliseconds(1)) }
+            isReleased.signal()
+            try await group.waitForAll()
+        }
+        // The transaction that was held, one for all, and one for the few that had only just been counted.
+        #expect(store.sqlite.database.commitCount - commits <= 3)
+        await store.close()
+    }
+
+    @Test func oneSessionAmong100000IsFoundByItsIndex() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        try await fixture.outsider().write { db in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100000)
+                    INSERT INTO session (id_hash, created_at, last_seen_at)
+                        SELECT randomblob(32), created_at, last_seen_at FROM numbers, (SELECT * FROM session WHERE key = 1);
+                    INSERT INTO account (session, app, id, username, environment, issuer, subject, signed_in_at)
+                        SELECT key, 'ios', 'u.t', 'u@contoso.example', 'e', 'i', 's', 0 FROM session WHERE key > 1;
+                    INSERT INTO account_secret (account, claims, refresh_token)
+                        SELECT key, randomblob(800), randomblob(1200) FROM account WHERE key > 1;
+                    """)
+        }
+        _ = await store.noticeOutsideChanges(since: ChangeMark(-1))
+        #expect(try await store.session(id)?.currentAccount(for: "ios")?.id == "adele.tenant")
+        let plans = try await fixture.outsider().read { db in
+            try [
+                "SELECT \(SessionRow.columns) FROM session WHERE id_hash = x'00'",
+                "SELECT * FROM account JOIN account_secret ON account_secret.account = account.key WHERE session = 1",
+                "SELECT * FROM access_token JOIN account ON account.key = access_token.account WHERE session = 1",
+                "SELECT * FROM previous_account WHERE session = 1",
+                "SELECT * FROM sign_in_attempt WHERE state_hash = x'00'",
+                "SELECT * FROM account WHERE issuer = 'i' AND sid = 's'",
+                "DELETE FROM session WHERE key = 1",
+            ].flatMap { sql in try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql).map { $0["detail"] as String } }
+        }
+        #expect(plans.filter { $0.hasPrefix("SCAN") } == [])
+        #expect(try await store.list(limit: 5).count == 5)
+        await store.close()
+    }
+}

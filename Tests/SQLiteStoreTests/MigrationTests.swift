@@ -1,0 +1,113 @@
+import Foundation
+import GRDB
+import StoreTesting
+import Testing
+
+@testable import SQLiteStore
+@testable import SessionStore
+
+@Suite struct MigrationTests {
+    /// A database of the first version, with one session in it.
+    private func firstVersion(_ fixture: StoreFixture) throws {
+        let outsider = try fixture.outsider()
+        try Schema.migrator.migrate(outsider, upTo: "1: sessions, accounts, tokens, attempts")
+        try outsider.write { db in
+            try db.execute(sql: "INSERT INTO session (id_hash, created_at, last_seen_at) VALUES (x'00', 1, 1)")
+        }
+        try outsider.close()
+    }
+
+    private static let waiting = Array(Schema.migrator.migrations.dropFirst())
+
+    @Test func `a rehearsal tells what would run, and leaves the database as it is`() throws {
+        let fixture = try StoreFixture()
+        try firstVersion(fixture)
+        #expect(try SQLiteStore.pendingMigrations(databaseAt: fixture.path) == Self.waiting)
+        #expect(try SQLiteStore.rehearseMigration(databaseAt: fixture.path) == Self.waiting)
+        #expect(try SQLiteStore.pendingMigrations(databaseAt: fixture.path) == Self.waiting)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder) == ["companion.sqlite"])
+    }
+
+    @Test func `a migration runs once and keeps the sessions`() async throws {
+        let fixture = try StoreFixture()
+        try firstVersion(fixture)
+        #expect(try SQLiteStore.migrate(databaseAt: fixture.path) == Self.waiting)
+        #expect(try SQLiteStore.migrate(databaseAt: fixture.path) == [])
+        let store = try fixture.open()
+        #expect(try await store.list().count == 1)
+        await store.close()
+    }
+
+    @Test func `a database of a newer version is left alone`() async throws {
+        let fixture = try StoreFixture()
+        await (try fixture.open()).close()
+        try await fixture.outsider().write { db in
+            try db.execute(sql: "INSERT INTO grdb_migrations VALUES ('99: from the future')")
+        }
+        let path = fixture.path
+        let works: [@Sendable () throws -> [String]] = [
+            { try SQLiteStore.pendingMigrations(databaseAt: path) }, { try SQLiteStore.migrate(databaseAt: path) },
+            { try SQLiteStore.rehearseMigration(databaseAt: path) },
+        ]
+        for work in works {
+            let error = #expect(throws: StoreError.self) { try work() }
+            guard case .newerSchema = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+    }
+
+    @Test func `without a database there is nothing to migrate, and none is made`() throws {
+        let fixture = try StoreFixture()
+        #expect(!SQLiteStore.exists(databaseAt: fixture.path))
+        #expect(throws: StoreError.self) { try SQLiteStore.migrate(databaseAt: fixture.path) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder) == [])
+    }
+
+    @Test func aFileOfTheFirstVersionIsBroughtUpAndLosesNothing() async throws {
+        let fixture = try StoreFixture()
+        let ring = try KeyRing.load(orCreateAt: fixture.keyPath)
+        let sealer = Sealer(ring, storeName: fixture.path)
+        let id = SessionID(randomBytes: SessionStore.secureRandomBytes)
+        let now = fixture.clock.now.milliseconds
+        let key = AccountKey(session: SessionKey(1), app: "ios", id: "adele.tenant")
+        let pool = try DatabasePool(path: fixture.path)
+        try Schema.migrator.migrate(pool, upTo: "1: sessions, accounts, tokens, attempts")
+        try await pool.write { db in
+            try db.execute(
+                sql: "INSERT INTO session (id_hash, created_at, last_seen_at) VALUES (?, ?, ?)",
+                arguments: [id.hash.blob, now, now])
+            try db.execute(
+                sql: """
+                    INSERT INTO account (session, app, id, username, environment, issuer, subject, is_current, signed_in_at)
+                    VALUES (1, 'ios', 'adele.tenant', 'adele@contoso.example', 'localhost', 'i', 's', 1, ?)
+                    """, arguments: [now])
+            try db.execute(
+                sql: "INSERT INTO account_secret VALUES (1, ?, ?)",
+                arguments: [
+                    sealer.seal("{}", for: .claims(key)),
+                    sealer.seal("refresh-1", for: .refreshToken(key)),
+                ])
+            let place = SealedPlace.accessToken(key, tenant: "", scopes: "user.read")
+            try db.execute(
+                sql: """
+                    INSERT INTO access_token (account, requested_scopes, granted_scopes, expires_at, token)
+                    VALUES (1, 'user.read', 'user.read', ?, ?)
+                    """, arguments: [now + 3_600_000, sealer.seal("access-1", for: place)])
+        }
+        try pool.close()
+
+        let store = try fixture.open()
+        let session = try #require(try await store.session(id))
+        let account = try #require(session.currentAccount(for: "ios"))
+        #expect(account.policy == nil)
+        #expect(try await store.refreshToken(session.key, app: "ios", accountID: account.id) == "refresh-1")
+        #expect(try await store.idToken(session.key, app: "ios", accountID: account.id) == nil)
+        let token = try await store.accessToken(
+            session.key, app: "ios", accountID: account.id, scopes: ["user.read"])
+        #expect(token?.secret == "access-1")
+        #expect(token?.declinedScopes == [])
+        await store.close()
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import GRDB
+import StoreTesting
+import Testing
+
+@testable import SQLiteStore
+@testable import SessionStore
+
+/// The file gives space back to the disk.
+@Suite struct SpaceTests {
+    private func pragma(_ fixture: StoreFixture, _ name: String) async throws -> Int? {
+        try await fixture.outsider().read { db in try Int.fetchOne(db, sql: "PRAGMA \(name)") }
+    }
+
+    private func fill(_ store: SessionStore, _ count: Int) async throws {
+        for number in 0..<count {
+            var attempt = NewSignInAttempt.sample(state: "s\(number)")
+            attempt.attributes["claims"] = String(repeating: "c", count: 2048)
+            _ = try await store.beginSignIn(attempt, cookie: nil)
+        }
+    }
+
+    @Test func `after a purge the file shrinks in small steps, and keeps a megabyte for what comes next`() async throws
+    {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        try await fill(store, 1500)
+        let before = try #require(try await pragma(fixture, "page_count"))
+        fixture.clock.advance(by: .seconds(1921))
+        var progress = UpkeepProgress(ring: store.sealer.ring)
+        progress.written -= .seconds(61)
+        progress = await store.upkeepRound(progress)
+        #expect(try await store.list().isEmpty)
+        let after = try #require(try await pragma(fixture, "page_count"))
+        #expect(before - after == 256, "one step for each round")
+        var rounds = 1
+        while progress.isTidying, rounds < 100 {
+            progress = await store.upkeepRound(progress)
+            rounds += 1
+        }
+        let free = try #require(try await pragma(fixture, "freelist_count"))
+        #expect(free == 256)
+        #expect(try await pragma(fixture, "page_count") ?? 0 < before / 3)
+        #expect(rounds > 3)
+        let open = try #require(FileAccess.size(fixture.path))
+        #expect(open < before / 3 * 4096, "while the server runs")
+        // Nothing is left to do: no further write.
+        let commits = store.sqlite.database.commitCount
+        #expect(try await !store.backend.tidyUp())
+        #expect(store.sqlite.database.commitCount == commits)
+        await store.close()
+        let found = try await fixture.outsider().read { db in try Schema.damage(db) }
+        #expect(found == [])
+    }
+
+    @Test func `a file from before is rewritten once, keeps its sessions, and gives space back from then on`()
+        async throws
+    {
+        let fixture = try StoreFixture()
+        let outsider = try fixture.outsider()
+        try Schema.migrator.migrate(outsider, upTo: "2: ID tokens, user flows, tokens by tenant")
+        try outsider.close()
+        var store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        try await fill(store, 600)
+        fixture.clock.advance(by: .seconds(1921))
+        _ = try await store.purgeExpired()
+        #expect(try await pragma(fixture, "auto_vacuum") == 0)
+        let commits = store.sqlite.database.commitCount
+        #expect(try await !store.backend.tidyUp())
+        #expect(store.sqlite.database.commitCount == commits, "nothing is tried in vain")
+        await store.close()
+
+        let size = try #require(FileAccess.size(fixture.path))
+        #expect(try SQLiteStore.rewrite(databaseAt: fixture.path))
+        #expect(try #require(FileAccess.size(fixture.path)) < size / 3)
+        #expect(try await pragma(fixture, "auto_vacuum") == 2)
+        #expect(try !SQLiteStore.rewrite(databaseAt: fixture.path))
+        store = try fixture.open()
+        #expect(try await store.session(id)?.currentAccount(for: "ios")?.id == "adele.tenant")
+        await store.close()
+    }
+
+    @Test func `a new file gives space back`() async throws {
+        let fixture = try StoreFixture()
+        await (try fixture.open()).close()
+        #expect(try await pragma(fixture, "auto_vacuum") == 2)
+        #expect(try !SQLiteStore.rewrite(databaseAt: fixture.path))
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import StoreTesting
+import Testing
+
+@testable import SessionStore
+
+@Suite struct AdministrationTests {
+    @Test(arguments: TestedBackend.allCases) func listPagesThroughSessionsWithTheirAccounts(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        for user in ["adele", "megan", "lee"] { try await store.signIn(user, at: fixture.clock) }
+        let all = try await store.list()
+        #expect(
+            all.map { $0.accounts.map(\.username) } == [
+                ["adele@contoso.example"], ["megan@contoso.example"], ["lee@contoso.example"],
+            ])
+        #expect(all.first?.accounts.first?.app == "ios")
+        #expect(all.first?.createdAt == fixture.clock.now)
+        #expect(try await store.list(limit: 2) == Array(all.prefix(2)))
+        #expect(try await store.list(after: all[1].key) == [all[2]])
+        #expect(try await store.list(limit: -1) == [])
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases) func revokeEndsOneSessionThoseOfAUserOrAll(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        let one = try await store.signIn("adele", at: fixture.clock)
+        let two = try await store.signIn("adele", at: fixture.clock)
+        let three = try await store.signIn("megan", at: fixture.clock)
+        for id in [one, two, three] { _ = try await store.session(id) }
+        let key = try #require(try await store.session(one)?.key)
+        #expect(try await store.revoke(key))
+        #expect(try await !store.revoke(key))
+        #expect(store.cachedSession(one).session == nil)
+        #expect(try await store.session(one) == nil)
+        #expect(try await store.revoke(username: "ADELE@contoso.example").count == 1)
+        #expect(try await store.session(two) == nil)
+        #expect(try await store.session(three) != nil)
+        #expect(try await store.revokeAll().count == 1)
+        #expect(try await store.session(three) == nil)
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases) func whatAnotherProcessRevokesIsNoticed(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let server = try fixture.open()
+        let id = try await server.signIn("adele", at: fixture.clock)
+        _ = try await server.session(id)
+        let version = await server.noticeOutsideChanges(since: nil)
+        // Its own writes are no outside change: the cache stays.
+        let other = try await server.signIn("megan", at: fixture.clock)
+        _ = try await server.session(other)
+        #expect(await server.noticeOutsideChanges(since: version) == version)
+        #expect(server.cachedSession(id).session != nil)
+
+        let commandLine = try fixture.open()
+        #expect(try await commandLine.revoke(username: "adele@contoso.example").count == 1)
+        await commandLine.close()
+        #expect(await server.noticeOutsideChanges(since: version) != version)
+        #expect(server.cachedSession(id).session == nil)
+        #expect(try await server.session(id) == nil)
+        #expect(try await server.session(other) != nil)
+        await server.close()
+    }
+
+    /// With the background work that a server runs: polls for what must happen within about a second.
+    @Test(.timeLimit(.minutes(1)), arguments: TestedBackend.allCases)
+    func theRunningServerNoticesByItself(_ backend: TestedBackend) async throws {
+        let fixture = try StoreFixture(backend)
+        let server = try fixture.open(maxAge: .seconds(3600), backgroundWork: true)
+        let id = try await server.signIn("adele", at: fixture.clock)
+        _ = try await server.session(id)
+        let commandLine = try fixture.open()
+        #expect(try await commandLine.revokeAll().count == 1)
+        await commandLine.close()
+        // The time limit cancels it.
+        while server.cachedSession(id).session != nil { try await Task.sleep(for: .milliseconds(50)) }
+        #expect(try await server.session(id) == nil)
+        await server.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases) func aProbeAnswersForARecentCommitAndWritesOtherwise(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        #expect(await store.probeWritable())
+        #expect(fixture.writes == 1)
+        // A commit counts for a second by the kernel's clock, however slow the machine is: within one, some probe of these
+        // is not the first after a commit.
+        #expect(try await fixture.writesAtSomeProbe(of: store, false))
+        #expect(try await fixture.writesAtSomeProbe(of: store, true), "later it is tried again")
+        await store.close()
+    }
+}
+
+extension StoreFixture {
+    /// Whether, within twenty seconds, one probe commits something, or nothing.
+    fileprivate func writesAtSomeProbe(of store: SessionStore, _ writes: Bool) async throws -> Bool {
+        let end = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < end {
+            let before = self.writes
+            guard await store.probeWritable() else { return false }
+            if (self.writes > before) == writes { return true }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        return false
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import StoreTesting
+import Testing
+
+@testable import SessionStore
+
+@Suite struct ExpiryTests {
+    @Test(arguments: TestedBackend.allCases, [true, false])
+    func anIdleSessionIsOverCachedOrNot(_ backend: TestedBackend, cached: Bool) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open(idle: .seconds(600), cacheBytes: cached ? 1 << 20 : 0)
+        let id = try await store.signIn("adele", at: fixture.clock)
+        for _ in 0..<5 {
+            fixture.clock.advance(by: .seconds(600))
+            #expect(try await store.session(id) != nil)
+            #expect((store.cachedSession(id).session != nil) == cached)
+        }
+        fixture.clock.advance(by: .seconds(601))
+        #expect(store.cachedSession(id).session == nil)
+        #expect(try await store.session(id) == nil)
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases) func aSessionIsOverAtItsMaximumAgeHoweverMuchItIsUsed(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open(idle: .seconds(600), maxAge: .seconds(1500))
+        let id = try await store.signIn("adele", at: fixture.clock)
+        for _ in 0..<3 {
+            fixture.clock.advance(by: .seconds(500))
+            #expect(try await store.session(id) != nil)
+        }
+        fixture.clock.advance(by: .seconds(1))
+        #expect(store.cachedSession(id).session == nil)
+        #expect(try await store.session(id) == nil)
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases) func signingTheOnlyAccountInAgainBeginsANewAge(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open(idle: .seconds(2000), maxAge: .seconds(1500))
+        var id = try await store.signIn("adele", at: fixture.clock)
+        fixture.clock.advance(by: .seconds(1000))
+        id = try await store.signIn("adele", cookie: id, at: fixture.clock)
+        fixture.clock.advance(by: .seconds(1000))
+        #expect(try await store.session(id) != nil)
+        // Another account does not make the first one's session younger.
+        id = try await store.signIn("megan", cookie: id, at: fixture.clock)
+        fixture.clock.advance(by: .seconds(501))
+        #expect(try await store.session(id) == nil)
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases) func useIsWrittenOnceAndKnownBeforeItIsWritten(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open(idle: .seconds(600), cacheBytes: 0)
+        let id = try await store.signIn("adele", at: fixture.clock)
+        let writes = fixture.writes
+        for _ in 0..<50 {
+            fixture.clock.advance(by: .seconds(590))
+            #expect(try await store.session(id) != nil)
+        }
+        #expect(fixture.writes == writes)
+        #expect(try await store.purgeExpired() == 0)
+        #expect(try await store.list().first?.lastSeenAt == fixture.clock.now)
+        #expect(try await store.session(id) != nil)
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases) func useIsThereAfterClosingAndReopening(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        var store = try fixture.open(idle: .seconds(600))
+        let id = try await store.signIn("adele", at: fixture.clock)
+        _ = try await store.session(id)
+        fixture.clock.advance(by: .seconds(500))
+        #expect(store.cachedSession(id).session != nil)
+        await store.close()
+        store = try fixture.open(idle: .seconds(600))
+        fixture.clock.advance(by: .seconds(500))
+        #expect(try await store.session(id) != nil)
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases) func purgeDeletesWhatIsOverAndNothingElse(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open(idle: .seconds(600))
+        for number in 0..<1200 { try await store.signIn("old\(number)", at: fixture.clock) }
+        let kept = try await store.signIn("adele", at: fixture.clock)
+        let anonymous = try await store.beginSignIn(.sample(state: "leaves"), cookie: nil).sessionID
+        fixture.clock.advance(by: .seconds(590))
+        #expect(try await store.session(kept) != nil)
+        fixture.clock.advance(by: .seconds(590))
+        #expect(try await store.purgeExpired() == 1200)
+        #expect(try await store.session(kept) != nil)
+        #expect(try await store.session(anonymous) != nil)
+        fixture.clock.advance(by: .seconds(4000))
+        #expect(try await store.purgeExpired() == 2)
+        await store.close()
+        var rows: [Int?] = []
+        for table in ["session", "account", "account_secret", "access_token", "sign_in_attempt"] {
+            rows.append(try await fixture.count(table))
+        }
+        #expect(rows == [0, 0, 0, 0, 0])
+    }
+
+    /// The command line purges beside the server, which has not written the last minute of use yet.
+    @Test(arguments: TestedBackend.allCases) func anotherProcessDoesNotPurgeASessionThatWasUsedAMinuteAgo(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let server = try fixture.open(idle: .seconds(120))
+        let id = try await server.signIn("adele", at: fixture.clock)
+        fixture.clock.advance(by: .seconds(60))
+        #expect(try await server.session(id) != nil)
+        fixture.clock.advance(by: .seconds(61))
+        let commandLine = try fixture.open(idle: .seconds(120))
+        #expect(try await commandLine.purgeExpired() == 0)
+        #expect(try await server.session(id) != nil)
+        await commandLine.close()
+        await server.close()
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import StoreTesting
+import Testing
+
+@testable import SessionStore
+
+/// What user flows, guests and the provider's sign-out need of the store.
+@Suite struct KindsTests {
+    @Test(arguments: TestedBackend.allCases) func tokensAreKeptByTenantAndAGuestDoesNotBecomeTheAccount(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        let key = try #require(try await store.session(id)?.key)
+        var guest = NewTokens.sample("guest", at: fixture.clock)
+        guest.tenant = "tailspin"
+        guest.declinedScopes = ["Mail.Read"]
+        guest.idTokenClaims = #"{"oid":"another"}"#
+        guest.idToken = "guest.id.token"
+        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: guest)
+        for (tenant, expected) in [(nil, "access-adele"), ("tailspin", "access-guest"), ("woodgrove", nil)] {
+            let found = try await store.accessToken(
+                key, app: "ios", accountID: "adele.tenant", tenant: tenant, scopes: ["user.read"])
+            #expect(found?.secret == expected)
+            #expect(found?.declinedScopes ?? [] == (tenant == "tailspin" ? ["Mail.Read"] : []))
+        }
+        let account = try #require(try await store.session(id)?.currentAccount(for: "ios"))
+        #expect(account.idTokenClaims.contains("claim-of-adele"))
+        #expect(try await store.idToken(key, app: "ios", accountID: "adele.tenant") == nil)
+        // The refresh token is the person's, in every tenant.
+        #expect(try await store.refreshToken(key, app: "ios", accountID: "adele.tenant") == "refresh-guest")
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases) func aTokenForMoreTakesThePlaceOfOneThatWasAskedForWithLess(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        let key = try #require(try await store.session(id)?.key)
+        let more = NewTokens.sample("more", at: fixture.clock, scopes: ["User.Read", "Mail.Read"])
+        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: more)
+        let found = try await store.accessToken(key, app: "ios", accountID: "adele.tenant", scopes: ["user.read"])
+        #expect(found?.secret == "access-more")
+        let other = NewTokens.sample("other", at: fixture.clock, scopes: ["Files.Read"])
+        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: other)
+        let still = try await store.accessToken(key, app: "ios", accountID: "adele.tenant", scopes: ["user.read"])
+        #expect(still?.secret == "access-more")
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases) func theIDTokenIsSealedRenewedAndResealed(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        let begun = try await store.beginSignIn(.sample(state: "s"), cookie: nil).sessionID
+        let attempt = try await store.consume("s", cookie: begun)
+        var account = NewAccount.sample("b2cuser")
+        account.policy = "b2c_1_susi"
+        var tokens = NewTokens.sample("first", at: fixture.clock)
+        tokens.idToken = "first.id.token"
+        let id = try await store.completeSignIn(attempt, account: account, tokens: tokens)
+        let session = try #require(try await store.session(id))
+        #expect(session.currentAccount(for: "ios")?.policy == "b2c_1_susi")
+        tokens.idToken = nil
+        tokens.idTokenClaims = #"{"renewed":true}"#
+        try await store.storeRefreshed(session.key, app: "ios", accountID: account.id, tokens: tokens)
+        #expect(try await store.idToken(session.key, app: "ios", accountID: account.id) == "first.id.token")
+        _ = try KeyRing.rotate(fileAt: fixture.keyPath)
+        #expect(try await store.reseal() == 4)
+        #expect(try await store.idToken(session.key, app: "ios", accountID: account.id) == "first.id.token")
+        await store.close()
+        guard backend == .sqlite else { return }
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: fixture.path))
+        #expect(bytes.range(of: Data("first.id.token".utf8)) == nil)
+    }
+
+    @Test(arguments: TestedBackend.allCases) func anAttemptWithoutAccountEndsOnceAndItsCallbackMayComeAgain(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        _ = try await store.beginSignIn(.sample(state: "edit"), cookie: id)
+        let attempt = try await store.consume("edit", cookie: id)
+        let next = try await store.completeAttempt(attempt)
+        #expect(next != id)
+        let session = try #require(try await store.session(next))
+        #expect(session.accounts.map(\.id) == ["adele.tenant"])
+        #expect(session.currentAccount(for: "ios")?.id == "adele.tenant")
+        await #expect(throws: StoreError.self) { try await store.completeAttempt(attempt) }
+        let again = try await store.consumeAttempt(state: "edit", code: "code-of-edit", cookie: next)
+        #expect(again.name == "replayed")
+        await store.close()
+    }
+}

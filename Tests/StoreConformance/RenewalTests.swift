@@ -1,0 +1,57 @@
+import Foundation
+import StoreTesting
+import Testing
+
+@testable import SessionStore
+
+/// What a response does not bring stays as it is.
+@Suite struct RenewalTests {
+    /// Not every provider gives a new refresh token with each answer (RFC 6749 section 6), also with an ID token.
+    @Test(arguments: TestedBackend.allCases) func `an ID token without a refresh token leaves the stored one`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        let key = try #require(try await store.session(id)?.key)
+        var tokens = NewTokens.sample("second", at: fixture.clock)
+        tokens.refreshToken = nil
+        tokens.idTokenClaims = #"{"renewed":true}"#
+        tokens.idToken = "second.id.token"
+        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: tokens)
+        #expect(try await store.refreshToken(key, app: "ios", accountID: "adele.tenant") == "refresh-adele")
+        #expect(try await store.idToken(key, app: "ios", accountID: "adele.tenant") == "second.id.token")
+
+        // And a new sign-in that brings none.
+        let again = try await store.beginSignIn(.sample(state: "again"), cookie: id)
+        let attempt = try await store.consume("again", cookie: again.sessionID)
+        tokens.idToken = nil
+        _ = try await store.completeSignIn(attempt, account: .sample("adele"), tokens: tokens)
+        #expect(try await store.refreshToken(key, app: "ios", accountID: "adele.tenant") == "refresh-adele")
+        #expect(try await store.idToken(key, app: "ios", accountID: "adele.tenant") == "second.id.token")
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases)
+    func `renewed claims rename the person, and absent names leave the old ones`(_ backend: TestedBackend) async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        let key = try #require(try await store.session(id)?.key)
+        var tokens = NewTokens.sample("second", at: fixture.clock)
+        tokens.idTokenClaims = "{}"
+        tokens.username = "adele.vance@contoso.example"
+        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: tokens)
+        var account = try #require(try await store.session(id)?.currentAccount(for: "ios"))
+        #expect(account.username == "adele.vance@contoso.example")
+        #expect(account.name == "Adele")
+        tokens.username = nil
+        tokens.name = "Adele Vance"
+        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: tokens)
+        account = try #require(try await store.session(id)?.currentAccount(for: "ios"))
+        #expect(account.username == "adele.vance@contoso.example")
+        #expect(account.name == "Adele Vance")
+        await store.close()
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import StoreTesting
+import Testing
+
+@testable import SessionStore
+
+@Suite struct RotationTests {
+    private func uses(_ store: SessionStore) async throws -> [Int] { try await store.keyUses().map(\.values) }
+
+    @Test(arguments: TestedBackend.allCases)
+    func `a rotation is followed in the background, and the old key can be retired`(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let server = try fixture.open()
+        var ids: [SessionID] = []
+        for number in 0..<300 { ids.append(try await server.signIn("user\(number)", at: fixture.clock)) }
+        var progress = UpkeepProgress(ring: server.sealer.ring)
+        progress = await server.upkeepRound(progress)
+        #expect(progress.resealing == nil)
+        let before = try KeyRing.load(orCreateAt: fixture.keyPath)
+
+        let rotated = try KeyRing.rotate(fileAt: fixture.keyPath)
+        #expect(try await uses(server) == [900])
+        progress = await server.upkeepRound(progress)
+        var rounds = 1
+        while progress.resealing != nil, rounds < 100 {
+            progress = await server.upkeepRound(progress)
+            rounds += 1
+        }
+        #expect(try await server.keyUses().map(\.id) == [rotated.currentKeyID, before.currentKeyID])
+        #expect(try await uses(server) == [900, 0])
+
+        let commandLine = try fixture.open()
+        let (retired, kept) = try await commandLine.retireOlderKeys()
+        #expect(retired == [before.currentKeyID])
+        #expect(kept == [])
+        #expect(try await uses(commandLine) == [900])
+        await commandLine.close()
+        await server.close()
+        let reopened = try fixture.open(cacheBytes: 0)
+        for id in [ids[0], ids[299]] { #expect(try await reopened.session(id)?.accounts.count == 1) }
+        await reopened.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases) func `the first thing sealed after a rotation is sealed with the new key`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let server = try fixture.open()
+        let rotated = try KeyRing.rotate(fileAt: fixture.keyPath)
+        try await server.signIn("adele", at: fixture.clock)
+        #expect(server.sealer.ring.currentKeyID == rotated.currentKeyID)
+        #expect(try await uses(server) == [3, 0])
+        // The background work notices although the sealing was quicker.
+        let progress = await server.upkeepRound(
+            UpkeepProgress(ring: try KeyRing(text: Data(repeating: 1, count: 32).base64EncodedString())))
+        #expect(progress.notedKey == rotated.currentKeyID)
+        await server.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases) func `of rotations side by side none loses another's key`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let first = try KeyRing.load(orCreateAt: fixture.keyPath).currentKeyID
+        let keyPath = fixture.keyPath
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<16 { group.addTask { _ = try KeyRing.rotate(fileAt: keyPath) } }
+            try await group.waitForAll()
+        }
+        let ring = try KeyRing.load(orCreateAt: fixture.keyPath)
+        #expect(ring.keyIDs.count == 17)
+        #expect(ring.keyIDs.last == first)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder) == ["companion.key"])
+    }
+
+    @Test(arguments: TestedBackend.allCases) func `what a killed rotation left behind is in nobody's way`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let before = try KeyRing.load(orCreateAt: fixture.keyPath)
+        try Data("half a key".utf8).write(to: URL(fileURLWithPath: fixture.keyPath + ".0123456789abcdef.new"))
+        #expect(try KeyRing.load(orCreateAt: fixture.keyPath).keyIDs == before.keyIDs)
+        #expect(try KeyRing.rotate(fileAt: fixture.keyPath).keyIDs.count == 2)
+    }
+
+    @Test(arguments: TestedBackend.allCases) func `keys of the environment are retired there`(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open(keyRing: KeyRing(text: Data(repeating: 1, count: 32).base64EncodedString()))
+        await #expect(
+            throws: StoreError.keyFile(
+                "The keys come from the environment: leave only the first in COMPANION_ENCRYPTION_KEY and restart.")
+        ) { try await store.retireOlderKeys() }
+        await store.close()
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import SessionStore
+
+extension KeyRing.KeyID {
+    /// The key that sealed a value.
+    init(ofSealed value: Data) {
+        self.init(bytes: Array(value.dropFirst(Sealer.keyIDBytes.lowerBound).prefix(Sealer.keyIDBytes.count)))
+    }
+}
+
+extension MemoryContents.State {
+    func sealed(_ key: SessionKey) -> SealedSession? {
+        guard let row = row(key), let session = sessions[key] else { return nil }
+        return SealedSession(
+            row: row, accounts: session.accounts.map(\.row), tokens: session.accounts.flatMap(\.tokens),
+            previousUsernames: session.previousUsernames)
+    }
+
+    mutating func makeRoom(for weight: Int64, in session: SessionKey?, _ rules: SignInRules, now: Int64)
+        throws(StoreError)
+    {
+        func hasRoom() -> Bool {
+            let weights = attempts.values.map(\.weight).filter { $0 > 0 }
+            return rules.hasRoom(for: weight, beside: Int64(weights.count), weights.reduce(0, +))
+        }
+        while !hasRoom() {
+            let ended = attempts.filter {
+                $0.value.row.session == session && $0.value.weight > 0 && rules.makesRoom($0.value.row, now: now)
+            }
+            guard let oldest = ended.min(by: { $0.value.row.begunAt < $1.value.row.begunAt }) else {
+                throw SignInRules.tooManyNewcomers
+            }
+            attempts[oldest.key] = nil
+        }
+    }
+
+    /// A sign-in's account with its tokens, which becomes the current one.
+    mutating func store(_ account: AccountRow, _ tokens: RenewedTokens, now: Int64) throws(StoreError) {
+        let session = account.key.session
+        if self.account(account.key) == nil { sessions[session]?.accounts.append(.init(row: account)) }
+        try change(account.key) { stored in
+            stored.row = account
+            stored.renew(tokens, now: now)
+        }
+        makeCurrent(account.key)
+        // The session is as old as the sign-in, unless somebody else is in it since before.
+        if sessions[session]?.accounts.count == 1 { sessions[session]?.createdAt = now }
+        for (hash, attempt) in attempts where attempt.row.session == session { attempts[hash]?.weight = 0 }
+    }
+
+    // MARK: Sealed values
+
+    var sealedCounts: [KeyRing.KeyID: Int] {
+        sealedValues.reduce(into: [:]) { $0[KeyRing.KeyID(ofSealed: $1.sealed), default: 0] += 1 }
+    }
+
+    var sealedValues: [(place: SealedPlace, sealed: Data)] {
+        let ofAccounts = sessions.values.flatMap(\.accounts).flatMap(\.sealedValues)
+        return ofAccounts
+            + attempts.compactMap { state, attempt in attempt.row.sealed.map { (.attempt(state: state), $0) } }
+    }
+
+    /// Whether the old value was still there.
+    mutating func replace(_ value: ResealedValue) -> Bool {
+        guard sealedValues.contains(where: { $0.place == value.place && $0.sealed == value.old }) else { return false }
+        switch value.place {
+        case .attempt(let state): attempts[state]?.row.sealed = value.new
+        case .claims(let key): try? change(key) { $0.row.claims = value.new }
+        case .refreshToken(let key): try? change(key) { $0.refreshToken = value.new }
+        case .idToken(let key): try? change(key) { $0.idToken = value.new }
+        case .accessToken(let key, let tenant, let scopes):
+            try? change(key) { account in
+                for index in account.tokens.indices
+                where account.tokens[index].tenant == tenant && account.tokens[index].requestedScopes == scopes {
+                    account.tokens[index].token = value.new
+                }
+            }
+        }
+        return true
+    }
+}
+
+extension MemoryContents.StoredAccount {
+    mutating func renew(_ tokens: RenewedTokens, now: Int64) {
+        refreshToken = tokens.refreshToken ?? refreshToken
+        idToken = tokens.idToken ?? idToken
+        row.claims = tokens.claims ?? row.claims
+        row.username = tokens.username ?? row.username
+        row.name = tokens.name ?? row.name
+        if let token = tokens.accessToken { store(token, now: now) }
+    }
+
+    var sealedValues: [(place: SealedPlace, sealed: Data)] {
+        let own: [(SealedPlace, Data?)] = [
+            (.claims(row.key), row.claims), (.refreshToken(row.key), refreshToken), (.idToken(row.key), idToken),
+        ]
+        return own.compactMap { place, sealed in sealed.map { (place, $0) } }
+            + tokens.map {
+                (.accessToken($0.account, tenant: $0.tenant, scopes: $0.requestedScopes), $0.token)
+            }
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import SessionStore
+
+/// What memory stores keep: it outlives each of them, as a file does.
+package final class MemoryContents: Sendable {
+    struct State {
+        var sessions: [SessionKey: StoredSession] = [:]
+        var attempts: [SHA256Hash: StoredAttempt] = [:]
+        var logoutTokens: [SHA256Hash: Int64] = [:]
+        var sealingKeys: Set<KeyRing.KeyID> = []
+        /// Names sessions, and says of attempts which came first.
+        var lastNumber: Int64 = 0
+
+        mutating func nextNumber() -> Int64 {
+            lastNumber += 1
+            return lastNumber
+        }
+    }
+
+    struct StoredSession {
+        var idHash: SHA256Hash
+        var createdAt: Int64
+        var lastSeenAt: Int64
+        /// In the order of their first sign-in.
+        var accounts: [StoredAccount] = []
+        var previousUsernames: [String: String] = [:]
+    }
+
+    struct StoredAccount {
+        var row: AccountRow
+        var refreshToken: Data?
+        var idToken: Data?
+        /// The newest last.
+        var tokens: [AccessTokenRow] = []
+    }
+
+    struct StoredAttempt {
+        var row: AttemptRow
+        var number: Int64
+        /// 0 for somebody with an account.
+        var weight: Int64
+    }
+
+    private struct Shared {
+        var state = State()
+        var refusesWrites = false
+        /// Writes of each store, by its number.
+        var writes: [Int: Int] = [:]
+    }
+
+    private let shared = Locked(Shared())
+
+    package init() {}
+
+    /// As a full disk does: reads go on.
+    package func refuseWrites(_ refuses: Bool) { shared.withLock { $0.refusesWrites = refuses } }
+
+    func addStore() -> Int {
+        shared.withLock { shared in
+            shared.writes[shared.writes.count] = 0
+            return shared.writes.count - 1
+        }
+    }
+
+    /// Writes by other stores than this one.
+    func writes(besides store: Int) -> Int {
+        shared.withLock { $0.writes.reduce(0) { $1.key == store ? $0 : $0 + $1.value } }
+    }
+
+    func read<Value>(_ body: (State) throws(StoreError) -> Value) throws(StoreError) -> Value {
+        try shared.withLock { (shared) throws(StoreError) in try body(shared.state) }
+    }
+
+    /// All of it or nothing.
+    func write<Value>(_ store: Int, _ body: (inout State) throws(StoreError) -> Value) throws(StoreError) -> Value {
+        try shared.withLock { (shared) throws(StoreError) in
+            guard !shared.refusesWrites else { throw StoreError.unavailable("memory refuses writes") }
+            var state = shared.state
+            let value = try body(&state)
+            shared.state = state
+            shared.writes[store, default: 0] += 1
+            return value
+        }
+    }
+
+    // MARK: For tests
+
+    /// How many rows a table of the SQLite store would have.
+    package func count(_ table: String) -> Int {
+        shared.withLock { shared in
+            let state = shared.state
+            let accounts = state.sessions.values.flatMap(\.accounts)
+            return switch table {
+            case "session": state.sessions.count
+            case "account", "account_secret": accounts.count
+            case "access_token": accounts.reduce(0) { $0 + $1.tokens.count }
+            case "sign_in_attempt": state.attempts.count
+            case "logout_token": state.logoutTokens.count
+            default: -1
+            }
+        }
+    }
+
+    /// How many sign-ins newcomers have, and their bytes.
+    package var newcomers: [Int] {
+        shared.withLock { shared in
+            let weights = shared.state.attempts.values.map(\.weight).filter { $0 > 0 }
+            return [weights.count, Int(weights.reduce(0, +))]
+        }
+    }
+}
+
+extension MemoryContents.State {
+    func row(_ key: SessionKey) -> SessionRow? {
+        sessions[key].map { session in
+            SessionRow(
+                key: key, idHash: session.idHash, createdAt: session.createdAt, lastSeenAt: session.lastSeenAt,
+                hasAccounts: !session.accounts.isEmpty, remembersSomebody: !session.previousUsernames.isEmpty,
+                lastAttemptAt: attempts.values.filter { $0.row.session == key }.map(\.row.begunAt).max())
+        }
+    }
+
+    func row(withID idHash: SHA256Hash) -> SessionRow? {
+        sessions.first { $0.value.idHash == idHash }.flatMap { row($0.key) }
+    }
+
+    func account(_ key: AccountKey) -> MemoryContents.StoredAccount? {
+        sessions[key.session]?.accounts.first { $0.row.key == key }
+    }
+
+    mutating func insertSession(_ idHash: SHA256Hash, now: Int64) -> SessionKey {
+        let key = SessionKey(nextNumber())
+        sessions[key] = .init(idHash: idHash, createdAt: now, lastSeenAt: now)
+        return key
+    }
+
+    mutating func use(_ key: SessionKey, at time: Int64) {
+        guard let known = sessions[key]?.lastSeenAt else { return }
+        sessions[key]?.lastSeenAt = max(known, time)
+    }
+
+    mutating func rotate(_ key: SessionKey, to idHash: SHA256Hash, now: Int64) {
+        sessions[key]?.idHash = idHash
+        sessions[key]?.lastSeenAt = now
+    }
+
+    /// With its attempts.
+    mutating func delete(_ key: SessionKey) {
+        sessions[key] = nil
+        attempts = attempts.filter { $0.value.row.session != key }
+    }
+
+    mutating func empty(_ key: SessionKey, now: Int64) {
+        sessions[key]?.accounts = []
+        sessions[key]?.previousUsernames = [:]
+        sessions[key]?.createdAt = now
+    }
+
+    mutating func delete(_ account: AccountKey) {
+        sessions[account.session]?.accounts.removeAll { $0.row.key == account }
+    }
+
+    mutating func change(_ key: AccountKey, _ change: (inout MemoryContents.StoredAccount) -> Void) throws(StoreError) {
+        guard let index = sessions[key.session]?.accounts.firstIndex(where: { $0.row.key == key }),
+            var account = account(key)
+        else { throw .noSuchSession }
+        change(&account)
+        sessions[key.session]?.accounts[index] = account
+    }
+
+    mutating func makeCurrent(_ key: AccountKey) {
+        for index in sessions[key.session]?.accounts.indices ?? 0..<0 {
+            guard let account = sessions[key.session]?.accounts[index].row.key, account.app == key.app else { continue }
+            sessions[key.session]?.accounts[index].row.isCurrent = account == key
+        }
+    }
+}
+
+extension MemoryContents.StoredAccount {
+    mutating func store(_ token: AccessTokenRow, now: Int64) {
+        tokens.removeAll {
+            $0.expiresAt <= now
+                || $0.tenant == token.tenant
+                    && SignInRules.isSuperseded($0.requestedScopes, by: token.requestedScopes)
+        }
+        tokens.append(token)
+        tokens.removeFirst(max(0, tokens.count - SignInRules.maxTokensPerAccount))
+    }
+}

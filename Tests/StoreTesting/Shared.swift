@@ -1,0 +1,15 @@
+import SessionStore
+
+/// What concurrent tasks of a test tell each other.
+package final class Shared<Value: Sendable>: Sendable {
+    private let state: Locked<Value>
+    package init(_ value: Value) { state = Locked(value) }
+    package var value: Value { state.withLock { $0 } }
+    @discardableResult
+    package func change(_ body: @Sendable (inout Value) -> Void) -> Value {
+        state.withLock { value in
+            body(&value)
+            return value
+        }
+    }
+}

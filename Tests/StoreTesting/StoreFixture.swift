@@ -1,0 +1,201 @@
+import Foundation
+import GRDB
+import SQLiteStore
+import SessionStore
+
+/// A clock that stands still until a test moves it.
+package final class StoreClock: Sendable {
+    private let time = Locked(Date(timeIntervalSince1970: 1_800_000_000))
+    package init() {}
+    package var now: Date { time.withLock { $0 } }
+    package func advance(by duration: Duration) {
+        time.withLock { $0 += Double(duration.components.seconds) }
+    }
+}
+
+/// A place where a store can live.
+package enum TestedBackend: String, Sendable, CaseIterable {
+    case sqlite, memory
+}
+
+/// A folder of its own for a real key file, and a database or its like in memory; gone with the last reference.
+package final class StoreFixture: Sendable {
+    package let backend: TestedBackend
+    package let folder: String
+    package let clock = StoreClock()
+    package let contents = MemoryContents()
+    private let writeCount = Locked(0)
+    package var path: String { folder + "/companion.sqlite" }
+    package var keyPath: String { folder + "/companion.key" }
+    /// What messages call the store.
+    package var name: String { backend == .sqlite ? path : "memory" }
+    /// How many writes the stores have done.
+    package var writes: Int { writeCount.withLock { $0 } }
+
+    package init(_ backend: TestedBackend = .sqlite) throws {
+        self.backend = backend
+        folder = FileManager.default.temporaryDirectory.path + "/companion-store-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// A store without background work, unless a test wants it: tests call its steps themselves.
+    package func open(
+        idle: Duration = .seconds(3600), maxAge: Duration = .seconds(12 * 3600), cacheBytes: Int = 16 << 20,
+        keyRing: KeyRing? = nil, newcomers: SessionStore.NewcomerLimits = .init(), trust: Duration? = nil,
+        backgroundWork: Bool = false, onOperation: (@Sendable (StoreOperation) -> Void)? = nil
+    ) throws -> SessionStore {
+        let clock = clock
+        var configuration = SessionStore.Configuration(idle: idle, maxAge: maxAge, cacheBytes: cacheBytes)
+        configuration.newcomers = newcomers
+        let ring = try keyRing ?? .load(orCreateAt: keyPath)
+        let note: @Sendable (StoreOperation) -> Void = { [weak self] operation in
+            if operation.kind == .write { self?.writeCount.withLock { $0 += 1 } }
+            onOperation?(operation)
+        }
+        let place: any StoreBackend =
+            switch backend {
+            case .sqlite: try SQLiteStore(path: path, keyRing: ring, onOperation: note)
+            case .memory: try MemoryStore(contents, keyRing: ring, trust: trust, onOperation: note)
+            }
+        return SessionStore(
+            backend: place, configuration: configuration, keyRing: ring, now: { clock.now },
+            backgroundWork: backgroundWork)
+    }
+
+    /// How many rows a table has.
+    package func count(_ table: String) async throws -> Int? {
+        guard backend == .sqlite else { return contents.count(table) }
+        return try await outsider().read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(table)") }
+    }
+
+    /// How many sign-ins newcomers have, and their bytes. What SQLite's triggers counted is what there is.
+    package func newcomers() async throws -> [Int] {
+        guard backend == .sqlite else { return contents.newcomers }
+        return try await outsider().read { db in
+            func numbers(_ sql: String) throws -> [Int] {
+                guard let row = try Row.fetchOne(db, sql: sql) else { return [] }
+                return [try row.decode(atIndex: 0), try row.decode(atIndex: 1)]
+            }
+            let counted = try numbers("SELECT count, bytes FROM newcomers")
+            let there = try numbers("SELECT COUNT(*), COALESCE(SUM(weight), 0) FROM sign_in_attempt WHERE weight > 0")
+            guard counted == there else { throw UnexpectedOutcome(name: "counted \(counted), there are \(there)") }
+            return counted
+        }
+    }
+
+    /// The files there are; without the database's log and its index, which stay when the database is closed.
+    package func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+            .filter { !$0.hasPrefix("companion.sqlite-") }
+    }
+
+    /// A connection of "another process": what SQLite does between connections does not depend on the process.
+    package func outsider() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.allowsUnsafeTransactions = true
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+}
+
+extension NewSignInAttempt {
+    package static func sample(state: String, app: String = "ios", returnTo: String = "/ios") -> NewSignInAttempt {
+        NewSignInAttempt(
+            app: app, state: state, nonce: "nonce-of-\(state)", codeVerifier: "verifier-of-\(state)",
+            returnTo: returnTo,
+            prompt: "select_account", requestedScopes: ["openid", "User.Read"], attributes: ["policy": "of-\(state)"])
+    }
+}
+
+extension NewAccount {
+    package static func sample(_ user: String, sid: String? = nil) -> NewAccount {
+        NewAccount(
+            id: "\(user).tenant", username: "\(user)@contoso.example", name: user.capitalized, tenantID: "tenant",
+            environment: "localhost", objectID: user, issuer: "https://issuer.example/v2.0", subject: "sub-\(user)",
+            sid: sid, idTokenClaims: #"{"nonce":"claim-of-\#(user)"}"#)
+    }
+}
+
+extension NewTokens {
+    package static func sample(
+        _ label: String, at clock: StoreClock, scopes: ScopeSet = ["User.Read"], granted: ScopeSet? = nil,
+        seconds: Double = 3600
+    ) -> NewTokens {
+        NewTokens(
+            accessToken: "access-\(label)", requestedScopes: scopes, grantedScopes: granted,
+            expiresOn: clock.now + seconds, refreshOn: clock.now + seconds / 2, refreshToken: "refresh-\(label)")
+    }
+}
+
+extension ScopeSet: ExpressibleByArrayLiteral {
+    /// As a list of scopes.
+    public init(arrayLiteral elements: String...) { self.init(elements) }
+}
+
+extension SessionKey: ExpressibleByIntegerLiteral {
+    /// As a number.
+    public init(integerLiteral value: Int64) { self.init(value) }
+}
+
+extension ConsumedAttempt {
+    /// The case's name: what the tables of the tests compare.
+    package var name: String {
+        switch self {
+        case .attempt: "attempt"
+        case .replayed: "replayed"
+        case .inProgress: "inProgress"
+        case .failed: "failed"
+        case .otherBrowser: "otherBrowser"
+        case .expired: "expired"
+        case .unknown: "unknown"
+        }
+    }
+}
+
+package struct UnexpectedOutcome: Error {
+    package let name: String
+    package init(name: String) { self.name = name }
+}
+
+extension SessionStore {
+    /// The first callback of a state.
+    package func consume(_ state: String, code: String? = nil, cookie: SessionID?) async throws -> SignInAttempt {
+        let outcome = try await consumeAttempt(state: state, code: code ?? "code-of-\(state)", cookie: cookie)
+        guard case .attempt(let attempt) = outcome else { throw UnexpectedOutcome(name: outcome.name) }
+        return attempt
+    }
+
+    /// A whole sign-in.
+    @discardableResult
+    package func signIn(
+        _ user: String, app: String = "ios", cookie: SessionID? = nil, state: String = UUID().uuidString,
+        at clock: StoreClock, sid: String? = nil
+    ) async throws -> SessionID {
+        let begun = try await beginSignIn(.sample(state: state, app: app, returnTo: "/\(app)"), cookie: cookie)
+            .sessionID
+        let attempt = try await consume(state, cookie: begun)
+        return try await completeSignIn(attempt, account: .sample(user, sid: sid), tokens: .sample(user, at: clock))
+    }
+}
+
+extension SessionStore {
+    /// Whether there is no room for a sign-in with this state.
+    package func refuses(_ state: String, cookie: SessionID? = nil) async throws -> Bool {
+        try await refuses(.sample(state: state), cookie: cookie)
+    }
+
+    /// Whether there is no room for a sign-in.
+    package func refuses(_ attempt: NewSignInAttempt, cookie: SessionID? = nil) async throws -> Bool {
+        do {
+            _ = try await beginSignIn(attempt, cookie: cookie)
+            return false
+        } catch let error {
+            guard case .noRoom = error else { throw error }
+            return true
+        }
+    }
+}
