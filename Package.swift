@@ -76,7 +76,8 @@ let package = Package(
         .executableTarget(
             name: "CompanionCommand",
             dependencies: [
-                "Companion", "DemoTenant", "EventLoop", "OpenIDConnect", "SessionStore", "SQLiteStore", "WebFormats", logging,
+                "Companion", "DemoTenant", "EventLoop", "OpenIDConnect", "SessionStore", "SQLiteStore", "WebFormats",
+                logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -108,7 +109,8 @@ let package = Package(
             name: "SessionStoreTests", dependencies: ["SessionStore", "StoreTesting", "WebFormats"],
             swiftSettings: settings),
         .testTarget(
-            name: "SQLiteStoreTests", dependencies: ["SQLiteStore", "SessionStore", "StoreTesting", "WebFormats", grdb],
+            name: "SQLiteStoreTests",
+            dependencies: ["SQLiteStore", "SessionStore", "StoreTesting", "WebFormats", grdb],
             swiftSettings: settings),
         .testTarget(
             name: "StoreConformance", dependencies: ["SessionStore", "StoreTesting"], path: "Tests/StoreConformance",

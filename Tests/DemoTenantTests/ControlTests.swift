@@ -254,8 +254,8 @@ struct ControlTests {
         }
     }
 
-    @Test("bad_id_token spoils the ID token of the next code in one way", arguments: IDTokenFault.allCases)
-    func badIDToken(_ fault: IDTokenFault) async throws {
+    @Test("bad_id_token spoils the ID token of the next code in one way", arguments: DemoIDTokenFault.allCases)
+    func badIDToken(_ fault: DemoIDTokenFault) async throws {
         try await run { (tenant, browser, refresh, _) async throws in
             #expect(
                 try await browser.control(.object(["bad_id_token": .string(fault.rawValue)])).json?["bad_id_token"]
@@ -267,7 +267,7 @@ struct ControlTests {
             let differing = (bad.claims("id_token")?.object ?? [:]).filter { name, value in
                 !["uti", "rh"].contains(name) && good.claims("id_token")?[name] != value
             }
-            let expected: [IDTokenFault: Set<String>] = [
+            let expected: [DemoIDTokenFault: Set<String>] = [
                 .issuer: ["iss"], .audience: ["aud"], .nonce: ["nonce"], .tenant: ["tid"],
                 .expired: ["iat", "nbf", "exp"], .notYetValid: ["iat", "nbf", "exp"],
             ]

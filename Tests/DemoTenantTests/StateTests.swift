@@ -99,7 +99,7 @@ struct StateTests {
 
     @Test("A sealed value opens for its purpose only, untouched only, and with its key only")
     func sealer() throws {
-        let sealer = Sealer(key: .init(repeating: 1, count: 32))
+        let sealer = DemoSealer(key: .init(repeating: 1, count: 32))
         let text = try sealer.seal(["a": 1], for: .code)
         #expect(sealer.open(text, for: .code, as: [String: Int].self) == ["a": 1])
         #expect(sealer.open(text, for: .refreshToken, as: [String: Int].self) == nil)
@@ -107,7 +107,7 @@ struct StateTests {
         #expect(sealer.open(String(text.dropLast(4)), for: .code, as: [String: Int].self) == nil)
         #expect(sealer.open("", for: .code, as: [String: Int].self) == nil)
         #expect(sealer.open("not base64url!", for: .code, as: [String: Int].self) == nil)
-        let other = Sealer(key: .init(repeating: 2, count: 32))
+        let other = DemoSealer(key: .init(repeating: 2, count: 32))
         #expect(other.open(text, for: .code, as: [String: Int].self) == nil)
     }
 }

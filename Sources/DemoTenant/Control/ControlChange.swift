@@ -16,7 +16,7 @@ enum ControlChange: Sendable {
     case requireSecondFactor(DemoAccount)
     case claimsChallenge(Bool)
     case rotateKey
-    case idTokenFault(IDTokenFault?)
+    case idTokenFault(DemoIDTokenFault?)
     case platformError(Controls.PlatformErrorEndpoint, Int?)
     case missingScope(String?)
     case declinedScope(String?)
@@ -73,7 +73,7 @@ enum ControlChange: Sendable {
         case "graph_delay_ms": .delay(.graph, milliseconds: try number(value, upTo: 600_000))
         case "close_connection": .closeConnection(try choice(value, Controls.Endpoint.allCases))
         case "provider_down": .outage(try choice(value, Controls.Outage.allCases))
-        case "bad_id_token": .idTokenFault(try choice(value, IDTokenFault.allCases))
+        case "bad_id_token": .idTokenFault(try choice(value, DemoIDTokenFault.allCases))
         case "revoke": .revoke(try account(value))
         case "require_consent": .requireConsent(try account(value))
         case "require_mfa": .requireSecondFactor(try account(value))

@@ -89,7 +89,7 @@ struct ControlPage: Page {
     }
 
     private var tokens: HTML {
-        let faults = [("", "In order")] + IDTokenFault.allCases.map { ($0.rawValue, $0.title) }
+        let faults = [("", "In order")] + DemoIDTokenFault.allCases.map { ($0.rawValue, $0.title) }
         return panel(
             "Tokens and keys",
             [
@@ -238,7 +238,7 @@ struct ControlPage: Page {
     }
 }
 
-extension IDTokenFault {
+extension DemoIDTokenFault {
     var title: String {
         switch self {
         case .signature: "Wrong signature"

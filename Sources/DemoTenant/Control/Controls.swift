@@ -52,7 +52,7 @@ final class Controls: Sendable {
         /// The accounts that have requested a token with the claims of the challenge.
         var challengeMet: Set<String> = []
         /// Applies to the next code.
-        var idTokenFault: IDTokenFault?
+        var idTokenFault: DemoIDTokenFault?
         /// The number of the error that the next request gets, by endpoint.
         var platformErrors: [PlatformErrorEndpoint: Int] = [:]
         /// A scope that the APIs require in every token.
@@ -136,7 +136,7 @@ final class Controls: Sendable {
         memory.withLock { $0.settings.platformErrors.removeValue(forKey: endpoint) }
     }
 
-    func takeIDTokenFault() -> IDTokenFault? {
+    func takeIDTokenFault() -> DemoIDTokenFault? {
         memory.withLock { memory in
             defer { memory.settings.idTokenFault = nil }
             return memory.settings.idTokenFault

@@ -52,7 +52,7 @@ extension Platform {
         session.entries.compactMap { account(username: $0.username) }
     }
 
-    func account(of flow: SignInFlow) -> DemoAccount? { flow.username.flatMap(account(username:)) }
+    func account(of flow: DemoSignInFlow) -> DemoAccount? { flow.username.flatMap(account(username:)) }
 
     /// Creates the account, or returns why it cannot.
     func signUp(username: String, displayName: String, isB2C: Bool) -> Result<DemoAccount, SignIn.Notice.Refusal> {

@@ -3,7 +3,7 @@ struct ConsentPage: Page {
     let form: SignInForm
     let client: DemoClient
     let account: DemoAccount
-    let request: AuthorizationRequest
+    let request: DemoAuthorizationRequest
 
     private var isForEveryone: Bool { request.purpose == .adminConsent }
 
@@ -51,7 +51,7 @@ struct AdministratorPage: Page {
     let form: SignInForm
     let client: DemoClient
     let account: DemoAccount
-    let request: AuthorizationRequest
+    let request: DemoAuthorizationRequest
 
     var title: String { "Need admin approval" }
 

@@ -41,7 +41,7 @@ struct TokenIssuer {
     ///   - fault: What is to be wrong with the ID token.
     ///   - renewal: The refresh token that was redeemed; nil for a code.
     func answer(
-        scopes: [String], granted: [String], nonce: String?, challenge: Int?, fault: IDTokenFault?,
+        scopes: [String], granted: [String], nonce: String?, challenge: Int?, fault: DemoIDTokenFault?,
         wantsClientInfo: Bool, renewal: RefreshFamilies.Renewal? = nil
     ) throws -> JSONValue {
         let lifetime = settings.accessTokenSeconds
@@ -96,7 +96,7 @@ struct TokenIssuer {
         return try key().sign(claims)
     }
 
-    private func idToken(nonce: String?, fault: IDTokenFault?) throws -> String {
+    private func idToken(nonce: String?, fault: DemoIDTokenFault?) throws -> String {
         var claims: [String: JSONValue] = [
             "ver": "2.0", "iss": .string(issuer), "aud": .string(client.id),
             "iat": .integer(seconds - Self.backdating), "nbf": .integer(seconds - Self.backdating),
@@ -117,7 +117,7 @@ struct TokenIssuer {
         return try fault.map { try $0.token(claims, key: try key()) } ?? key().sign(claims)
     }
 
-    private func key() throws -> SigningKey {
+    private func key() throws -> DemoSigningKey {
         guard let key = platform.state.signingKey(for: account.kind) else { throw PlatformError.serverError }
         return key
     }

@@ -6,8 +6,8 @@ import WebFormats
 extension Platform {
     /// Sends parameters, and `state`, to the application's redirect URI.
     func answer(_ parameters: [(String, String?)], to target: AnswerTarget) -> Response {
-        var pairs = parameters.compactMap { name, value in value.map { (name, $0) } }
-        if let state = target.state { pairs.append(("state", state)) }
+        var pairs = parameters.compactMap { name, value in value.map { (name: name, value: $0) } }
+        if let state = target.state { pairs.append((name: "state", value: state)) }
         switch target.responseMode {
         case .query: return .redirect(to: target.redirectURI.appending(query: pairs))
         case .fragment: return .redirect(to: "\(target.redirectURI)#\(FormEncoding.encode(pairs))")
@@ -25,33 +25,9 @@ extension Platform {
     }
 }
 
-/// application/x-www-form-urlencoded.
-enum FormEncoding {
-    static func encode(_ pairs: [(String, String)]) -> String {
-        pairs.map { "\(encode($0))=\(encode($1))" }.joined(separator: "&")
-    }
-
-    /// Encodes everything except RFC 3986's unreserved characters as %XX, which is valid in any URL.
-    static func encode(_ text: String) -> String {
-        var encoded: [UInt8] = []
-        let digits = Array("0123456789ABCDEF".utf8)
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                encoded.append(byte)
-            default:
-                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: encoded, as: UTF8.self)
-    }
-}
-
 extension String {
     /// Returns a URL with these parameters added to its query.
-    func appending(query pairs: [(String, String)]) -> String {
+    func appending(query pairs: [(name: String, value: String)]) -> String {
         guard !pairs.isEmpty else { return self }
         return "\(self)\(contains("?") ? "&" : "?")\(FormEncoding.encode(pairs))"
     }

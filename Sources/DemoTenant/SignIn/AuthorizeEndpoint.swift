@@ -8,19 +8,19 @@ extension Platform {
     func authorize(_ request: Request, segment: TenantSegment) -> Response {
         controls.count(.authorize)
         return begin(request) { fields throws(AuthorizationFailure) in
-            try AuthorizationRequest(authorize: fields, segment: segment, clients: clients)
+            try DemoAuthorizationRequest(authorize: fields, segment: segment, clients: clients)
         }
     }
 
     /// `GET /{tenant or organizations}/v2.0/adminconsent`
     func adminConsent(_ request: Request, segment: TenantSegment) -> Response {
         begin(request) { fields throws(AuthorizationFailure) in
-            try AuthorizationRequest(adminConsent: fields, segment: segment, clients: clients)
+            try DemoAuthorizationRequest(adminConsent: fields, segment: segment, clients: clients)
         }
     }
 
     private func begin(
-        _ request: Request, _ parse: (FormFields) throws(AuthorizationFailure) -> AuthorizationRequest
+        _ request: Request, _ parse: (FormFields) throws(AuthorizationFailure) -> DemoAuthorizationRequest
     ) -> Response {
         onPage(request) { exchange in
             do throws(AuthorizationFailure) {
@@ -33,13 +33,15 @@ extension Platform {
         }
     }
 
-    private func begin(_ request: AuthorizationRequest, _ exchange: Exchange) throws(AuthorizationFailure) -> Response {
+    private func begin(_ request: DemoAuthorizationRequest, _ exchange: Exchange) throws(AuthorizationFailure)
+        -> Response
+    {
         do {
             if let number = controls.takePlatformError(.authorize), let error = PlatformError.numbered(number) {
                 throw error
             }
             var signIn = try signIn(
-                SignInFlow(request: request, expires: now().addingTimeInterval(SignInFlow.lifetime)), exchange)
+                DemoSignInFlow(request: request, expires: now().addingTimeInterval(DemoSignInFlow.lifetime)), exchange)
             return try signIn.begin()
         } catch {
             throw AuthorizationFailure(error: error as? PlatformError ?? .serverError, target: request.target)
@@ -51,7 +53,7 @@ extension Platform {
         onPage(request) { exchange in
             guard
                 let flow = exchange.fields["flow"].flatMap({
-                    state.sealer.open($0, for: .flow, as: SignInFlow.self)
+                    state.sealer.open($0, for: .flow, as: DemoSignInFlow.self)
                 }), now() < flow.expires
             else { throw PlatformError.flowExpired }
             var signIn = try signIn(flow, exchange)
@@ -59,7 +61,7 @@ extension Platform {
         }
     }
 
-    private func signIn(_ flow: SignInFlow, _ exchange: Exchange) throws(PlatformError) -> SignIn {
+    private func signIn(_ flow: DemoSignInFlow, _ exchange: Exchange) throws(PlatformError) -> SignIn {
         guard let client = clients[flow.request.clientID.lowercased()] else {
             throw .unknownClient(flow.request.clientID)
         }

@@ -17,7 +17,8 @@ extension Platform {
         controls.count(.logout)
         return onPage(request) { exchange in
             let fields = exchange.fields
-            let flow = LogoutFlow(expires: now().addingTimeInterval(SignInFlow.lifetime), returnURI: returnURI(fields))
+            let flow = LogoutFlow(
+                expires: now().addingTimeInterval(DemoSignInFlow.lifetime), returnURI: returnURI(fields))
             let session = signOnSession(request.head)
             if let hinted = fields.text("logout_hint").flatMap(account(loginHintClaim:)) {
                 return try signOut([hinted], of: session, flow)

@@ -10,11 +10,11 @@ struct SignIn {
     let platform: Platform
     let exchange: Exchange
     let client: DemoClient
-    var flow: SignInFlow
+    var flow: DemoSignInFlow
     private var session: SignOnSession
     private var sessionChanged = false
 
-    init(platform: Platform, exchange: Exchange, client: DemoClient, flow: SignInFlow) {
+    init(platform: Platform, exchange: Exchange, client: DemoClient, flow: DemoSignInFlow) {
         self.platform = platform
         self.exchange = exchange
         self.client = client
@@ -22,7 +22,7 @@ struct SignIn {
         session = platform.signOnSession(exchange.request.head)
     }
 
-    private var request: AuthorizationRequest { flow.request }
+    private var request: DemoAuthorizationRequest { flow.request }
 
     // MARK: Beginning
 

@@ -12,7 +12,7 @@ final class TenantState: Sendable {
         var version = 1
         var sealingKey: Data
         /// Oldest first. The last of each kind signs; the others still verify.
-        var keys: [SigningKey.Stored]
+        var keys: [DemoSigningKey.Stored]
         /// The consented scopes, by `client username`.
         var consents: [String: Set<String>] = [:]
         /// The scopes that an administrator consented to for everyone, by client.
@@ -39,10 +39,10 @@ final class TenantState: Sendable {
 
     private struct Memory {
         var record: Record
-        var keys: [SigningKey]
+        var keys: [DemoSigningKey]
     }
 
-    let sealer: Sealer
+    let sealer: DemoSealer
     private let memory: Mutex<Memory>
     private let path: String?
     private let logger: Logger
@@ -51,11 +51,11 @@ final class TenantState: Sendable {
         self.path = path
         self.logger = logger
         let known = try path.flatMap(Self.load)
-        let keys: [SigningKey]
+        let keys: [DemoSigningKey]
         do {
             keys =
-                try known.map { try $0.keys.map(SigningKey.init) }
-                ?? [SigningKey(forConsumers: false), SigningKey(forConsumers: true)]
+                try known.map { try $0.keys.map(DemoSigningKey.init) }
+                ?? [DemoSigningKey(forConsumers: false), DemoSigningKey(forConsumers: true)]
         } catch {
             throw .signingKey(String(describing: error))
         }
@@ -63,7 +63,7 @@ final class TenantState: Sendable {
         guard record.version == 1, record.sealingKey.count == 32, !keys.isEmpty else {
             throw .stateFile(path: path ?? "", reason: "it was not written by this version")
         }
-        sealer = Sealer(key: Array(record.sealingKey))
+        sealer = DemoSealer(key: Array(record.sealingKey))
         memory = Mutex(Memory(record: record, keys: keys))
         if known == nil, let path {
             do {
@@ -112,14 +112,14 @@ final class TenantState: Sendable {
     // MARK: Keys
 
     /// All published keys, oldest first.
-    var keys: [SigningKey] { memory.withLock { $0.keys } }
+    var keys: [DemoSigningKey] { memory.withLock { $0.keys } }
 
     /// Returns the key that signs for this kind of account.
-    func signingKey(for kind: DemoAccount.Kind) -> SigningKey? {
+    func signingKey(for kind: DemoAccount.Kind) -> DemoSigningKey? {
         memory.withLock { memory in memory.keys.last { $0.forConsumers == (kind == .personal) } }
     }
 
-    func key(id: String) -> SigningKey? {
+    func key(id: String) -> DemoSigningKey? {
         memory.withLock { memory in memory.keys.first { $0.id == id } }
     }
 
@@ -127,7 +127,7 @@ final class TenantState: Sendable {
     /// ones are removed.
     func rotateKeys() throws {
         for forConsumers in [false, true] {
-            let new = try SigningKey(forConsumers: forConsumers)
+            let new = try DemoSigningKey(forConsumers: forConsumers)
             memory.withLock { memory in
                 let previous = memory.keys.last { $0.forConsumers == forConsumers }
                 memory.keys.removeAll { $0.forConsumers == forConsumers && $0.id != previous?.id }

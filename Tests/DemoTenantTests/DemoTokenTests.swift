@@ -5,7 +5,7 @@ import WebFormats
 @testable import DemoTenant
 
 @Suite("The token endpoint")
-struct TokenTests {
+struct DemoTokenTests {
     struct Refusal: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var changes: [String: String]
@@ -133,7 +133,7 @@ struct TokenTests {
             let browser = tenant.browser()
             func redeem(_ secret: String) async throws -> Answer {
                 let code = try await browser.signIn("adele@contoso.example").answer["code"]
-                let pair = "\(TestTenant.web.id):\(FormEncoding.encode(secret))"
+                let pair = "\(TestTenant.web.id):\(FormEncoding.escaped(secret))"
                 return try await browser.redeem(
                     code, ["client_id": "", "client_secret": ""],
                     headers: [("Authorization", "Basic \(Data(pair.utf8).base64EncodedString())")])

@@ -7,7 +7,7 @@ import WebFormats
 @testable import DemoTenant
 
 @Suite("Signing in, as curl would do it")
-struct SignInTests {
+struct DemoSignInTests {
     @Test("The whole journey: picker, password, consent, code, tokens, Graph")
     func journey() async throws {
         try await TestTenant.run { (tenant) async throws in

@@ -1,7 +1,7 @@
 import WebFormats
 
 /// A way in which an ID token can be made invalid on demand.
-enum IDTokenFault: String, Sendable, CaseIterable {
+enum DemoIDTokenFault: String, Sendable, CaseIterable {
     case signature, issuer, audience, nonce, expired
     case notYetValid = "not_yet_valid"
     case algorithmNone = "algorithm_none"
@@ -9,7 +9,7 @@ enum IDTokenFault: String, Sendable, CaseIterable {
     case tenant
 
     /// Returns a token with these claims that is invalid in this one way.
-    func token(_ claims: [String: JSONValue], key: SigningKey) throws -> String {
+    func token(_ claims: [String: JSONValue], key: DemoSigningKey) throws -> String {
         var claims = claims
         switch self {
         case .signature:

@@ -5,7 +5,7 @@ import WebFormats
 
 /// One RSA key of the tenant. Work accounts and consumers have a key each, as on the real platform, where the
 /// consumers' key names its issuer.
-struct SigningKey: Sendable {
+struct DemoSigningKey: Sendable {
     /// As stored in the state file.
     struct Stored: Codable, Sendable {
         var id: String

@@ -17,7 +17,7 @@ struct AnswerTarget: Sendable, Hashable, Codable {
 }
 
 /// A validated request to sign somebody in (`/authorize`), or to let an administrator consent (`/adminconsent`).
-struct AuthorizationRequest: Sendable, Hashable, Codable {
+struct DemoAuthorizationRequest: Sendable, Hashable, Codable {
     enum Purpose: String, Codable, Sendable { case code, adminConsent }
 
     enum Prompt: String, Codable, Sendable {
@@ -47,7 +47,7 @@ struct AuthorizationFailure: Error {
     var target: AnswerTarget?
 }
 
-extension AuthorizationRequest {
+extension DemoAuthorizationRequest {
     /// Checks the client and the address of the response first; their errors are never redirected.
     private static func client(
         _ fields: FormFields, _ clients: [String: DemoClient]

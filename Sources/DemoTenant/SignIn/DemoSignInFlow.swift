@@ -2,10 +2,10 @@ import Foundation
 
 /// How far one sign-in has come. It travels in the pages' hidden field, sealed: the server keeps nothing, and a page
 /// that is gone back to continues from where that page was.
-struct SignInFlow: Sendable, Codable {
+struct DemoSignInFlow: Sendable, Codable {
     static let lifetime: TimeInterval = 3600
 
-    var request: AuthorizationRequest
+    var request: DemoAuthorizationRequest
     var expires: Date
     /// The chosen account.
     var username: String?
@@ -39,7 +39,7 @@ enum SignInStep: Sendable {
 
 extension Platform {
     /// The next step, in the platform's order: account, authentication, policy, consent.
-    func step(_ flow: SignInFlow, _ client: DemoClient) -> SignInStep {
+    func step(_ flow: DemoSignInFlow, _ client: DemoClient) -> SignInStep {
         let request = flow.request
         guard let account = account(of: flow) else { return flow.wantsToSignUp ? .signUp : .pickAccount }
         if request.segment.userFlow == .resetPassword, !flow.userFlowDone { return .newPassword(account) }

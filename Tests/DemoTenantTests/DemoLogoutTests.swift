@@ -3,7 +3,7 @@ import Testing
 @testable import DemoTenant
 
 @Suite("Signing out")
-struct LogoutTests {
+struct DemoLogoutTests {
     private let back = "http://localhost:8080/auth/signed-out"
 
     private func logout(_ browser: Browser, _ fields: [(String, String)] = []) async throws -> Answer {

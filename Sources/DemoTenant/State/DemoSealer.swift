@@ -11,7 +11,7 @@ enum SealPurpose: String {
 
 /// Seals values for a round trip through a browser or a client: opaque, tamper-proof, and good over a restart as long
 /// as the key is kept.
-struct Sealer: Sendable {
+struct DemoSealer: Sendable {
     private let key: SymmetricKey
 
     init(key: [UInt8]) { self.key = SymmetricKey(data: key) }
