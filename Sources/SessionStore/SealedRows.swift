@@ -88,5 +88,6 @@ extension Sealer {
 struct AttemptSecrets: Codable {
     var nonce: String
     var codeVerifier: String
-    var attributes: [String: String]
+    /// Empty in a row of an earlier version, whose sign-in has to begin again.
+    var payload: String?
 }

@@ -21,8 +21,10 @@ extension SessionStore {
         throws(StoreError) -> BeginningAttempt
     {
         let state = SHA256Hash(of: new.state)
-        let secrets = AttemptSecrets(nonce: new.nonce, codeVerifier: new.codeVerifier, attributes: new.attributes)
-        guard let json = try? JSONEncoder().encode(secrets) else {
+        let secrets = AttemptSecrets(nonce: new.nonce, codeVerifier: new.codeVerifier, payload: new.payload)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        guard let json = try? encoder.encode(secrets) else {
             throw .corrupt("the sign-in attempt cannot be encoded")
         }
         let sealed = try sealer.seal(String(decoding: json, as: UTF8.self), for: .attempt(state: state))
@@ -76,7 +78,7 @@ extension SessionStore {
         return SignInAttempt(
             app: row.app, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier, returnTo: row.returnTo,
             prompt: row.prompt, requestedScopes: row.requestedScopes.split(separator: " ").map(String.init),
-            expectedAccountID: row.expectedAccountID, attributes: secrets.attributes,
+            expectedAccountID: row.expectedAccountID, payload: secrets.payload ?? "",
             begunAt: Date(milliseconds: row.begunAt), session: row.session, stateHash: state)
     }
 

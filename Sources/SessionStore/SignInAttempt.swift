@@ -19,13 +19,13 @@ public struct NewSignInAttempt: Sendable, Redacted {
     public var requestedScopes: [String]
     /// The home account id that must come back, when this signs one account in again.
     public var expectedAccountID: String?
-    /// Anything else that the callback needs, as policy or authority. Stored sealed.
-    public var attributes: [String: String]
+    /// What else the callback needs, in the caller's own form. Stored sealed.
+    public var payload: String
 
     /// Every property, in their order.
     public init(
         app: String, state: String, nonce: String, codeVerifier: String, returnTo: String, prompt: String? = nil,
-        requestedScopes: [String], expectedAccountID: String? = nil, attributes: [String: String] = [:]
+        requestedScopes: [String], expectedAccountID: String? = nil, payload: String = ""
     ) {
         self.app = app
         self.state = state
@@ -35,7 +35,7 @@ public struct NewSignInAttempt: Sendable, Redacted {
         self.prompt = prompt
         self.requestedScopes = requestedScopes
         self.expectedAccountID = expectedAccountID
-        self.attributes = attributes
+        self.payload = payload
     }
 }
 
@@ -64,7 +64,7 @@ public struct SignInAttempt: Sendable, Redacted {
     /// The home account id that must come back, if one must.
     public let expectedAccountID: String?
     /// What the caller added.
-    public let attributes: [String: String]
+    public let payload: String
     /// When the browser left for the provider.
     public let begunAt: Date
     /// The session that the sign-in goes into.

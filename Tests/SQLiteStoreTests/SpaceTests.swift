@@ -15,7 +15,7 @@ import Testing
     private func fill(_ store: SessionStore, _ count: Int) async throws {
         for number in 0..<count {
             var attempt = NewSignInAttempt.sample(state: "s\(number)")
-            attempt.attributes["claims"] = String(repeating: "c", count: 2048)
+            attempt.payload = String(repeating: "c", count: 2048)
             _ = try await store.beginSignIn(attempt, cookie: nil)
         }
     }

@@ -4,7 +4,7 @@ import SessionStore
 
 /// What an attempt is for, as it is kept, sealed, until its callback: the second half of the flow trusts nothing else.
 struct AttemptPurpose: Sendable {
-    enum Kind: String, Sendable {
+    enum Kind: String, Sendable, Codable {
         case signIn = "sign_in"
         case editProfile = "edit_profile"
         case resetPassword = "reset_password"
@@ -51,16 +51,13 @@ struct AttemptPurpose: Sendable {
 
     /// - Throws: when the application was configured otherwise since.
     init(_ attempt: SignInAttempt, _ application: Application) throws(Problem) {
-        guard let kind = attempt.attributes["purpose"].flatMap(Kind.init(rawValue:)),
-            let authority = attempt.attributes["authority"].flatMap({ try? Authority($0, kind: application.kind) })
+        guard let stored = Stored(attempt), let authority = try? Authority(stored.authority, kind: application.kind)
         else {
             throw Problem(.stateMismatch, "The application was configured anew since this sign-in began. Start again.")
         }
         self.init(
-            kind, at: authority,
-            redirectURI: attempt.attributes["redirect_uri"] ?? application.registration.redirectURI,
-            claims: attempt.attributes["claims"].flatMap(ClaimsRequest.init(json:)),
-            mark: AttemptPurpose.mark(of: attempt), maxAge: attempt.attributes["max_age"].flatMap { Int($0) })
+            stored.kind, at: authority, redirectURI: stored.redirectURI,
+            claims: stored.claims.flatMap(ClaimsRequest.init(json:)), mark: stored.mark, maxAge: stored.maxAge)
     }
 
     /// Whether the provider did as `max_age` and `prompt=login` asked (OpenID Connect Core section 3.1.3.7, rule 13). Where
@@ -80,20 +77,37 @@ struct AttemptPurpose: Sendable {
     }
 
     /// What it is for, which can be read even when the application was configured otherwise since.
-    static func kind(of attempt: SignInAttempt) -> Kind {
-        attempt.attributes["purpose"].flatMap(Kind.init(rawValue:)) ?? .signIn
-    }
+    static func kind(of attempt: SignInAttempt) -> Kind { Stored(attempt)?.kind ?? .signIn }
 
     /// The mark alone, which can be read even when the application was configured otherwise since.
-    static func mark(of attempt: SignInAttempt) -> String? { attempt.attributes["mark"] }
+    static func mark(of attempt: SignInAttempt) -> String? { Stored(attempt)?.mark }
 
-    var attributes: [String: String] {
-        var attributes = [
-            "purpose": kind.rawValue, "authority": authority.description, "redirect_uri": redirectURI,
-        ]
-        attributes["claims"] = claims?.json
-        attributes["mark"] = mark
-        attributes["max_age"] = maxAge.map(String.init)
-        return attributes
+    /// What the attempt keeps of it.
+    var payload: String {
+        let stored = Stored(
+            kind: kind, authority: authority.description, redirectURI: redirectURI, claims: claims?.json, mark: mark,
+            maxAge: maxAge)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        // Encoding strings and a number cannot fail; were it to, the callback would ask to begin again.
+        return (try? encoder.encode(stored)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+}
+
+/// The form in which an attempt keeps its purpose.
+private struct Stored: Codable {
+    var kind: AttemptPurpose.Kind
+    var authority: String
+    var redirectURI: String
+    var claims: String?
+    var mark: String?
+    var maxAge: Int?
+}
+
+extension Stored {
+    /// Nil for a sign-in that an earlier version began.
+    fileprivate init?(_ attempt: SignInAttempt) {
+        guard let stored = try? JSONDecoder().decode(Stored.self, from: Data(attempt.payload.utf8)) else { return nil }
+        self = stored
     }
 }

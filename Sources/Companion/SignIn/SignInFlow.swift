@@ -106,7 +106,7 @@ final class SignInFlow: Sendable {
             NewSignInAttempt(
                 app: application.id, state: secrets.state, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier,
                 returnTo: options.returnPath.text, prompt: options.prompt?.rawValue, requestedScopes: settings.scopes,
-                expectedAccountID: subject?.id, attributes: purpose.attributes), cookie: cookie)
+                expectedAccountID: subject?.id, payload: purpose.payload), cookie: cookie)
         let location = AuthorizationRequest(options, scopes: settings.scopes).url(
             metadata: metadata, registration: application.registration, attempt: secrets)
         journal.left(beginning, in: begun.session, for: options.authority, settings, location: location)
@@ -135,7 +135,7 @@ final class SignInFlow: Sendable {
         let begun = try await store.beginSignIn(
             NewSignInAttempt(
                 app: application.id, state: secrets.state, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier,
-                returnTo: returnPath.text, requestedScopes: scopes, attributes: purpose.attributes), cookie: cookie)
+                returnTo: returnPath.text, requestedScopes: scopes, payload: purpose.payload), cookie: cookie)
         journal.left(
             beginning, in: begun.session, for: application.authority,
             AttemptSettings(prompt: "admin_consent", scopes: scopes, tenant: tenant), location: nil)
