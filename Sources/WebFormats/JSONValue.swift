@@ -81,6 +81,7 @@ public enum JSONValue: Sendable, Hashable {
     }
 }
 
+// Without a nil literal: in `isGood ? value : nil`, nil would be `null` where an optional is meant.
 extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
