@@ -12,7 +12,7 @@ import Testing
     /// `textBytes` of claims, each of which JSON writes with two.
     private func attempt(_ state: String, textBytes: Int) -> NewSignInAttempt {
         var attempt = NewSignInAttempt.sample(state: state)
-        attempt.payload = String(repeating: "\"", count: textBytes)
+        attempt.payload = #"{"policy":"of-\#(state)","claims":"\#(String(repeating: "\"", count: textBytes))"}"#
         if textBytes > 0 {
             attempt.requestedScopes = [String(repeating: "s", count: 512)]
             attempt.returnTo = "/" + String(repeating: "r", count: 511)

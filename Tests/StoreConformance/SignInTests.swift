@@ -17,7 +17,7 @@ import Testing
         #expect(attempt.returnTo == "/ios")
         #expect(attempt.prompt == "select_account")
         #expect(attempt.requestedScopes == ["openid", "User.Read"])
-        #expect(attempt.payload == "of-s1")
+        #expect(attempt.payload == #"{"policy":"of-s1"}"#)
         #expect(attempt.begunAt == fixture.clock.now)
         let id = try await store.completeSignIn(
             attempt, account: .sample("adele", sid: "sid1"), tokens: .sample("a", at: fixture.clock))

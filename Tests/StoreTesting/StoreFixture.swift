@@ -107,7 +107,7 @@ extension NewSignInAttempt {
         NewSignInAttempt(
             app: app, state: state, nonce: "nonce-of-\(state)", codeVerifier: "verifier-of-\(state)",
             returnTo: returnTo,
-            prompt: "select_account", requestedScopes: ["openid", "User.Read"], payload: "of-\(state)")
+            prompt: "select_account", requestedScopes: ["openid", "User.Read"], payload: #"{"policy":"of-\#(state)"}"#)
     }
 }
 
