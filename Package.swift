@@ -76,8 +76,8 @@ let package = Package(
         .executableTarget(
             name: "CompanionCommand",
             dependencies: [
-                "Companion", "DemoTenant", "EventLoop", "OpenIDConnect", "SessionStore", "SQLiteStore", "WebFormats",
-                logging,
+                "Companion", "DemoTenant", "EventLoop", "HTTPClient", "OpenIDConnect", "SessionStore", "SQLiteStore",
+                "WebFormats", httpTypes, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
