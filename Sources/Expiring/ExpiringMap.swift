@@ -120,7 +120,7 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private mutating func makeRoom(for cost: Int, now: Date, mayEvict: Bool) -> Bool {
         func hasRoom() -> Bool { count < maxCount && bytes <= maxBytes - cost }
-        if hasRoom() { return true }
+        // Even where there is room: what has expired would take memory until the map is full.
         while oldest != Self.none, let slot = slots[oldest], slot.end <= now { remove(at: oldest) }
         // A clock that was set back must not keep the map full.
         if !hasRoom(), now >= nextSweep || nextSweep.timeIntervalSince(now) > Self.sweepInterval {

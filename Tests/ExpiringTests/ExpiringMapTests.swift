@@ -14,6 +14,14 @@ import Testing
         #expect(map.value(for: "b", now: start) == nil)
     }
 
+    @Test func `what has ended goes when the next comes, however much room there is`() {
+        var map = ExpiringMap<Int, Int>(maxCount: 1_000)
+        for number in 0..<100 { map.set(number, for: number, until: after(10), now: start) }
+        #expect(map.count == 100)
+        map.set(100, for: 100, until: after(20), now: after(10))
+        #expect(map.count == 1)
+    }
+
     @Test func `the entry that was set longest ago makes room`() {
         var map = ExpiringMap<String, Int>(maxCount: 2)
         for (number, key) in ["a", "b"].enumerated() { map.set(number, for: key, until: after(10), now: start) }
