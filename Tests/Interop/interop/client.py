@@ -14,7 +14,7 @@ import requests
 from suite.registry import registry
 from suite.server import Server, free_pair_of_ports
 
-tests, test = registry()
+tests, test = registry("msal")
 
 CLIENT_ID = "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10"
 ADELE = "adele@contoso.example"
@@ -110,7 +110,7 @@ def environment(binary, root, folder):
         server.stop()
 
 
-@test("msal: code flow with PKCE, then silent from its cache, then a refresh")
+@test("code flow with PKCE, then silent from its cache, then a refresh")
 def journey(context):
     context.server.reset()
     application = context.application()
@@ -129,7 +129,7 @@ def journey(context):
     assert application.get_accounts() == [] and application.acquire_token_silent(["User.Read"], account) is None
 
 
-@test("msal: a claims challenge of Graph is met with claims_challenge")
+@test("a claims challenge of Graph is met with claims_challenge")
 def claims_challenge(context):
     context.server.reset()
     application = context.application(client_capabilities=["cp1"])
@@ -145,7 +145,7 @@ def claims_challenge(context):
     assert graph(renewed["access_token"]).status_code == 200, renewed
 
 
-@test("msal: a second factor is asked by its error, with the claims for the next sign-in")
+@test("a second factor is asked by its error, with the claims for the next sign-in")
 def second_factor(context):
     context.server.reset()
     application = context.application()
@@ -158,7 +158,7 @@ def second_factor(context):
     assert "access_token" in result, result
 
 
-@test("msal: what is refused comes with the platform's codes")
+@test("what is refused comes with the platform's codes")
 def errors(context):
     context.server.reset()
     wrong = context.sign_in(context.application(secret="wrong"), ["User.Read"])
@@ -175,7 +175,7 @@ def errors(context):
     assert revoked["error"] == "invalid_grant" and 50173 in revoked["error_codes"], revoked
 
 
-@test("msal: one tenant, an external tenant and a guest of another")
+@test("one tenant, an external tenant and a guest of another")
 def authorities(context):
     context.server.reset()
     for authority, username, scope in (
@@ -189,7 +189,7 @@ def authorities(context):
         assert application.acquire_token_silent([scope], account)["token_source"] == "cache", authority
 
 
-@test("msal: a B2C user flow, whose expires_in is a text")
+@test("a B2C user flow, whose expires_in is a text")
 def user_flow(context):
     context.server.reset()
     scope = "https://fabrikamb2c.example/api/demo.read"

@@ -14,7 +14,7 @@ from suite.server import free_pair_of_ports
 
 from .glewlwyd import PASSWORD, USER, Glewlwyd
 
-tests, test = registry()
+tests, test = registry("Glewlwyd")
 
 CLIENT_ID, CLIENT_SECRET = "companion", "a secret: with+odd&characters"
 
@@ -130,7 +130,7 @@ def environment(binary, root, folder):
         glewlwyd.stop()
 
 
-@test("Glewlwyd: companion check finds discovery, issuer and keys")
+@test("companion check finds discovery, issuer and keys")
 def check(context):
     found = subprocess.run([context.companion.binary, "check", "--config", context.companion.configuration], env=context.companion.environment(),
                            capture_output=True, text=True, timeout=60)
@@ -138,7 +138,7 @@ def check(context):
     assert context.glewlwyd.issuer in found.stdout, found.stdout
 
 
-@test("Glewlwyd: sign-in through its own pages, and UserInfo as the API")
+@test("sign-in through its own pages, and UserInfo as the API")
 def sign_in(context):
     context.browser.begin()
     context.sign_in()
@@ -150,7 +150,7 @@ def sign_in(context):
     assert status == 200 and json.loads(claims)["iss"] == context.glewlwyd.issuer, claims
 
 
-@test("Glewlwyd: refreshed twice at once and again, each refresh token is used one time only")
+@test("refreshed twice at once and again, each refresh token is used one time only")
 def refresh(context):
     answers = context.browser.driver.execute_async_script("""
         const done = arguments[0];
@@ -165,7 +165,7 @@ def refresh(context):
     assert context.api("/api/provider/me")[0] == 200
 
 
-@test("Glewlwyd: killed and started again, the session and the newest refresh token are there")
+@test("killed and started again, the session and the newest refresh token are there")
 def restart(context):
     context.companion.kill()
     context.companion.start()
@@ -173,7 +173,7 @@ def restart(context):
     assert status == 200 and json.loads(answer)["source"] == "refreshed", answer
 
 
-@test("Glewlwyd: sign-out ends the tokens here, revokes the refresh token there, and goes to its own page")
+@test("sign-out ends the tokens here, revokes the refresh token there, and goes to its own page")
 def sign_out(context):
     status, answer = context.api("/auth/provider/sign-out", {"browser": True})
     redirect = json.loads(answer)["redirect"]
