@@ -26,6 +26,8 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         self.host = host
         self.port = port == (scheme == "https" ? 443 : 80) ? nil : port
         let target = rest[authorityEnd...]
+        // Brackets stand around an IPv6 address, and nowhere else (RFC 3986 §3.2.2).
+        guard !target.utf8.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }) else { return nil }
         let queryStart = target.firstIndex(of: "?")
         let path = target[..<(queryStart ?? target.endIndex)]
         self.path = path.isEmpty ? "/" : String(path)

@@ -65,7 +65,8 @@ struct AuthorityTests {
     @Test(
         "are refused, saying why",
         arguments: [
-            ("https://login.microsoftonline.com/contoso%2", notAURL), ("https://a.b2clogin.com/tfp/a%com/b", notAURL),
+            ("https://login.microsoftonline.com/contoso%2", notAURL), ("https://login.microsoftonline.com/[1", notAURL),
+            ("https://a.b2clogin.com/tfp/a%com/b", notAURL),
             ("", notAURL),
             ("common", notAURL),
             ("login.microsoftonline.com/common", notAURL),

@@ -91,7 +91,7 @@ extension JSONValue {
         case let text as String: self = .string(JSONValue.marked(text, like: ours?.string))
         case let object as [String: Any]:
             let members = object.map { key, value in
-                let name = ours?[key] == nil ? JSONValue.marked(key, like: "\u{FEFF}" + key) : key
+                let name = ours?.object?.keys.first { JSONValue.unmarked($0) == JSONValue.unmarked(key) } ?? key
                 return (name, JSONValue(foundation: value, like: ours?[name]))
             }
             self = .object(Dictionary(members) { $1 })
@@ -112,8 +112,11 @@ extension JSONValue {
         }
     }
 
-    /// Foundation takes a byte order mark off the beginning of a text.
+    /// Foundation loses byte order marks at the beginning of a text and behind an escape.
     private static func marked(_ text: String, like ours: String?) -> String {
-        ours.map { $0.utf8.elementsEqual(("\u{FEFF}" + text).utf8) } == true ? "\u{FEFF}" + text : text
+        guard let ours, unmarked(ours) == unmarked(text) else { return text }
+        return ours
     }
+
+    private static func unmarked(_ text: String) -> [Unicode.Scalar] { text.unicodeScalars.filter { $0 != "\u{FEFF}" } }
 }
