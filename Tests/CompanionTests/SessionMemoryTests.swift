@@ -94,7 +94,7 @@ import WebFormats
         #expect(try timeline.events(of: Self.key(1), app: "ios").isEmpty)
     }
 
-    @Test func `the count of trips forgets whoever came first when there are too many`() throws {
+    @Test func `the count of trips forgets the oldest session when there are too many`() throws {
         let trips = TripLimit(now: TestClock().now)
         for _ in 0..<3 { #expect(try trips.begin(session: Self.key(1), app: "ios") == nil) }
         for session in 2...4_000 { #expect(try trips.begin(session: Self.key(session), app: "ios") == nil) }

@@ -69,7 +69,7 @@ import Testing
         #expect(cache.size == before)
         #expect(cache.lastUse(2) == 1, "when it was used is not forgotten")
         _ = cache.admit(empty(2, previous: ["ios": "adele"]), cache.ticket(), now: 1, isUse: true)
-        #expect(cache.session(SHA256Hash(of: "id2"), now: 1).session != nil, "whoever was signed in is remembered")
+        #expect(cache.session(SHA256Hash(of: "id2"), now: 1).session != nil, "the one who was signed in is remembered")
     }
 
     @Test func itsBytesAreBoundedAndWhatIsUsedStays() {

@@ -15,7 +15,7 @@ struct Route: Sendable {
         case ourPages
         /// The identity provider: the request proves by itself who sent it, by its state or by a signed token.
         case provider
-        /// This machine's own monitoring; where it is not required, anyone, who is told less.
+        /// This machine's own monitoring. Where that is not required, anyone may ask, and gets a shorter answer.
         case monitoring(isRequired: Bool)
     }
 
@@ -29,7 +29,7 @@ struct Route: Sendable {
         case call(@Sendable (Endpoints, Call) async throws -> Response)
         /// The session that the request came with, if there is one.
         case session(@Sendable (Endpoints, Call, Session?) async throws -> Response)
-        /// The application, whoever is signed in to it.
+        /// The application alone. No session is looked up for it.
         case application(@Sendable (Endpoints, Call, Application) async throws -> Response)
         /// The application and the session, whether somebody is signed in or not.
         case visit(@Sendable (Endpoints, Visit) async throws -> Response)

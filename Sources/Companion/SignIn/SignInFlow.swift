@@ -102,11 +102,11 @@ final class SignInFlow: Sendable {
         let purpose = AttemptPurpose(
             options, redirectURI: application.registration.redirectURI, mark: beginning.mark)
         let secrets = AuthorizationAttempt(randomBytes: providers.randomBytes)
-        let begun = try await store.beginSignIn(
-            NewSignInAttempt(
-                app: application.id, state: secrets.state, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier,
-                returnTo: options.returnPath.text, prompt: options.prompt?.rawValue, requestedScopes: settings.scopes,
-                expectedAccountID: subject?.id, payload: purpose.payload), cookie: cookie)
+        var attempt = NewSignInAttempt(
+            application, secrets, purpose, returnPath: options.returnPath, scopes: settings.scopes)
+        attempt.prompt = options.prompt?.rawValue
+        attempt.expectedAccountID = subject?.id
+        let begun = try await store.beginSignIn(attempt, cookie: cookie)
         let location = AuthorizationRequest(options, scopes: settings.scopes).url(
             metadata: metadata, registration: application.registration, attempt: secrets)
         journal.left(beginning, in: begun.session, for: options.authority, settings, location: location)
@@ -132,10 +132,8 @@ final class SignInFlow: Sendable {
             .adminConsent, at: application.authority, redirectURI: application.registration.redirectURI,
             mark: beginning.mark)
         let secrets = AuthorizationAttempt(randomBytes: providers.randomBytes)
-        let begun = try await store.beginSignIn(
-            NewSignInAttempt(
-                app: application.id, state: secrets.state, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier,
-                returnTo: returnPath.text, requestedScopes: scopes, payload: purpose.payload), cookie: cookie)
+        let attempt = NewSignInAttempt(application, secrets, purpose, returnPath: returnPath, scopes: scopes)
+        let begun = try await store.beginSignIn(attempt, cookie: cookie)
         journal.left(
             beginning, in: begun.session, for: application.authority,
             AttemptSettings(prompt: "admin_consent", scopes: scopes, tenant: tenant), location: nil)
@@ -313,6 +311,18 @@ final class SignInFlow: Sendable {
     private func person(_ accountID: String) -> String {
         let uid = accountID.split(separator: ".", omittingEmptySubsequences: false).first ?? ""
         return uid.split(separator: "-", maxSplits: 5).prefix(5).joined(separator: "-").lowercased()
+    }
+}
+
+extension NewSignInAttempt {
+    /// What every attempt keeps until its callback.
+    fileprivate init(
+        _ application: Application, _ secrets: AuthorizationAttempt, _ purpose: AttemptPurpose, returnPath: ReturnPath,
+        scopes: [String]
+    ) {
+        self.init(
+            app: application.id, state: secrets.state, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier,
+            returnTo: returnPath.text, requestedScopes: scopes, payload: purpose.payload)
     }
 }
 
