@@ -11,7 +11,7 @@ public struct Descriptor: ~Copyable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Gives the ownership up: whoever asked closes it.
+    /// Gives the ownership up: the caller closes it.
     public consuming func release() -> Int32 {
         let raw = rawValue
         discard self

@@ -6,7 +6,7 @@ enum WorkItem: Sendable {
     case job(UnownedJob)
 }
 
-/// What other threads have handed to a worker. Whoever makes it non-empty must wake the worker, nobody else.
+/// What other threads have handed to a worker. Only the thread that makes it non-empty must wake the worker.
 final class Inbox: Sendable {
     enum Acceptance {
         /// The worker must be woken.

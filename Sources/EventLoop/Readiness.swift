@@ -16,7 +16,7 @@ public struct Readiness: OptionSet, Sendable, Hashable {
     public static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
     /// Asked for: deliver on changes only. The handler must then read or write until the kernel says EAGAIN.
     public static let edgeTriggered = Readiness(rawValue: EPOLLET.rawValue)
-    /// Delivered: the connection has an error; reading or writing tells which.
+    /// Delivered: the connection has an error; reading or writing returns which.
     public static let error = Readiness(rawValue: EPOLLERR.rawValue)
     /// Delivered: both halves have ended.
     public static let hangUp = Readiness(rawValue: EPOLLHUP.rawValue)

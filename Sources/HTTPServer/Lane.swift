@@ -13,7 +13,7 @@ final class Lane: @unchecked Sendable {
     let receiveBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Lane.receiveBytes, alignment: 16)
     /// Where the connection that is being served puts its answers together; empty between two connections.
     var output: OutputBuffer
-    /// Whoever is answered now is told to close the connection.
+    /// Responses from now on ask the client to close the connection.
     private(set) var isStopping = false
     /// The idle grace of the stop is over.
     private(set) var closesIdle = false
@@ -121,7 +121,7 @@ final class Lane: @unchecked Sendable {
         for listener in listeners { listener.stop() }
         listeners = []
         if idleGrace > .zero, idleGrace < grace {
-            // Whoever sends on a connection that it believes to be open is still answered, and told to close it.
+            // A client that still sends gets its answer, and is asked to close the connection.
             _ = worker.addTimer(after: idleGrace) { self.finishUp() }
         } else {
             finishUp()

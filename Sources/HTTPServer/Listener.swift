@@ -29,7 +29,7 @@ final class Listener: ReadinessHandler {
     }
 
     func ready(_ readiness: Readiness, on worker: Worker) {
-        // One connection waits for certain; whether more do, only accepting tells.
+        // One connection waits for certain; only accepting shows whether more do.
         guard acceptOne(makingRoom: true) else { return }
         for _ in 1..<Self.batch {
             guard acceptOne(makingRoom: false) else { return }

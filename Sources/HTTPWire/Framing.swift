@@ -5,7 +5,7 @@ extension HeadLayout {
     /// Notes what a field says about the connection and the body.
     @inline(__always)
     mutating func noteField(_ bytes: Span<UInt8>, name: Range<Int>, value: Range<Int>) throws(WireError) {
-        // The length tells them apart from almost every other field.
+        // Their length differs from that of almost every other field.
         switch name.count {
         case 4: if ASCII.matches(bytes, name, "host") { try noteHost(bytes, value) }
         case 6: if ASCII.matches(bytes, name, "expect") { noteExpect(bytes, value) }

@@ -1,7 +1,7 @@
 import HTTPTypes
 import WebFormats
 
-/// What tells one state of a resource from another (RFC 9110 §8.8).
+/// What distinguishes one state of a resource from another (RFC 9110 §8.8).
 public struct Validators: Sendable, Hashable {
     /// The entity tag, if there is one.
     public var entityTag: EntityTag?

@@ -4,7 +4,7 @@ import HTTPTypes
 public enum Persistence: Sendable, Hashable {
     /// The connection stays open, as HTTP/1.1 takes for granted.
     case keepAlive
-    /// The same for an HTTP/1.0 client, which must be told.
+    /// The same for an HTTP/1.0 client, which does not assume it.
     case keepAliveHTTP10
     /// The connection closes after this answer.
     case close

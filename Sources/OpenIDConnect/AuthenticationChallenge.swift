@@ -32,7 +32,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
 }
 
 extension ClaimsRequest {
-    /// A claims challenge of continuous access evaluation (facts): `insufficient_claims` with base64 of JSON, padded or
+    /// A claims challenge of continuous access evaluation: `insufficient_claims` with base64 of JSON, padded or
     /// not, in either alphabet. Nil when there is none that can be read.
     public init?(challenges: [AuthenticationChallenge]) {
         let claims = challenges.lazy.filter { $0.scheme == "bearer" && $0.parameters["error"] == "insufficient_claims" }

@@ -159,14 +159,19 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         return .tenant(name)
     }
 
-    /// A path-less authority means the tenant that its subdomain names (facts).
+    /// A path-less authority means the tenant that its subdomain names.
     private static func externalTenant(_ names: [String], host: Endpoint) throws(AuthorityError) -> String {
         guard let name = names.first?.lowercased() else {
             guard host.host.hasSuffix(Kind.externalHosts), let subdomain = host.host.split(separator: ".").first else {
                 throw AuthorityError(
                     reason: "On a custom domain the authority names the tenant: add its ID or domain behind the host.")
             }
-            return "\(subdomain).onmicrosoft.com"
+            let domain = "\(subdomain).onmicrosoft.com"
+            guard isTenant(domain) else {
+                throw AuthorityError(
+                    reason: "A tenant's subdomain has letters, digits and - only, as contoso.ciamlogin.com.")
+            }
+            return domain
         }
         guard names.count == 1, isTenant(name) else {
             throw AuthorityError(

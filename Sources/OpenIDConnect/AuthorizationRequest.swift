@@ -122,7 +122,7 @@ public struct LogoutRequest: Sendable {
     }
 }
 
-/// The request for an administrator's consent (facts): to one tenant, or to organizations where it is not known yet.
+/// The request for an administrator's consent: to one tenant, or to organizations where it is not known yet.
 public struct AdminConsentRequest: Sendable {
     private let endpoint: Endpoint
 

@@ -1,7 +1,7 @@
 import WebFormats
 
 /// What the browser brought back from the provider, decoded and unambiguous, but not yet believed.
-public struct Callback: Sendable, Redacted {
+public struct Callback: Sendable, Hashable, Redacted {
     /// Finds the attempt. A secret.
     public let state: String
     /// The authorization code; nil when the provider answered with an error. A secret.

@@ -36,7 +36,7 @@ public struct ClientCertificate: Sendable, Redacted {
         public var description: String { reason }
     }
 
-    /// How long an assertion is good, in seconds (facts: 5 to 10 minutes).
+    /// How long an assertion is good, in seconds: the platform advises 5 to 10 minutes.
     static let lifetime = 300
 
     /// When the certificate ends.

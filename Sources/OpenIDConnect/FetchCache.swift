@@ -179,7 +179,7 @@ enum CacheBounds {
     static let newcomersInterval: TimeInterval = 60
 }
 
-/// How long what is known is used, in seconds (facts: metadata and keys are cached for 24 hours).
+/// How long what is known is used, in seconds: the platform asks that metadata and keys be cached for 24 hours.
 private enum CacheTimes {
     static let fresh: TimeInterval = 24 * 3600
     static let stale: TimeInterval = 7 * 24 * 3600

@@ -10,7 +10,7 @@ public struct IDTokenClaims: Sendable, Redacted {
     public let subject: String
     /// `tid`, as it came; there in every workforce token.
     public let tenantID: String?
-    /// The user flow of a B2C token in lower case: `tfp`, in older tokens `acr` (facts).
+    /// The user flow of a B2C token in lower case: `tfp`, in older tokens `acr`.
     public let policy: String?
     /// `oid`: who it is in the tenant.
     public let objectID: String?

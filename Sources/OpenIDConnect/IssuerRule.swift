@@ -54,7 +54,7 @@ enum IssuerRule: Sendable, Hashable {
         return .tenant(issuer: issuer, tenantID: tenantID, needsTenantID: false)
     }
 
-    /// `https://{host}/{GUID}/v2.0/` or `https://{host}/tfp/{GUID}/{policy}/v2.0/` (facts), the slash at the end or not.
+    /// `https://{host}/{GUID}/v2.0/` or `https://{host}/tfp/{GUID}/{policy}/v2.0/`, the slash at the end or not.
     private static func userFlow(_ issuer: String, _ authority: Authority) -> IssuerRule? {
         guard let policy = authority.policy, let endpoint = Endpoint(issuer), endpoint.origin == authority.origin,
             endpoint.query == nil

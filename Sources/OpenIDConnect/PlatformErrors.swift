@@ -1,12 +1,12 @@
 /// What one of the platform's error numbers means, for people.
 public struct ErrorExplanation: Sendable, Hashable {
-    /// Who can mend it.
+    /// Who can fix it.
     public enum Audience: String, Sendable, Hashable, CaseIterable {
         /// The person who signs in.
         case user
         /// An administrator of the person's or the application's tenant.
         case administrator
-        /// Whoever configures the companion.
+        /// The person who configures the companion.
         case `operator`
     }
 
@@ -14,13 +14,13 @@ public struct ErrorExplanation: Sendable, Hashable {
     public let number: String
     /// What happened, one sentence.
     public let cause: String
-    /// Who can mend it.
+    /// Who can fix it.
     public let audience: Audience
     /// How, one sentence.
     public let remedy: String
 }
 
-/// What is known about the platform's error numbers (facts/identity-platform.md). `error` and `suberror` decide; the
+/// What is known about the platform's error numbers. `error` and `suberror` decide; the
 /// numbers, which may change, refine the code within that, and explain.
 enum PlatformErrors {
     static let consentMissing = 65001

@@ -11,7 +11,7 @@ public struct GrantedTokens: Sendable, Redacted {
     public let scopes: [String]
     /// What was asked for and not granted, in the request's spelling; never OpenID Connect's own scopes.
     public let declinedScopes: [String]
-    /// When the access token ends. Treat it as ended 300 s earlier (facts).
+    /// When the access token ends. Treat it as ended 300 s earlier, as MSAL does.
     public let expiresOn: Date
     /// From when on an earlier, optional refresh is asked for.
     public let refreshOn: Date?
@@ -83,7 +83,7 @@ struct TokenResponse: Redacted {
         homeAccountID = json["client_info"]?.string.flatMap(Self.homeAccountID)
     }
 
-    /// Scopes are compared without regard to case, and with or without Graph's own prefix (facts). `.default` stands for
+    /// Scopes are compared without regard to case, and with or without Graph's own prefix. `.default` stands for
     /// whatever was agreed to before.
     private static func declined(_ requested: [String], granted: [String]) -> [String] {
         let granted = Set(granted.map(comparable))
@@ -108,7 +108,7 @@ struct TokenResponse: Redacted {
         value.lenientInteger.flatMap { $0 >= 0 ? min($0, 365 * 24 * 3600) : nil }
     }
 
-    /// `client_info` is base64url JSON `{uid, utid}` (facts); an unusable one counts as missing.
+    /// `client_info` is base64url JSON `{uid, utid}`; an unusable one counts as missing.
     private static func homeAccountID(clientInfo: String) -> String? {
         guard let bytes = Base64URL.decode(clientInfo.utf8), let json = JSONValue(parsing: bytes),
             let uid = json["uid"]?.string, let utid = json["utid"]?.string, isPlain(uid), isPlain(utid)

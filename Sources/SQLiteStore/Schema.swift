@@ -8,7 +8,7 @@ import SessionStore
 /// Small columns that every request needs stand apart from the sealed blobs. STRICT makes the types certain. Keys are
 /// AUTOINCREMENT: a sealed value's identity must never be given again to another row. Times are milliseconds since 1970.
 enum Schema {
-    /// "CMPN": tells our files from other people's SQLite databases.
+    /// "CMPN": distinguishes our files from other SQLite databases.
     static let applicationID: Int32 = 0x434D_504E
     /// `PRAGMA auto_vacuum` of a file that gives space back in steps.
     static let incrementalVacuum = 2

@@ -1,6 +1,6 @@
 /// The scopes of an access token in the form by which it is found again: lower-cased, sorted, each once, and without
 /// those that ask for other things than access (`openid`, `profile`, `offline_access`, `email`).
-/// Scopes are compared without regard to case by the platform (facts/identity-platform.md).
+/// Scopes are compared without regard to case by the platform.
 public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
     private static let notAccess: Set<String> = ["openid", "profile", "offline_access", "email"]
 

@@ -55,7 +55,7 @@ public struct Session: Sendable {
 
 /// One account in one application of one session.
 public struct Account: Sendable, Redacted {
-    /// The home account id, `uid.utid` (facts/identity-platform.md).
+    /// The home account id, `uid.utid`.
     public let id: String
     /// The configured application's name.
     public let app: String

@@ -117,7 +117,7 @@ package protocol StoreBackend: Sendable {
 
     /// The mark before anything was read.
     var openingMark: ChangeMark? { get }
-    /// - Returns: a mark that is another one when somebody else has changed something; nil when that cannot be told now.
+    /// - Returns: a mark that is another one when somebody else has changed something; nil when that is not known now.
     func changeMark() async -> ChangeMark?
 
     // MARK: Sealing keys

@@ -61,6 +61,7 @@ struct KindTests {
             (.external, "https://contoso.ciamlogin.com/common", "the external tenant alone"),
             (.external, "https://contoso.ciamlogin.com/a.example/b", "the external tenant alone"),
             (.external, "http://contoso.ciamlogin.com", "must be https"),
+            (.external, "https://con_toso.ciamlogin.com", "letters, digits and - only"),
             (.b2c, "https://contoso.b2clogin.com/contoso.onmicrosoft.com", "the tenant and the user flow"),
             (.b2c, "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com", "the tenant and the user flow"),
             (.b2c, "https://contoso.b2clogin.com/contoso/b2c_1_susi", "the tenant and the user flow"),

@@ -1,4 +1,4 @@
-/// What the audit log tells. The names are stable: what reads the log counts on them.
+/// The audit log's events. Their names are stable: programs that read the log rely on them.
 enum AuditEvent: String, Sendable, CaseIterable {
     /// Somebody has signed in; written after the session is stored.
     case signedIn = "signed_in"

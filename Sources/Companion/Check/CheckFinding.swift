@@ -22,7 +22,7 @@ public struct CheckFinding: Sendable, Codable, Equatable {
     public let what: String
     /// Why it matters; nil when it is good.
     public let why: String?
-    /// How to mend it; nil when it is good.
+    /// How to fix it; nil when it is good.
     public let remedy: String?
 
     static func good(_ subject: String, _ what: String) -> CheckFinding {

@@ -11,7 +11,7 @@ struct CredentialProbe: Sendable {
         /// There is nothing to prove, or what keeps it from being tried is a finding of its own.
         case notTried
         case accepted
-        /// What it answered does not tell; the OAuth error, where there was one.
+        /// Its answer leaves it open; the OAuth error, where there was one.
         case unknown(String?)
         /// The proof was refused, so that nothing about the credential is good.
         case refused(CheckFinding)

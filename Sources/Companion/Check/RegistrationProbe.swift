@@ -15,7 +15,7 @@ struct RegistrationProbe: Sendable {
     /// The client id is not known there.
     private static let unknownClient = ["AADSTS700016", "AADB2C90018"]
 
-    /// nil when the provider's answer does not tell.
+    /// nil when the provider's answer leaves it open.
     func finding(for application: Application, _ registration: CheckReport.Registration) async -> CheckFinding? {
         guard let metadata = try? await directory.metadata(for: application.authority) else { return nil }
         // Made for this question, and kept by nobody.

@@ -27,7 +27,7 @@ public enum AllowedUser: Sendable, Equatable {
     ) throws(Mistake) -> [AllowedUser] {
         guard authority.kind != .oidc else { return [.subject(text)] }
         if UUID(uuidString: text) != nil {
-            // Azure AD B2C and external tenants can be told to leave oid out; sub is the same there.
+            // Azure AD B2C and external tenants can be configured to leave oid out; sub is the same there.
             let object = AllowedUser.object(id: text.lowercased())
             return authority.kind == .workforce ? [object] : [object, .subject(text.lowercased())]
         }

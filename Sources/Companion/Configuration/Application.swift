@@ -26,7 +26,7 @@ public struct Application: Sendable {
     public var extraQueryParameters: [String]
     /// Who may sign in; empty: everybody of the admitted tenants.
     public var allowedUsers: [AllowedUser] = []
-    /// When the client secret ends, as far as the operator has said; the platform tells nobody.
+    /// When the client secret ends, as far as the operator has said: the platform does not reveal it.
     public var clientSecretExpires: Date?
 
     /// The tutorial apps' screens.

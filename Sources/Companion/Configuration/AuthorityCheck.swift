@@ -23,7 +23,7 @@ public struct AuthorityCheck: Sendable {
         let message: Message
         /// Whether somebody should act while sign-ins still work.
         let isWarning: Bool
-        /// Why a bad finding matters and how to mend it, for the command line.
+        /// Why a bad finding matters and how to fix it, for the command line.
         let advice: Advice?
 
         /// What was found and, where it is wrong, what to do.
@@ -50,7 +50,7 @@ public struct AuthorityCheck: Sendable {
         }
     }
 
-    /// Why something matters, and how to mend it.
+    /// Why something matters, and how to fix it.
     struct Advice: Sendable, Equatable {
         let why, remedy: String
     }

@@ -28,7 +28,7 @@ final class ClientCredentials: Sendable {
         var authentication: ClientAuthentication
     }
 
-    /// What tells that a file is another than before.
+    /// By which a changed file is recognized.
     private struct FileStamp: Equatable {
         var inode, size, seconds, nanoseconds: Int
 

@@ -28,7 +28,7 @@ public struct CompanionConfiguration: Sendable {
     public var sessionMaximum: Duration
     /// How long nobody touches a kiosk until its page counts down.
     public var kioskCountdownAfter: Duration
-    /// How long nobody touches a kiosk until whoever is signed in there is signed out, by the server if not by the page.
+    /// How long nobody touches a kiosk until the person who is signed in there is signed out, by the server if not by the page.
     public var kioskIdle: Duration
     /// The hosts that the kiosk's browser may go to besides our own, the authorities' and Microsoft's: those of federated
     /// providers. See ``KioskPolicy``.

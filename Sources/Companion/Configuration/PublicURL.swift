@@ -33,7 +33,7 @@ public struct PublicURL: Sendable, Equatable {
     /// Where the browser may come back to after signing out at the provider.
     public var postLogoutRedirectURI: String { address + "/auth/signed-out" }
 
-    /// Where the provider tells of sign-outs (OpenID Connect Front-Channel Logout 1.0).
+    /// Where the provider reports sign-outs (OpenID Connect Front-Channel Logout 1.0).
     public var frontChannelLogoutURI: String { address + "/auth/front-channel-logout" }
 
     /// Why a text is not a public URL, for the operator.
@@ -136,7 +136,7 @@ public struct PublicURL: Sendable, Equatable {
     }
 }
 
-/// The addresses of ours that the server itself tells.
+/// The addresses of ours that the server itself writes.
 extension PublicURL {
     /// Why it cannot be the address of these applications' pages; nil when it can.
     func conflict(with applications: [String]) -> String? {

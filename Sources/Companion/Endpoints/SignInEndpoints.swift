@@ -35,7 +35,7 @@ struct SignInEndpoints: Sendable {
         guard let returnPath = ReturnPath(call.field("return_to") ?? home, below: publicURL.prefix) else {
             throw Problem(.badRequest, "“return_to” must be a path of this site.")
         }
-        let departure = try await flow.beginAdminConsent(
+        let departure = try await flow.adminConsent.begin(
             application, tenant: call.field("tenant"), returnPath: returnPath, cookie: call.cookie)
         return redirect(call, to: departure)
     }
@@ -59,9 +59,7 @@ struct SignInEndpoints: Sendable {
             return .redirect(to: redirectURI.dropFirst(publicURL.origin.count) + "?resume=\(handle)")
         }
         if let handle = call.field("resume") {
-            guard let kept = formPosts.find(handle) else {
-                throw Problem(.stateMismatch, "This sign-in is over or took too long. Start again from the page.")
-            }
+            guard let kept = formPosts.find(handle) else { throw SignInFlow.isOver() }
             callback = kept
         } else {
             callback = try Callback(query: call.request.head.query ?? "")

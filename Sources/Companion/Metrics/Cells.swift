@@ -3,8 +3,8 @@ import Synchronization
 
 /// Numbers that only grow and that every thread adds to: a row of them for each worker, and one for all other threads.
 ///
-/// An addition is one relaxed atomic instruction on memory that no other worker writes, and needs no lock; whoever
-/// reads takes the sum over the rows.
+/// An addition is one relaxed atomic instruction on memory that no other worker writes, and needs no lock; the
+/// reader takes the sum over the rows.
 ///
 /// Safe to share unchecked: the memory is made once and only its atomics change.
 final class Cells: @unchecked Sendable {

@@ -84,7 +84,7 @@ enum MethodLabel {
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete]
     static let values = methods.map(\.rawValue) + ["other"]
 
-    /// A method as a label or a log line tells it: any token is a method.
+    /// A method as a label or a log line has it: any token is a method.
     static func text(_ method: HTTPRequest.Method?) -> String { values[place(method)] }
 
     /// Nil is the method of a request that could not be read.

@@ -5,7 +5,7 @@ import HTTPWire
 /// Who may read `/metrics`, and what is wrong in `/readyz`.
 ///
 /// A front on the same machine makes every client a loopback peer, and many fronts add no field of their own and name
-/// `127.0.0.1` as the host (nginx does, left alone). So the main listener tells nobody as soon as `public_url` is
+/// `127.0.0.1` as the host (nginx does, left alone). So the main listener answers nobody as soon as `public_url` is
 /// another name than this machine's, which is what a front needs; then `metrics.listen` opens a listener of its own.
 struct MonitoringAccess: Sendable {
     /// Fields that a front or a browser on its way through one adds.

@@ -2,7 +2,7 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 
-/// The listener of `metrics.listen`: monitoring and nothing else, for whoever reaches the address that the operator
+/// The listener of `metrics.listen`: monitoring and nothing else, for anyone who reaches the address that the operator
 /// named.
 struct MonitoringResponder: Responder {
     let report: MonitoringReport

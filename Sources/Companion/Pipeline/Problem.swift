@@ -4,7 +4,7 @@ import HTTPWire
 import OpenIDConnect
 import WebFormats
 
-/// An error as the browser gets it: problem details (RFC 9457) with the outer contract's stable codes. Texts are for the
+/// An error as the browser gets it: problem details (RFC 9457) with stable codes. Texts are for the
 /// person at the page and never hold a token, code, state, verifier or cookie.
 struct Problem: Error, Sendable {
     /// The contract's stable codes.
@@ -87,7 +87,7 @@ struct Problem: Error, Sendable {
         }
     }
 
-    /// Whether it is this side's, the provider's or the API's to mend, so that the operator has to know. An answer of the
+    /// Whether it is for this side, the provider or the API to fix, so that the operator has to know. An answer of the
     /// provider that cannot be verified is never the person's fault: a clock, a key or a configuration is wrong.
     var isFault: Bool {
         switch code {

@@ -2,7 +2,7 @@ import HTTPServer
 import HTTPTypes
 import Logging
 
-/// The one log line of a request, written at its end. It tells the route's name and never the path, which may name an
+/// The one log line of a request, written at its end. It has the route's name and never the path, which may name an
 /// account; no query, no address, no user.
 struct RequestLog: Sendable {
     private let logger: Logger
@@ -10,7 +10,7 @@ struct RequestLog: Sendable {
     /// The logger's own level, asked once: most requests write nothing, and asking costs as much as counting them.
     private let threshold: Logger.Level
 
-    /// - Parameter isWanted: whether requests that go well are told at level info, not debug.
+    /// - Parameter isWanted: whether requests that go well are logged at level info, not debug.
     init(_ logger: Logger, isWanted: Bool) {
         self.logger = logger
         level = isWanted ? .info : .debug

@@ -3,7 +3,7 @@ import HTTPTypes
 import HTTPWire
 import SessionStore
 
-/// One address of the outer contract: who may ask for it, how often, and what answers. ``table`` has them all.
+/// One address that is not a page or an asset: who may ask for it, how often, and what answers. ``table`` has them all.
 struct Route: Sendable {
     /// Who may ask, by what the request has to prove (security law 4).
     enum Caller: Sendable {
@@ -52,7 +52,7 @@ struct Route: Sendable {
         static func delete(_ handler: Handler) -> Action { Action(methods: [.delete], handler: handler) }
     }
 
-    /// In the outer contract's notation, as metrics and log lines have it: never a path that somebody sent.
+    /// With `{app}` and `{id}` for what varies, as metrics and log lines have it: never a path that somebody sent.
     let pattern: String
     let caller: Caller
     /// What bounds how often it is asked for: everything that writes or asks a provider for somebody who may be unknown.

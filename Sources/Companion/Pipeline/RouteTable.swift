@@ -1,5 +1,5 @@
 extension Route {
-    /// Every address that is not a page or an asset, in the outer contract's order.
+    /// Every address that is not a page or an asset.
     static let table: [Route] = [
         // Sign-in and sign-out
         Route(

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// At most one run of a piece of work for a key at a time; whoever asks meanwhile waits for that run's outcome.
+/// At most one run of a piece of work for a key at a time; callers that ask meanwhile wait for that run's outcome.
 ///
 /// The work runs in a task of its own, so that it ends even when the request that began it goes away: a refresh token
 /// that the provider has already replaced must still be stored.
@@ -10,7 +10,7 @@ actor SingleFlight<Key: Hashable & Sendable, Value: Sendable> {
     /// Runs the work, or joins the run under way for the same key.
     func run(_ key: Key, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         if let task = running[key] { return try await task.value }
-        // The work is told under the request that began it.
+        // The work is logged under the request that began it.
         let context = RequestContext.current
         let task = Task.detached(executorPreference: Worker.current) { [self] in
             do {

@@ -9,7 +9,7 @@ import WebFormats
 struct TraceParent: Sendable, Equatable {
     /// 32 lower-case hexadecimal digits, not all zero.
     let traceID: String
-    /// Whether whoever began the trace records it.
+    /// Whether the trace's originator records it (the `sampled` flag).
     let isSampled: Bool
 
     init(traceID: String, isSampled: Bool) {

@@ -2,7 +2,39 @@ import OpenIDConnect
 import SessionStore
 import WebFormats
 
-// What the protocol validated, in the form in which the store keeps it.
+// What the protocol made and validated, in the form in which the store keeps it.
+
+extension NewSignInAttempt {
+    /// What every attempt keeps until its callback.
+    init(
+        _ application: Application, _ secrets: AuthorizationAttempt, _ purpose: AttemptPurpose, returnPath: ReturnPath,
+        scopes: [String]
+    ) {
+        self.init(
+            app: application.id, state: secrets.state, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier,
+            returnTo: returnPath.text, requestedScopes: scopes, payload: purpose.payload)
+    }
+}
+
+extension SignInAttempt {
+    /// Where the browser goes, with a field that says what was done.
+    func returnPath(with field: String) -> String { returnTo + (returnTo.contains("?") ? "&" : "?") + field }
+
+    /// Whether the person who came back is the one whom the attempt began for.
+    ///
+    /// - Throws: ``Problem`` `other_account`.
+    func checkPerson(is homeAccountID: String) throws(Problem) {
+        guard expectedAccountID.map(person) == person(homeAccountID) else {
+            throw Problem(.otherAccount, "Another person's profile was edited than the one who is signed in here.")
+        }
+    }
+
+    /// B2C's account id without the user flow that it ends in: `{oid}-{policy}.{tenant}`. Each user flow has its own.
+    private func person(_ accountID: String) -> String {
+        let uid = accountID.split(separator: ".", omittingEmptySubsequences: false).first ?? ""
+        return uid.split(separator: "-", maxSplits: 5).prefix(5).joined(separator: "-").lowercased()
+    }
+}
 
 extension NewAccount {
     /// - Parameter authority: where the account signed in.

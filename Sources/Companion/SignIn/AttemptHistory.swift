@@ -85,7 +85,7 @@ extension Problem {
 final class AttemptHistory: Sendable {
     private let lastID = Mutex(0)
     private let memory: SessionMemory
-    /// Tells this run's numbers from those of an earlier one.
+    /// Distinguishes this run's numbers from those of an earlier one.
     private let run: String
 
     init(memory: SessionMemory) {

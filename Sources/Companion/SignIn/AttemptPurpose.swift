@@ -18,11 +18,21 @@ struct AttemptPurpose: Sendable {
                 case .resetPassword: .resetPassword
                 }
         }
+
+        /// The user flow in which somebody signs in; nil where an administrator agrees.
+        var userFlow: Application.UserFlow? {
+            switch self {
+            case .signIn: .signIn
+            case .editProfile: .editProfile
+            case .resetPassword: .resetPassword
+            case .adminConsent: nil
+            }
+        }
     }
 
     let kind: Kind
     let authority: Authority
-    /// Where the answer has to come to, as the provider was told, and with which the code is redeemed.
+    /// Where the answer has to come to, as the provider knows it, and with which the code is redeemed.
     let redirectURI: String
     /// What the token is asked to satisfy, at the authorization endpoint and at the token endpoint alike.
     let claims: ClaimsRequest?

@@ -5,37 +5,19 @@ import SessionStore
 /// The authorization-code sign-in: how it begins and how it completes, in one file because the two halves are one
 /// argument. What the first half puts into the attempt is all that the second half trusts.
 final class SignInFlow: Sendable {
-    /// The browser goes to the provider.
-    struct Departure: Sendable {
-        let location: String
-        /// What the cookie must hold.
-        let sessionID: SessionID
-    }
-
-    /// How a callback ended for the browser.
-    enum Outcome: Sendable {
-        /// Signed in, now or by the first run of the same callback.
-        case signedIn(returnPath: String, sessionID: SessionID)
-        /// Signed in by something else than this callback, which is over.
-        case signedInBefore(returnPath: String)
-        /// On to the provider again, with another user flow.
-        case continues(Departure)
-        /// Not signed in; the page that started it says why.
-        case failed(returnPath: String, Problem)
-    }
-
-    /// What the browser came back with.
-    private struct Arrival {
+    /// What the browser came back with. Two equal ones are one callback, loaded twice.
+    private struct Arrival: Hashable {
         let callback: Callback
         let redirectURI: String
         let cookie: SessionID?
     }
 
-    private struct CallbackKey: Hashable {
-        var state: String
-        var code: String?
-        var redirectURI: String
-        var cookie: SessionID?
+    /// An attempt that was taken, on the way to its end.
+    private struct Completion {
+        let attempt: SignInAttempt
+        let application: Application
+        let arrival: Arrival
+        var journey: SignInJournal.Return
     }
 
     private let applications: [String: Application]
@@ -44,7 +26,8 @@ final class SignInFlow: Sendable {
     private let providers: Providers
     private let admission: Admission
     private let journal: SignInJournal
-    private let callbacks = SingleFlight<CallbackKey, Outcome>()
+    private let callbacks = SingleFlight<Arrival, Outcome>()
+    let adminConsent: AdminConsent
 
     init(
         configuration: CompanionConfiguration, store: SessionStore, providers: Providers, admission: Admission,
@@ -56,6 +39,8 @@ final class SignInFlow: Sendable {
         self.providers = providers
         self.admission = admission
         self.journal = journal
+        adminConsent = AdminConsent(
+            publicURL: publicURL, store: store, providers: providers, admission: admission, journal: journal)
     }
 
     // MARK: Begin
@@ -113,51 +98,14 @@ final class SignInFlow: Sendable {
         return Departure(location: location, sessionID: begun.sessionID)
     }
 
-    /// Stores an attempt and sends the browser to where an administrator agrees for a whole tenant.
-    ///
-    /// - Parameter tenant: its ID or a domain; nil leaves it to the administrator's own.
-    func beginAdminConsent(
-        _ application: Application, tenant: String?, returnPath: ReturnPath, cookie: SessionID?
-    ) async throws -> Departure {
-        if let tenant { try await admission.check(try application.authority(ofTenant: tenant), application) }
-        let request: AdminConsentRequest
-        do throws(AuthorityError) {
-            request = try AdminConsentRequest(authority: application.authority, tenant: tenant)
-        } catch {
-            throw Problem(.badRequest, "“tenant” cannot be used: \(error.reason)")
-        }
-        let beginning = journal.begin(application, .adminConsent)
-        let scopes = application.registration.scopes
-        let purpose = AttemptPurpose(
-            .adminConsent, at: application.authority, redirectURI: application.registration.redirectURI,
-            mark: beginning.mark)
-        let secrets = AuthorizationAttempt(randomBytes: providers.randomBytes)
-        let attempt = NewSignInAttempt(application, secrets, purpose, returnPath: returnPath, scopes: scopes)
-        let begun = try await store.beginSignIn(attempt, cookie: cookie)
-        journal.left(
-            beginning, in: begun.session, for: application.authority,
-            AttemptSettings(prompt: "admin_consent", scopes: scopes, tenant: tenant), location: nil)
-        return Departure(
-            location: request.url(registration: application.registration, attempt: secrets), sessionID: begun.sessionID)
-    }
-
     // MARK: Complete
-
-    /// The answer belongs to no sign-in, or to another browser's.
-    static var notOfThisBrowser: Problem {
-        Problem(
-            .stateMismatch,
-            "The answer of the identity provider does not belong to a sign-in of this browser. Start again from the page, "
-                + "and allow cookies for this site.")
-    }
 
     /// Takes the provider's answer. Two runs of the same callback (a reload while the first is under way) share one.
     ///
     /// - Parameter redirectURI: where it came to.
     func complete(_ callback: Callback, at redirectURI: String, cookie: SessionID?) async throws -> Outcome {
-        let key = CallbackKey(state: callback.state, code: callback.code, redirectURI: redirectURI, cookie: cookie)
         let arrival = Arrival(callback: callback, redirectURI: redirectURI, cookie: cookie)
-        return try await callbacks.run(key) { try await self.consume(arrival) }
+        return try await callbacks.run(arrival) { try await self.consume(arrival) }
     }
 
     /// Takes the attempt that the answer belongs to, which can be done once, and goes on with it.
@@ -172,7 +120,8 @@ final class SignInFlow: Sendable {
                 throw Problem(.stateMismatch, "The application of this sign-in is not configured any more.")
             }
             let journey = journal.cameBack(attempt, to: application, at: arrival.redirectURI, since: start)
-            return try await finish(attempt, of: application, arrival, journey)
+            return try await finish(
+                Completion(attempt: attempt, application: application, arrival: arrival, journey: journey))
         case .replayed(_, let returnTo, let sessionID):
             return .signedIn(returnPath: returnTo, sessionID: sessionID)
         case .inProgress(let app, let returnTo), .failed(let app, let returnTo), .expired(let app, let returnTo):
@@ -183,74 +132,56 @@ final class SignInFlow: Sendable {
             if case .failed = consumed, let session, let known = journal.lastFailure(in: session.key, app: app) {
                 return .failed(returnPath: returnTo, known)
             }
-            let problem = Problem(
-                .stateMismatch, "This sign-in is over or took too long. Start again from the page.",
-                correlationID: RequestContext.current?.correlationID)
-            return .failed(returnPath: returnTo, problem)
+            return .failed(returnPath: returnTo, SignInFlow.isOver(RequestContext.current?.correlationID))
         case .otherBrowser, .unknown:
             throw SignInFlow.notOfThisBrowser
         }
     }
 
-    /// Redeems the code and stores what came of it; or reports why that failed.
-    private func finish(
-        _ attempt: SignInAttempt, of application: Application, _ arrival: Arrival, _ begun: SignInJournal.Return
-    ) async throws -> Outcome {
-        var journey = begun
+    /// Goes through with a taken attempt; or reports why that is not possible.
+    private func finish(_ taken: Completion) async throws -> Outcome {
+        var completion = taken
         do {
-            let purpose = try AttemptPurpose(attempt, application)
-            // Another provider's answer, which its code must not be taken from (a mix-up, RFC 9700 §4.4).
-            guard purpose.redirectURI == arrival.redirectURI else {
-                throw Problem(
-                    .issuerMismatch, "The answer came to another address than it was asked for at. Start again.")
-            }
-            let secrets = AuthorizationAttempt(
-                state: arrival.callback.state, nonce: attempt.nonce, codeVerifier: attempt.codeVerifier)
-            if purpose.kind == .adminConsent {
-                _ = try arrival.callback.adminConsentTenant(against: secrets)
-                let sessionID = try await store.completeAttempt(attempt)
-                journal.succeeded(journey, nil, .adminConsented)
-                return .signedIn(returnPath: attempt.returnPath(with: "admin_consent=granted"), sessionID: sessionID)
-            }
-            let metadata = try await providers.directory.metadata(for: purpose.authority)
-            let validated = try arrival.callback.validated(against: secrets, metadata: metadata)
-            journal.redeems(&journey, at: metadata.tokenEndpoint)
-            let signedIn = try await redeem(validated, attempt, application, purpose, metadata)
-            journey.account = store.pseudonym(
-                ofAccount: signedIn.homeAccountID, environment: purpose.authority.environment)
-            try admission.check(signedIn.idTokenClaims, application)
-            try purpose.checkAuthenticationTime(of: signedIn.idTokenClaims, attempt, now: providers.now())
-            return try await keep(signedIn, attempt, application, purpose, journey)
+            return try await conclude(&completion)
         } catch {
-            var problem = Problem(any: error)
-            if problem.code == .adminConsentRequired { problem.action = adminConsent(application) }
-            journal.failed(journey, problem)
-            // The person did everything right and nothing could be kept: say so rather than blame the sign-in.
-            if let error = error as? StoreError, error.isUnavailable { throw error }
-            try await store.failSignIn(attempt)
-            journal.personAnswered(journey)
-            // "Forgot your password?" is no failure: the page for it comes at once.
-            if problem.code == .passwordResetRequested,
-                let outcome = await goOn(with: .resetPassword, after: attempt, application, cookie: arrival.cookie)
-            {
-                return outcome
-            }
-            return .failed(returnPath: attempt.returnTo, problem)
+            return try await fail(completion, error)
         }
     }
 
+    /// Redeems the code, checks who signed in, and stores what came of it.
+    private func conclude(_ completion: inout Completion) async throws -> Outcome {
+        let (attempt, application, arrival) = (completion.attempt, completion.application, completion.arrival)
+        let purpose = try AttemptPurpose(attempt, application)
+        // Another provider's answer, which its code must not be taken from (a mix-up, RFC 9700 §4.4).
+        guard purpose.redirectURI == arrival.redirectURI else {
+            throw Problem(.issuerMismatch, "The answer came to another address than it was asked for at. Start again.")
+        }
+        let secrets = AuthorizationAttempt(
+            state: arrival.callback.state, nonce: attempt.nonce, codeVerifier: attempt.codeVerifier)
+        guard let flow = purpose.kind.userFlow else {
+            return try await adminConsent.complete(attempt, arrival.callback, secrets, completion.journey)
+        }
+        let metadata = try await providers.directory.metadata(for: purpose.authority)
+        let validated = try arrival.callback.validated(against: secrets, metadata: metadata)
+        journal.redeems(&completion.journey, at: metadata.tokenEndpoint)
+        let signedIn = try await redeem(validated, purpose, at: metadata.tokenEndpoint, completion)
+        completion.journey.account = store.pseudonym(
+            ofAccount: signedIn.homeAccountID, environment: purpose.authority.environment)
+        try admission.check(signedIn.idTokenClaims, application)
+        try purpose.checkAuthenticationTime(of: signedIn.idTokenClaims, attempt, now: providers.now())
+        return try await keep(signedIn, of: flow, at: purpose.authority, completion)
+    }
+
     private func redeem(
-        _ validated: ValidatedCallback, _ attempt: SignInAttempt, _ application: Application,
-        _ purpose: AttemptPurpose, _ metadata: ProviderMetadata
+        _ validated: ValidatedCallback, _ purpose: AttemptPurpose, at tokenEndpoint: Endpoint, _ completion: Completion
     ) async throws -> SignedInTokens {
-        var authenticated = try providers.credentials.client(of: application)
+        var authenticated = try providers.credentials.client(of: completion.application)
         authenticated.registration.redirectURI = purpose.redirectURI
         let directory = providers.directory
         let request = try CodeRequest(
-            redeeming: validated, scopes: attempt.requestedScopes, claims: purpose.claims, client: authenticated,
-            configured: try await directory.metadata(for: application.authority))
-        let client = TokenThrottle.Client(
-            tokenEndpoint: metadata.tokenEndpoint, id: authenticated.registration.clientID)
+            redeeming: validated, scopes: completion.attempt.requestedScopes, claims: purpose.claims,
+            client: authenticated, configured: try await directory.metadata(for: completion.application.authority))
+        let client = TokenThrottle.Client(tokenEndpoint: tokenEndpoint, id: authenticated.registration.clientID)
         return try await providers.exchange.run(request.providerRequest, by: client, .code) {
             try await request.tokens(from: $0, directory: directory)
         }
@@ -258,22 +189,19 @@ final class SignInFlow: Sendable {
 
     /// Stores what the sign-in was for. Only then is it reported.
     private func keep(
-        _ signedIn: SignedInTokens, _ attempt: SignInAttempt, _ application: Application, _ purpose: AttemptPurpose,
-        _ journey: SignInJournal.Return
+        _ signedIn: SignedInTokens, of flow: Application.UserFlow, at authority: Authority, _ completion: Completion
     ) async throws -> Outcome {
-        switch purpose.kind {
-        case .signIn, .adminConsent:
+        let (attempt, application, journey) = (completion.attempt, completion.application, completion.journey)
+        switch flow {
+        case .signIn:
             let sessionID = try await store.completeSignIn(
-                attempt, account: NewAccount(signedIn, at: purpose.authority),
+                attempt, account: NewAccount(signedIn, at: authority),
                 tokens: NewTokens(signedIn, requestedScopes: attempt.requestedScopes))
             if application.page == .portal { journal.rememberRecent(journey, account: signedIn.homeAccountID) }
             journal.succeeded(journey, signedIn.tokens, .signedIn)
             return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
         case .editProfile:
-            // The account of this flow is another one to the provider; the person must be the same.
-            guard attempt.expectedAccountID.map(person) == person(signedIn.homeAccountID) else {
-                throw Problem(.otherAccount, "Another person's profile was edited than the one who is signed in here.")
-            }
+            try attempt.checkPerson(is: signedIn.homeAccountID)
             let sessionID = try await store.completeAttempt(attempt)
             journal.succeeded(journey, signedIn.tokens, .profileEdited)
             return .signedIn(returnPath: attempt.returnPath(with: "profile=edited"), sessionID: sessionID)
@@ -284,6 +212,27 @@ final class SignInFlow: Sendable {
             return await goOn(with: .signIn, after: attempt, application, cookie: sessionID)
                 ?? .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
         }
+    }
+
+    /// Reports why an attempt failed, and ends it.
+    ///
+    /// - Throws: the error itself where nothing could be kept: the person did everything right.
+    private func fail(_ completion: Completion, _ error: any Error) async throws -> Outcome {
+        let (attempt, application) = (completion.attempt, completion.application)
+        var problem = Problem(any: error)
+        if problem.code == .adminConsentRequired { problem.action = adminConsent.invitation(to: application) }
+        journal.failed(completion.journey, problem)
+        if let error = error as? StoreError, error.isUnavailable { throw error }
+        try await store.failSignIn(attempt)
+        journal.personAnswered(completion.journey)
+        // "Forgot your password?" is no failure: the page for it comes at once.
+        if problem.code == .passwordResetRequested,
+            let outcome = await goOn(
+                with: .resetPassword, after: attempt, application, cookie: completion.arrival.cookie)
+        {
+            return outcome
+        }
+        return .failed(returnPath: attempt.returnTo, problem)
     }
 
     /// Begins the user flow that follows by itself; nil when there is none.
@@ -299,36 +248,5 @@ final class SignInFlow: Sendable {
         } catch {
             return .failed(returnPath: attempt.returnTo, Problem(any: error))
         }
-    }
-
-    /// The URL for an administrator, who may sit at another machine.
-    private func adminConsent(_ application: Application) -> Problem.Action? {
-        guard application.kind == .workforce else { return nil }
-        return Problem.Action(kind: "admin_consent", url: "\(publicURL.address)/auth/\(application.id)/admin-consent")
-    }
-
-    /// B2C's account id without the user flow that it ends in: `{oid}-{policy}.{tenant}` (facts).
-    private func person(_ accountID: String) -> String {
-        let uid = accountID.split(separator: ".", omittingEmptySubsequences: false).first ?? ""
-        return uid.split(separator: "-", maxSplits: 5).prefix(5).joined(separator: "-").lowercased()
-    }
-}
-
-extension NewSignInAttempt {
-    /// What every attempt keeps until its callback.
-    fileprivate init(
-        _ application: Application, _ secrets: AuthorizationAttempt, _ purpose: AttemptPurpose, returnPath: ReturnPath,
-        scopes: [String]
-    ) {
-        self.init(
-            app: application.id, state: secrets.state, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier,
-            returnTo: returnPath.text, requestedScopes: scopes, payload: purpose.payload)
-    }
-}
-
-extension SignInAttempt {
-    /// Where the browser goes, with a field that tells the page what was done.
-    fileprivate func returnPath(with field: String) -> String {
-        returnTo + (returnTo.contains("?") ? "&" : "?") + field
     }
 }

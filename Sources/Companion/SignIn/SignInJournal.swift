@@ -81,7 +81,7 @@ final class SignInJournal: Sendable {
 
     /// It could not leave.
     ///
-    /// - Parameter session: nil when there is none that could be told.
+    /// - Parameter session: nil when there is none whose pages could show it.
     func failed(
         _ beginning: Beginning, in session: SessionKey?, for authority: Authority, _ settings: AttemptSettings,
         _ error: any Error

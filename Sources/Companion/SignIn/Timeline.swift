@@ -1,7 +1,7 @@
 import Foundation
 import SessionStore
 
-/// One step of a flow, as `/api/{app}/events` tells it. Holds nothing secret: no token, code, state or claim.
+/// One step of a flow, as `/api/{app}/events` returns it. Holds nothing secret: no token, code, state or claim.
 public struct TimelineEvent: Sendable, Codable, Equatable {
     /// When the step ended, RFC 3339.
     public var time: String

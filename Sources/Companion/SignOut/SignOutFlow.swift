@@ -96,7 +96,7 @@ struct SignOutFlow: Sendable {
         return sessionID
     }
 
-    /// Entra ID knows the session by its own hint, which names nobody; B2C and other providers want the ID token (facts).
+    /// Entra ID knows the session by its own hint, which names nobody; B2C and other providers want the ID token.
     private func logoutURL(
         _ application: Application, _ account: Account?, idToken: String?, metadata: ProviderMetadata
     ) -> String? {

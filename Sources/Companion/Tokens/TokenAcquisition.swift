@@ -29,7 +29,7 @@ struct TokenTarget: Sendable, Hashable {
 /// MSAL's silent acquisition: the stored token while it is good, else a refresh, of which there is one at a time for a
 /// session, account, tenant and scope set; everyone else waits for its result.
 final class TokenAcquisition: Sendable {
-    /// A token counts as expired so long before it does, as in MSAL (facts: lifetimes).
+    /// A token counts as expired this many seconds before it is, as in MSAL.
     static let expiryMargin: TimeInterval = 300
 
     /// One call for a token.

@@ -1,0 +1,59 @@
+import OpenIDConnect
+import SessionStore
+
+/// An administrator agrees to an application's permissions for a whole tenant. It is a sign-in without tokens: the attempt is
+/// of the same kind, and it ends with the callback.
+struct AdminConsent: Sendable {
+    let publicURL: PublicURL
+    let store: SessionStore
+    let providers: Providers
+    let admission: Admission
+    let journal: SignInJournal
+
+    /// Stores an attempt and sends the browser to where the administrator agrees.
+    ///
+    /// - Parameter tenant: its ID or a domain; nil leaves it to the administrator's own.
+    /// - Throws: ``Problem`` `bad_request` for a tenant that the configuration does not admit; ``StoreError``.
+    func begin(
+        _ application: Application, tenant: String?, returnPath: ReturnPath, cookie: SessionID?
+    ) async throws -> SignInFlow.Departure {
+        if let tenant { try await admission.check(try application.authority(ofTenant: tenant), application) }
+        let request: AdminConsentRequest
+        do throws(AuthorityError) {
+            request = try AdminConsentRequest(authority: application.authority, tenant: tenant)
+        } catch {
+            throw Problem(.badRequest, "“tenant” cannot be used: \(error.reason)")
+        }
+        let beginning = journal.begin(application, .adminConsent)
+        let scopes = application.registration.scopes
+        let purpose = AttemptPurpose(
+            .adminConsent, at: application.authority, redirectURI: application.registration.redirectURI,
+            mark: beginning.mark)
+        let secrets = AuthorizationAttempt(randomBytes: providers.randomBytes)
+        let attempt = NewSignInAttempt(application, secrets, purpose, returnPath: returnPath, scopes: scopes)
+        let begun = try await store.beginSignIn(attempt, cookie: cookie)
+        journal.left(
+            beginning, in: begun.session, for: application.authority,
+            AttemptSettings(prompt: "admin_consent", scopes: scopes, tenant: tenant), location: nil)
+        return SignInFlow.Departure(
+            location: request.url(registration: application.registration, attempt: secrets), sessionID: begun.sessionID)
+    }
+
+    /// Ends an attempt with the administrator's answer.
+    ///
+    /// - Throws: ``OpenIDError`` when it is a refusal; ``StoreError``.
+    func complete(
+        _ attempt: SignInAttempt, _ callback: Callback, _ secrets: AuthorizationAttempt, _ journey: SignInJournal.Return
+    ) async throws -> SignInFlow.Outcome {
+        _ = try callback.adminConsentTenant(against: secrets)
+        let sessionID = try await store.completeAttempt(attempt)
+        journal.succeeded(journey, nil, .adminConsented)
+        return .signedIn(returnPath: attempt.returnPath(with: "admin_consent=granted"), sessionID: sessionID)
+    }
+
+    /// The URL for an administrator, who may sit at another machine; nil where the platform has no such page.
+    func invitation(to application: Application) -> Problem.Action? {
+        guard application.kind == .workforce else { return nil }
+        return Problem.Action(kind: "admin_consent", url: "\(publicURL.address)/auth/\(application.id)/admin-consent")
+    }
+}
