@@ -32,6 +32,11 @@ public struct Session: Sendable {
     /// When its latest sign-in began, in milliseconds since 1970; nil when none is kept any more.
     var lastAttemptAt: Int64?
 
+    /// What names one of its accounts.
+    public func key(of account: Account) -> AccountKey {
+        AccountKey(session: key, app: account.app, id: account.id)
+    }
+
     /// The accounts that are signed in to one application.
     public func accounts(for app: String) -> [Account] {
         accounts.filter { $0.app == app }

@@ -5,59 +5,49 @@ extension SessionStore {
     ///
     /// - Parameter tenant: in lower case, when it is another than the one in which the account signed in.
     public func cachedAccessToken(
-        _ session: SessionKey, app: String, accountID: String, tenant: String? = nil, scopes: ScopeSet
+        of account: AccountKey, tenant: String? = nil, scopes: ScopeSet
     ) -> StoredAccessToken? {
-        cache.token(AccountKey(session: session, app: app, id: accountID), tenant, scopes, now: now)
+        cache.token(account, tenant, scopes, now: now)
     }
 
     /// An access token that serves the scopes: one asked for with exactly these, else one whose granted scopes include
     /// them. It may have expired.
     public func accessToken(
-        _ session: SessionKey, app: String, accountID: String, tenant: String? = nil, scopes: ScopeSet
+        of account: AccountKey, tenant: String? = nil, scopes: ScopeSet
     ) async throws(StoreError) -> StoredAccessToken? {
-        if let token = cachedAccessToken(session, app: app, accountID: accountID, tenant: tenant, scopes: scopes) {
-            return token
-        }
+        if let token = cachedAccessToken(of: account, tenant: tenant, scopes: scopes) { return token }
         let ticket = cache.ticket()
-        guard let sealed = try await backend.session(session) else { return nil }
+        guard let sealed = try await backend.session(account.session) else { return nil }
         let snapshot = try sealer.open(sealed)
         guard cache.admit(snapshot, ticket, now: now, isUse: false) != nil else { return nil }
-        return snapshot.token(AccountKey(session: session, app: app, id: accountID), tenant, scopes)
+        return snapshot.token(account, tenant, scopes)
     }
 
     /// The account's ID token as it came; nil when there is none. Not cached: it is needed at sign-out alone.
-    public func idToken(_ session: SessionKey, app: String, accountID: String) async throws(StoreError) -> String? {
-        let account = AccountKey(session: session, app: app, id: accountID)
+    public func idToken(of account: AccountKey) async throws(StoreError) -> String? {
         guard let sealed = try await backend.idToken(of: account) else { return nil }
         return try sealer.open(sealed, for: .idToken(account))
     }
 
     /// The account's refresh token; nil when there is none. Not cached: it is needed about once an hour.
-    public func refreshToken(_ session: SessionKey, app: String, accountID: String) async throws(StoreError) -> String?
-    {
-        let account = AccountKey(session: session, app: app, id: accountID)
+    public func refreshToken(of account: AccountKey) async throws(StoreError) -> String? {
         guard let sealed = try await backend.refreshToken(of: account) else { return nil }
         return try sealer.open(sealed, for: .refreshToken(account))
     }
 
     /// Stores a refresh response and clears `needsInteraction`. Throws `noSuchSession` when the account was signed out
     /// meanwhile: nothing is stored then.
-    public func storeRefreshed(_ session: SessionKey, app: String, accountID: String, tokens: NewTokens)
-        async throws(StoreError)
-    {
-        let account = AccountKey(session: session, app: app, id: accountID)
+    public func storeRefreshed(_ account: AccountKey, tokens: NewTokens) async throws(StoreError) {
         let sealed = try sealer.seal(refreshed: tokens, of: account)
         try await backend.replaceTokens(of: account, with: sealed, now: now)
-        cache.end([session])
+        cache.end([account.session])
     }
 
     /// Remembers that the provider wants the person. With `refreshToken`, only when that is still the stored one: a
     /// refusal that arrives after a new sign-in says nothing about it.
     public func markNeedsInteraction(
-        _ session: SessionKey, app: String, accountID: String, reason: String, claims: String? = nil,
-        refreshToken: String? = nil
+        _ account: AccountKey, reason: String, claims: String? = nil, refreshToken: String? = nil
     ) async throws(StoreError) {
-        let account = AccountKey(session: session, app: app, id: accountID)
         var isMarked = false
         while !isMarked {
             var stored: Data?
@@ -69,33 +59,29 @@ extension SessionStore {
             isMarked = try await backend.markNeedsInteraction(
                 account, reason: reason, claims: claims, ifRefreshTokenIs: stored)
         }
-        cache.end([session])
+        cache.end([account.session])
     }
 
     /// Signs an account out: its tokens are gone when this returns, also when it was signed out before. The session's id
     /// is rotated: set the one returned.
-    public func removeAccount(_ session: SessionKey, app: String, accountID: String, keepAsPrevious: Bool)
-        async throws(StoreError) -> SessionID
-    {
+    public func removeAccount(_ account: AccountKey, keepAsPrevious: Bool) async throws(StoreError) -> SessionID {
         let fresh = SessionID(randomBytes: randomBytes)
-        try await backend.remove(
-            AccountKey(session: session, app: app, id: accountID), keepAsPrevious: keepAsPrevious, fresh: fresh.hash,
-            now: now)
-        cache.end([session])
+        try await backend.remove(account, keepAsPrevious: keepAsPrevious, fresh: fresh.hash, now: now)
+        cache.end([account.session])
         return fresh
     }
 
     /// Ends an account that may not be signed in any more. The session's id stays, because it is nobody's doing at this
     /// browser. Does nothing when it was signed out before.
-    public func dropAccount(_ session: SessionKey, app: String, accountID: String) async throws(StoreError) {
-        try await backend.drop(AccountKey(session: session, app: app, id: accountID))
-        cache.end([session])
+    public func dropAccount(_ account: AccountKey) async throws(StoreError) {
+        try await backend.drop(account)
+        cache.end([account.session])
     }
 
     /// Chooses the account that the application's page shows. Throws `noSuchSession` when it is not signed in.
-    public func setCurrentAccount(_ session: SessionKey, app: String, accountID: String) async throws(StoreError) {
-        try await backend.makeCurrent(AccountKey(session: session, app: app, id: accountID))
-        cache.end([session])
+    public func setCurrentAccount(_ account: AccountKey) async throws(StoreError) {
+        try await backend.makeCurrent(account)
+        cache.end([account.session])
     }
 
     /// Single sign-out by the provider: removes the accounts of this issuer with the provider's session id, or subject,

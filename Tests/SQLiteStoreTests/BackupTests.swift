@@ -28,7 +28,7 @@ import Testing
             let session = try #require(try await restored.session(id))
             let account = try #require(session.currentAccount(for: "ios"))
             #expect(account.idTokenClaims == #"{"nonce":"claim-of-before\#(number)"}"#)
-            let token = try await restored.refreshToken(session.key, app: "ios", accountID: account.id)
+            let token = try await restored.refreshToken(of: session.key(of: account))
             #expect(token == "refresh-before\(number)")
         }
         // Row numbers go on where they were: a sealed value's identity is never given again.

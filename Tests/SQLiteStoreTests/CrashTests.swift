@@ -31,11 +31,10 @@ import Testing
                 }
                 let account = try #require(session.currentAccount(for: "ios"))
                 #expect(account.id == "\(user).tenant")
-                let token = try await store.accessToken(
-                    session.key, app: "ios", accountID: account.id, scopes: ["user.read"])
+                let token = try await store.accessToken(of: session.key(of: account), scopes: ["user.read"])
                 #expect(token?.secret == "access-\(user)")
                 #expect(
-                    try await store.refreshToken(session.key, app: "ios", accountID: account.id) == "refresh-\(user)")
+                    try await store.refreshToken(of: session.key(of: account)) == "refresh-\(user)")
             }
             #expect(answered.count >= answers)
             await store.close()
@@ -85,7 +84,7 @@ final class CrashingWriter: Sendable {
                             continue
                         }
                         let next = try await store.removeAccount(
-                            key, app: "ios", accountID: "\(user).tenant", keepAsPrevious: false)
+                            AccountKey(session: key, app: "ios", id: "\(user).tenant"), keepAsPrevious: false)
                         self.report("\(next.cookieValue) \(user) out\n")
                     }
                 }

@@ -37,10 +37,12 @@ import Testing
             _ = try await store.completeSignIn(attempt, account: .sample("lee"), tokens: .sample("l", at: clock))
         }
         await record("refresh") {
-            try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: .sample("r", at: clock))
+            try await store.storeRefreshed(
+                AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: .sample("r", at: clock))
         }
         await record("sign out") {
-            _ = try await store.removeAccount(key, app: "ios", accountID: "adele.tenant", keepAsPrevious: true)
+            _ = try await store.removeAccount(
+                AccountKey(session: key, app: "ios", id: "adele.tenant"), keepAsPrevious: true)
         }
         #expect(
             refusals == [
@@ -59,7 +61,8 @@ import Testing
         let completed = try await store.completeSignIn(
             attempt, account: .sample("lee"), tokens: .sample("l", at: clock))
         #expect(try await store.session(completed) != nil)
-        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: .sample("r", at: clock))
+        try await store.storeRefreshed(
+            AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: .sample("r", at: clock))
         // What was used while it could not be written is written now.
         _ = try await store.purgeExpired()
         #expect(try await store.list().first { $0.key == key }?.lastSeenAt == clock.now)

@@ -102,10 +102,9 @@ import Testing
         let session = try #require(try await store.session(id))
         let account = try #require(session.currentAccount(for: "ios"))
         #expect(account.policy == nil)
-        #expect(try await store.refreshToken(session.key, app: "ios", accountID: account.id) == "refresh-1")
-        #expect(try await store.idToken(session.key, app: "ios", accountID: account.id) == nil)
-        let token = try await store.accessToken(
-            session.key, app: "ios", accountID: account.id, scopes: ["user.read"])
+        #expect(try await store.refreshToken(of: session.key(of: account)) == "refresh-1")
+        #expect(try await store.idToken(of: session.key(of: account)) == nil)
+        let token = try await store.accessToken(of: session.key(of: account), scopes: ["user.read"])
         #expect(token?.secret == "access-1")
         #expect(token?.declinedScopes == [])
         await store.close()

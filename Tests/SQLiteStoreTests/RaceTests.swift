@@ -65,7 +65,9 @@ import Testing
         state.cursor = SealedColumn.cursor(
             try #require(SealedColumn.all.firstIndex { $0.column == "refresh_token" }))
         #expect(try await store.resealStep(state)?.count == 0)
-        #expect(try await store.refreshToken(key, app: "ios", accountID: "adele.tenant") == "refresh-newer")
+        #expect(
+            try await store.refreshToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant"))
+                == "refresh-newer")
         #expect(try await store.reseal() == 2, "claims and access token")
         await store.close()
     }
@@ -103,7 +105,7 @@ import Testing
         #expect(reads.value == 6)
         #expect(try await store.keyUses().map(\.values) == [4, 0])
         #expect(store.sealer.ring.currentKeyID == ring.currentKeyID)
-        #expect(try await store.idToken(key, app: "ios", accountID: "adele.tenant") == "late")
+        #expect(try await store.idToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant")) == "late")
         await store.close()
     }
 }

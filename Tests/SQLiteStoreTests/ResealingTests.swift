@@ -32,7 +32,7 @@ import Testing
         try await collect()
         var tokens = NewTokens.sample("adele", at: fixture.clock)
         tokens.idTokenClaims = NewAccount.sample("adele").idTokenClaims
-        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: tokens)
+        try await store.storeRefreshed(AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: tokens)
         try await collect()
         _ = try KeyRing.rotate(fileAt: fixture.keyPath)
         #expect(try await store.reseal() == 4)

@@ -68,7 +68,7 @@ import WebFormats
         await #expect(throws: StoreError.self) { try await store.session(id) }
         let key = try #require(try await store.list().first?.key)
         await #expect(throws: StoreError.self) {
-            try await store.refreshToken(key, app: "ios", accountID: "adele.tenant")
+            try await store.refreshToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant"))
         }
         await store.close()
     }
@@ -80,8 +80,9 @@ import WebFormats
         let id = try await store.signIn("adele", state: "donestate", at: fixture.clock)
         let key = try #require(try await store.session(id)?.key)
         try await store.storeRefreshed(
-            key, app: "ios", accountID: "adele.tenant", tokens: .sample("renewed", at: fixture.clock))
-        let next = try await store.removeAccount(key, app: "ios", accountID: "adele.tenant", keepAsPrevious: true)
+            AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: .sample("renewed", at: fixture.clock))
+        let next = try await store.removeAccount(
+            AccountKey(session: key, app: "ios", id: "adele.tenant"), keepAsPrevious: true)
         let secrets = [
             "access-adele", "refresh-adele", "access-renewed", "refresh-renewed", "claim-of-adele", "pendingstate",
             "donestate", "verifier-of", "nonce-of", "code-of", id.cookieValue, pending.cookieValue, next.cookieValue,

@@ -19,20 +19,26 @@ import Testing
         let (store, _, key) = try await signedIn(fixture)
         let wide = NewTokens.sample(
             "wide", at: fixture.clock, scopes: ["Mail.Read"], granted: ["User.Read", "Mail.Read", "Files.Read"])
-        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: wide)
+        try await store.storeRefreshed(AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: wide)
         let cases: [(ScopeSet, String?)] = [
             (["user.read"], "access-adele"), (["MAIL.READ", "openid"], "access-wide"),
             (["Files.Read"], "access-wide"), (["User.Read", "Files.Read"], "access-wide"), (["Calendars.Read"], nil),
             ([], nil),
         ]
         for (scopes, expected) in cases {
-            let token = try await store.accessToken(key, app: "ios", accountID: "adele.tenant", scopes: scopes)
+            let token = try await store.accessToken(
+                of: AccountKey(session: key, app: "ios", id: "adele.tenant"), scopes: scopes)
             #expect(token?.secret == expected, "\(scopes)")
             #expect(
-                store.cachedAccessToken(key, app: "ios", accountID: "adele.tenant", scopes: scopes)?.secret == expected)
+                store.cachedAccessToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant"), scopes: scopes)?
+                    .secret == expected)
         }
-        #expect(try await store.accessToken(key, app: "macos", accountID: "adele.tenant", scopes: ["user.read"]) == nil)
-        #expect(try await store.accessToken(key, app: "ios", accountID: "megan.tenant", scopes: ["user.read"]) == nil)
+        #expect(
+            try await store.accessToken(
+                of: AccountKey(session: key, app: "macos", id: "adele.tenant"), scopes: ["user.read"]) == nil)
+        #expect(
+            try await store.accessToken(
+                of: AccountKey(session: key, app: "ios", id: "megan.tenant"), scopes: ["user.read"]) == nil)
         await store.close()
     }
 
@@ -41,23 +47,29 @@ import Testing
     ) async throws {
         let fixture = try StoreFixture(backend)
         let (store, id, key) = try await signedIn(fixture)
-        try await store.markNeedsInteraction(key, app: "ios", accountID: "adele.tenant", reason: "mfa", claims: "{}")
+        try await store.markNeedsInteraction(
+            AccountKey(session: key, app: "ios", id: "adele.tenant"), reason: "mfa", claims: "{}")
         var tokens = NewTokens.sample("second", at: fixture.clock)
         tokens.refreshToken = nil
-        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: tokens)
-        let token = try await store.accessToken(key, app: "ios", accountID: "adele.tenant", scopes: ["user.read"])
+        try await store.storeRefreshed(AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: tokens)
+        let token = try await store.accessToken(
+            of: AccountKey(session: key, app: "ios", id: "adele.tenant"), scopes: ["user.read"])
         #expect(token?.secret == "access-second")
-        #expect(try await store.refreshToken(key, app: "ios", accountID: "adele.tenant") == "refresh-adele")
+        #expect(
+            try await store.refreshToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant"))
+                == "refresh-adele")
         var account = try #require(try await store.session(id)?.currentAccount(for: "ios"))
         #expect(account.needsInteraction == nil)
         #expect(account.interactionClaims == nil)
         #expect(account.idTokenClaims.contains("claim-of-adele"))
         tokens = NewTokens.sample("third", at: fixture.clock)
         tokens.idTokenClaims = #"{"renewed":true}"#
-        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: tokens)
+        try await store.storeRefreshed(AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: tokens)
         account = try #require(try await store.session(id)?.currentAccount(for: "ios"))
         #expect(account.idTokenClaims == #"{"renewed":true}"#)
-        #expect(try await store.refreshToken(key, app: "ios", accountID: "adele.tenant") == "refresh-third")
+        #expect(
+            try await store.refreshToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant"))
+                == "refresh-third")
         await store.close()
     }
 
@@ -66,13 +78,14 @@ import Testing
     {
         let fixture = try StoreFixture(backend)
         let (store, _, key) = try await signedIn(fixture)
-        let id = try await store.removeAccount(key, app: "ios", accountID: "adele.tenant", keepAsPrevious: false)
+        let id = try await store.removeAccount(
+            AccountKey(session: key, app: "ios", id: "adele.tenant"), keepAsPrevious: false)
         await #expect(throws: StoreError.noSuchSession) {
             try await store.storeRefreshed(
-                key, app: "ios", accountID: "adele.tenant", tokens: .sample("late", at: fixture.clock))
+                AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: .sample("late", at: fixture.clock))
         }
         #expect(try await store.session(id)?.accounts.isEmpty == true)
-        #expect(try await store.refreshToken(key, app: "ios", accountID: "adele.tenant") == nil)
+        #expect(try await store.refreshToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant")) == nil)
         await store.close()
     }
 
@@ -83,12 +96,12 @@ import Testing
         let (store, _, key) = try await signedIn(fixture)
         for number in 0..<30 {
             try await store.storeRefreshed(
-                key, app: "ios", accountID: "adele.tenant",
+                AccountKey(session: key, app: "ios", id: "adele.tenant"),
                 tokens: .sample("\(number)", at: fixture.clock, scopes: ["scope\(number)"]))
         }
         for (number, expected) in [(0, nil), (9, nil), (10, "access-10"), (29, "access-29")] as [(Int, String?)] {
             let token = try await store.accessToken(
-                key, app: "ios", accountID: "adele.tenant", scopes: ["scope\(number)"])
+                of: AccountKey(session: key, app: "ios", id: "adele.tenant"), scopes: ["scope\(number)"])
             #expect(token?.secret == expected)
         }
         await store.close()
@@ -100,10 +113,11 @@ import Testing
         let fixture = try StoreFixture(backend)
         let (store, id, key) = try await signedIn(fixture)
         try await store.markNeedsInteraction(
-            key, app: "ios", accountID: "adele.tenant", reason: "invalid_grant", refreshToken: "an older one")
+            AccountKey(session: key, app: "ios", id: "adele.tenant"), reason: "invalid_grant",
+            refreshToken: "an older one")
         #expect(try await store.session(id)?.currentAccount(for: "ios")?.needsInteraction == nil)
         try await store.markNeedsInteraction(
-            key, app: "ios", accountID: "adele.tenant", reason: "invalid_grant", claims: #"{"c":1}"#,
+            AccountKey(session: key, app: "ios", id: "adele.tenant"), reason: "invalid_grant", claims: #"{"c":1}"#,
             refreshToken: "refresh-adele")
         let account = try #require(try await store.session(id)?.currentAccount(for: "ios"))
         #expect(account.needsInteraction == "invalid_grant")
@@ -120,7 +134,8 @@ import Testing
     ) async throws {
         let fixture = try StoreFixture(backend)
         let (store, old, key) = try await signedIn(fixture)
-        let id = try await store.removeAccount(key, app: "ios", accountID: "adele.tenant", keepAsPrevious: kept.keep)
+        let id = try await store.removeAccount(
+            AccountKey(session: key, app: "ios", id: "adele.tenant"), keepAsPrevious: kept.keep)
         #expect(id != old)
         #expect(store.cachedSession(old).session == nil)
         #expect(try await store.session(old) == nil)
@@ -128,8 +143,12 @@ import Testing
         #expect(session.currentAccount(for: "ios") == nil)
         #expect(session.previousUsername(for: "ios") == kept.previous)
         #expect(session.previousUsername(for: "macos") == nil)
-        #expect(store.cachedAccessToken(key, app: "ios", accountID: "adele.tenant", scopes: ["user.read"]) == nil)
-        #expect(try await store.accessToken(key, app: "ios", accountID: "adele.tenant", scopes: ["user.read"]) == nil)
+        #expect(
+            store.cachedAccessToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant"), scopes: ["user.read"])
+                == nil)
+        #expect(
+            try await store.accessToken(
+                of: AccountKey(session: key, app: "ios", id: "adele.tenant"), scopes: ["user.read"]) == nil)
         await store.close()
         var rows: [Int?] = []
         for table in ["account", "account_secret", "access_token"] { rows.append(try await fixture.count(table)) }
@@ -143,15 +162,16 @@ import Testing
         let (store, id, key) = try await signedIn(fixture)
         var next = try await store.signIn("megan", cookie: id, at: fixture.clock)
         next = try await store.signIn("adele", app: "macos", cookie: next, at: fixture.clock)
-        try await store.setCurrentAccount(key, app: "ios", accountID: "adele.tenant")
+        try await store.setCurrentAccount(AccountKey(session: key, app: "ios", id: "adele.tenant"))
         #expect(try await store.session(next)?.currentAccount(for: "ios")?.id == "adele.tenant")
-        next = try await store.removeAccount(key, app: "ios", accountID: "adele.tenant", keepAsPrevious: true)
+        next = try await store.removeAccount(
+            AccountKey(session: key, app: "ios", id: "adele.tenant"), keepAsPrevious: true)
         let session = try #require(try await store.session(next))
         #expect(session.accounts(for: "ios").map(\.id) == ["megan.tenant"])
         #expect(session.currentAccount(for: "ios") == nil)
         #expect(session.currentAccount(for: "macos")?.id == "adele.tenant")
         await #expect(throws: StoreError.noSuchSession) {
-            try await store.setCurrentAccount(key, app: "ios", accountID: "adele.tenant")
+            try await store.setCurrentAccount(AccountKey(session: key, app: "ios", id: "adele.tenant"))
         }
         await store.close()
     }
@@ -162,7 +182,8 @@ import Testing
         let (store, _, key) = try await signedIn(fixture)
         #expect(try await store.revoke(key))
         await #expect(throws: StoreError.noSuchSession) {
-            try await store.removeAccount(key, app: "ios", accountID: "adele.tenant", keepAsPrevious: true)
+            try await store.removeAccount(
+                AccountKey(session: key, app: "ios", id: "adele.tenant"), keepAsPrevious: true)
         }
         await store.close()
     }

@@ -63,10 +63,12 @@ import Testing
         let store = try fixture.open(idle: .seconds(7200))
         let signedIn = try await store.signIn("adele", at: fixture.clock)
         let key = try #require(try await store.session(signedIn)?.key)
-        let left = try await store.removeAccount(key, app: "ios", accountID: "adele.tenant", keepAsPrevious: true)
+        let left = try await store.removeAccount(
+            AccountKey(session: key, app: "ios", id: "adele.tenant"), keepAsPrevious: true)
         let forgotten = try await store.signIn("megan", at: fixture.clock)
         let other = try #require(try await store.session(forgotten)?.key)
-        let nobody = try await store.removeAccount(other, app: "ios", accountID: "megan.tenant", keepAsPrevious: false)
+        let nobody = try await store.removeAccount(
+            AccountKey(session: other, app: "ios", id: "megan.tenant"), keepAsPrevious: false)
         fixture.clock.advance(by: .seconds(1800))
         #expect(try await store.session(nobody) != nil)
         fixture.clock.advance(by: .seconds(121))

@@ -18,7 +18,7 @@ import Testing
             group.addTask {
                 for number in 1...300 {
                     try await store.markNeedsInteraction(
-                        key, app: "ios", accountID: "adele.tenant", reason: "\(number)")
+                        AccountKey(session: key, app: "ios", id: "adele.tenant"), reason: "\(number)")
                     written.change { $0 = number }
                 }
                 return 0
@@ -56,7 +56,7 @@ import Testing
                 var current = first
                 for _ in 0..<150 {
                     let next = try await store.removeAccount(
-                        key, app: "macos", accountID: "none", keepAsPrevious: false)
+                        AccountKey(session: key, app: "macos", id: "none"), keepAsPrevious: false)
                     dead.change { [current] in $0.append(current) }
                     current = next
                     guard try await store.session(current) != nil else { throw StoreError.noSuchSession }

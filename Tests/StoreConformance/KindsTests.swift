@@ -18,18 +18,20 @@ import Testing
         guest.declinedScopes = ["Mail.Read"]
         guest.idTokenClaims = #"{"oid":"another"}"#
         guest.idToken = "guest.id.token"
-        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: guest)
+        try await store.storeRefreshed(AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: guest)
         for (tenant, expected) in [(nil, "access-adele"), ("tailspin", "access-guest"), ("woodgrove", nil)] {
             let found = try await store.accessToken(
-                key, app: "ios", accountID: "adele.tenant", tenant: tenant, scopes: ["user.read"])
+                of: AccountKey(session: key, app: "ios", id: "adele.tenant"), tenant: tenant, scopes: ["user.read"])
             #expect(found?.secret == expected)
             #expect(found?.declinedScopes ?? [] == (tenant == "tailspin" ? ["Mail.Read"] : []))
         }
         let account = try #require(try await store.session(id)?.currentAccount(for: "ios"))
         #expect(account.idTokenClaims.contains("claim-of-adele"))
-        #expect(try await store.idToken(key, app: "ios", accountID: "adele.tenant") == nil)
+        #expect(try await store.idToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant")) == nil)
         // The refresh token is the person's, in every tenant.
-        #expect(try await store.refreshToken(key, app: "ios", accountID: "adele.tenant") == "refresh-guest")
+        #expect(
+            try await store.refreshToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant"))
+                == "refresh-guest")
         await store.close()
     }
 
@@ -41,12 +43,14 @@ import Testing
         let id = try await store.signIn("adele", at: fixture.clock)
         let key = try #require(try await store.session(id)?.key)
         let more = NewTokens.sample("more", at: fixture.clock, scopes: ["User.Read", "Mail.Read"])
-        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: more)
-        let found = try await store.accessToken(key, app: "ios", accountID: "adele.tenant", scopes: ["user.read"])
+        try await store.storeRefreshed(AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: more)
+        let found = try await store.accessToken(
+            of: AccountKey(session: key, app: "ios", id: "adele.tenant"), scopes: ["user.read"])
         #expect(found?.secret == "access-more")
         let other = NewTokens.sample("other", at: fixture.clock, scopes: ["Files.Read"])
-        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: other)
-        let still = try await store.accessToken(key, app: "ios", accountID: "adele.tenant", scopes: ["user.read"])
+        try await store.storeRefreshed(AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: other)
+        let still = try await store.accessToken(
+            of: AccountKey(session: key, app: "ios", id: "adele.tenant"), scopes: ["user.read"])
         #expect(still?.secret == "access-more")
         await store.close()
     }
@@ -67,11 +71,15 @@ import Testing
         #expect(session.currentAccount(for: "ios")?.policy == "b2c_1_susi")
         tokens.idToken = nil
         tokens.idTokenClaims = #"{"renewed":true}"#
-        try await store.storeRefreshed(session.key, app: "ios", accountID: account.id, tokens: tokens)
-        #expect(try await store.idToken(session.key, app: "ios", accountID: account.id) == "first.id.token")
+        try await store.storeRefreshed(AccountKey(session: session.key, app: "ios", id: account.id), tokens: tokens)
+        #expect(
+            try await store.idToken(of: AccountKey(session: session.key, app: "ios", id: account.id))
+                == "first.id.token")
         _ = try KeyRing.rotate(fileAt: fixture.keyPath)
         #expect(try await store.reseal() == 4)
-        #expect(try await store.idToken(session.key, app: "ios", accountID: account.id) == "first.id.token")
+        #expect(
+            try await store.idToken(of: AccountKey(session: session.key, app: "ios", id: account.id))
+                == "first.id.token")
         await store.close()
         guard backend == .sqlite else { return }
         let bytes = try Data(contentsOf: URL(fileURLWithPath: fixture.path))

@@ -95,7 +95,8 @@ import Testing
         let member = try await store.signIn("adele", at: fixture.clock)
         #expect(try await !store.refuses("newcomer"))
         let key = try #require(try await store.session(member)?.key)
-        let id = try await store.removeAccount(key, app: "ios", accountID: "adele.tenant", keepAsPrevious: true)
+        let id = try await store.removeAccount(
+            AccountKey(session: key, app: "ios", id: "adele.tenant"), keepAsPrevious: true)
         #expect(try await store.refuses("again", cookie: id))
         await store.close()
     }

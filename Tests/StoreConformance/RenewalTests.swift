@@ -18,17 +18,23 @@ import Testing
         tokens.refreshToken = nil
         tokens.idTokenClaims = #"{"renewed":true}"#
         tokens.idToken = "second.id.token"
-        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: tokens)
-        #expect(try await store.refreshToken(key, app: "ios", accountID: "adele.tenant") == "refresh-adele")
-        #expect(try await store.idToken(key, app: "ios", accountID: "adele.tenant") == "second.id.token")
+        try await store.storeRefreshed(AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: tokens)
+        #expect(
+            try await store.refreshToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant"))
+                == "refresh-adele")
+        #expect(
+            try await store.idToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant")) == "second.id.token")
 
         // And a new sign-in that brings none.
         let again = try await store.beginSignIn(.sample(state: "again"), cookie: id)
         let attempt = try await store.consume("again", cookie: again.sessionID)
         tokens.idToken = nil
         _ = try await store.completeSignIn(attempt, account: .sample("adele"), tokens: tokens)
-        #expect(try await store.refreshToken(key, app: "ios", accountID: "adele.tenant") == "refresh-adele")
-        #expect(try await store.idToken(key, app: "ios", accountID: "adele.tenant") == "second.id.token")
+        #expect(
+            try await store.refreshToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant"))
+                == "refresh-adele")
+        #expect(
+            try await store.idToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant")) == "second.id.token")
         await store.close()
     }
 
@@ -42,13 +48,13 @@ import Testing
         var tokens = NewTokens.sample("second", at: fixture.clock)
         tokens.idTokenClaims = "{}"
         tokens.username = "adele.vance@contoso.example"
-        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: tokens)
+        try await store.storeRefreshed(AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: tokens)
         var account = try #require(try await store.session(id)?.currentAccount(for: "ios"))
         #expect(account.username == "adele.vance@contoso.example")
         #expect(account.name == "Adele")
         tokens.username = nil
         tokens.name = "Adele Vance"
-        try await store.storeRefreshed(key, app: "ios", accountID: "adele.tenant", tokens: tokens)
+        try await store.storeRefreshed(AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: tokens)
         account = try #require(try await store.session(id)?.currentAccount(for: "ios"))
         #expect(account.username == "adele.vance@contoso.example")
         #expect(account.name == "Adele Vance")

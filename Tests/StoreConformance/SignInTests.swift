@@ -36,11 +36,11 @@ import Testing
         #expect(account.needsInteraction == nil)
         #expect(session.currentAccount(for: "macos") == nil)
         let token = try #require(
-            try await store.accessToken(session.key, app: "ios", accountID: account.id, scopes: ["user.read"]))
+            try await store.accessToken(of: session.key(of: account), scopes: ["user.read"]))
         #expect(token.secret == "access-a")
         #expect(token.expiresOn == fixture.clock.now + 3600)
         #expect(token.refreshOn == fixture.clock.now + 1800)
-        #expect(try await store.refreshToken(session.key, app: "ios", accountID: account.id) == "refresh-a")
+        #expect(try await store.refreshToken(of: session.key(of: account)) == "refresh-a")
         await store.close()
     }
 

@@ -95,7 +95,7 @@ struct AccountEndpoints: Sendable {
     func change(_ visit: Visit) async throws -> Response {
         let body: SwitchBody = try visit.call.body()
         let asking = try visit.signedIn(as: body.id)
-        try await store.setCurrentAccount(asking.session.key, app: asking.application.id, accountID: asking.account.id)
+        try await store.setCurrentAccount(asking.key)
         return account(asking.application, session: try await sessions.session(of: visit.call))
     }
 

@@ -119,10 +119,9 @@ struct TokenEndpoints: Sendable {
             throw Problem(.accessDenied, "On this server tokens are not shown. The operator decides that.")
         }
         let key = asking.key
-        let access = try await store.accessToken(
-            key.session, app: key.app, accountID: key.id, scopes: ScopeSet(asking.application.registration.scopes))
-        let idToken = try await store.idToken(key.session, app: key.app, accountID: key.id)
-        let hasRefreshToken = try await store.refreshToken(key.session, app: key.app, accountID: key.id) != nil
+        let access = try await store.accessToken(of: key, scopes: ScopeSet(asking.application.registration.scopes))
+        let idToken = try await store.idToken(of: key)
+        let hasRefreshToken = try await store.refreshToken(of: key) != nil
         let isFull = configuration.tokenDisplay == .full
         let answer: JSONValue = [
             "display": .string(configuration.tokenDisplay.rawValue),

@@ -91,5 +91,5 @@ struct SignedIn: Sendable {
     var tenant: String?
 
     /// What its tokens are kept under.
-    var key: AccountKey { AccountKey(session: session.key, app: application.id, id: account.id) }
+    var key: AccountKey { session.key(of: account) }
 }

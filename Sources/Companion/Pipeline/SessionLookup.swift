@@ -28,7 +28,7 @@ struct SessionLookup: Sendable {
         let refused = try await admission.refused(in: session)
         guard !refused.isEmpty else { return session }
         for account in refused {
-            try await store.dropAccount(session.key, app: account.app, accountID: account.id)
+            try await store.dropAccount(session.key(of: account))
             audit.write(
                 .noLongerAdmitted, application: account.app, account: store.pseudonym(of: account), session: session.key
             )

@@ -30,7 +30,7 @@ struct SignOutFlow: Sendable {
         let start = ContinuousClock.now
         let isShared = configuration.deviceMode == .shared
         // What cannot be read any more is no reason to stay signed in.
-        let idToken = try? await store.idToken(session.key, app: application.id, accountID: account.id)
+        let idToken = try? await store.idToken(of: asking.key)
         // The next person at a shared device learns nothing of who was there, and finds nobody signed in.
         if isShared, !isForgotten {
             for other in session.accounts where other.app != account.app || other.id != account.id {
@@ -85,9 +85,9 @@ struct SignOutFlow: Sendable {
     private func remove(
         _ account: Account, of session: Session, keepAsPrevious: Bool, as event: AuditEvent
     ) async throws(StoreError) -> SessionID {
-        let refreshToken = try? await store.refreshToken(session.key, app: account.app, accountID: account.id)
-        let sessionID = try await store.removeAccount(
-            session.key, app: account.app, accountID: account.id, keepAsPrevious: keepAsPrevious)
+        let key = session.key(of: account)
+        let refreshToken = try? await store.refreshToken(of: key)
+        let sessionID = try await store.removeAccount(key, keepAsPrevious: keepAsPrevious)
         audit.write(
             event, application: account.app, account: store.pseudonym(of: account), session: session.key)
         if let refreshToken, let application = configuration.applications.first(where: { $0.id == account.app }) {

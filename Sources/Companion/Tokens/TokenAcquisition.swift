@@ -126,9 +126,7 @@ final class TokenAcquisition: Sendable {
             if authority == home { asking.tenant = nil }
         }
         let target = TokenTarget(asking, scopes)
-        let cached = store.cachedAccessToken(
-            target.account.session, app: target.account.app, accountID: target.account.id, tenant: target.tenant,
-            scopes: target.scopes)
+        let cached = store.cachedAccessToken(of: target.account, tenant: target.tenant, scopes: target.scopes)
         if let cached, isGood(cached, for: demand) { return AcquiredToken(source: .cache, token: cached) }
         let wish = Wish(asking: asking, authority: authority, target: target, scopes: scopes, demand: demand)
         return try await refreshes.run(Key(target: target, isForced: demand.isForced)) {
@@ -153,7 +151,7 @@ final class TokenAcquisition: Sendable {
         let start = ContinuousClock.now
         let stored = try await storedToken(target)
         if let stored, isGood(stored, for: demand) { return AcquiredToken(source: .cache, token: stored) }
-        var refreshToken = try await store.refreshToken(account.session, app: account.app, accountID: account.id)
+        var refreshToken = try await store.refreshToken(of: account)
         do {
             if let saved = try await storeUnsaved(account, spent: refreshToken) {
                 if let token = try await storedToken(target), isGood(token, for: demand) {
@@ -194,7 +192,7 @@ final class TokenAcquisition: Sendable {
     /// Stores a refresh's answer; keeps it when that is not possible now, since nothing else has the next refresh token.
     private func save(_ tokens: NewTokens, _ account: AccountKey, spent: String) async throws(StoreError) {
         do {
-            try await store.storeRefreshed(account.session, app: account.app, accountID: account.id, tokens: tokens)
+            try await store.storeRefreshed(account, tokens: tokens)
             _ = unsaved.withLock { $0.remove(account) }
         } catch {
             guard error.isUnavailable else { throw error }
@@ -224,9 +222,7 @@ final class TokenAcquisition: Sendable {
     }
 
     private func storedToken(_ target: TokenTarget) async throws(StoreError) -> StoredAccessToken? {
-        try await store.accessToken(
-            target.account.session, app: target.account.app, accountID: target.account.id, tenant: target.tenant,
-            scopes: target.scopes)
+        try await store.accessToken(of: target.account, tenant: target.tenant, scopes: target.scopes)
     }
 
     /// The exchange with the token endpoint.
@@ -261,8 +257,7 @@ final class TokenAcquisition: Sendable {
         // What another tenant, or more scopes, ask for says nothing about the account itself.
         if wish.target.tenant == nil, wish.target.scopes == ScopeSet(wish.asking.application.registration.scopes) {
             try await store.markNeedsInteraction(
-                account.session, app: account.app, accountID: account.id, reason: error.code.rawValue,
-                claims: claims?.json, refreshToken: refreshToken)
+                account, reason: error.code.rawValue, claims: claims?.json, refreshToken: refreshToken)
         }
         return Problem(error, action: signIn(wish.asking, wish.target, claims: claims))
     }
@@ -271,8 +266,7 @@ final class TokenAcquisition: Sendable {
     func learn(_ claims: ClaimsRequest, reason: Problem.Code, for target: TokenTarget) async throws(StoreError) {
         guard target.tenant == nil else { return }
         let account = target.account
-        try await store.markNeedsInteraction(
-            account.session, app: account.app, accountID: account.id, reason: reason.rawValue, claims: claims.json)
+        try await store.markNeedsInteraction(account, reason: reason.rawValue, claims: claims.json)
     }
 
     /// Where the same account signs in again: with its hint, so that nobody has to choose.
