@@ -121,7 +121,8 @@ public final class CompanionServer: Sendable {
                 configuration: configuration, store: store, memory: memory,
                 authorities: AuthorityCheck(client: client, now: now), recent: recent, languages: languages,
                 audit: audit),
-            server: ServerEndpoints(configuration: configuration, languages: languages, cookie: cookie),
+            server: ServerEndpoints(
+                configuration: configuration, sessions: sessions, languages: languages, cookie: cookie),
             monitoring: monitoring)
 
         // What is served.

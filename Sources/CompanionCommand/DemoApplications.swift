@@ -23,32 +23,33 @@ enum DemoApplications {
             Application(
                 id: "ios", page: .ios, title: "iOS tutorial", authority: workforce, registration: graph,
                 credential: credential,
-                api: tenant.graphURL),
+                api: Endpoint(tenant.graphURL)),
             Application(
                 id: "macos", page: .macos, title: "macOS tutorial", authority: workforce, registration: graph,
                 credential: credential,
-                api: tenant.graphURL),
+                api: Endpoint(tenant.graphURL)),
             Application(
                 id: "external", page: .external, title: "External tenant tutorial",
                 authority: try Authority(tenant.externalAuthority, kind: .external),
                 registration: registration(scopes: tenant.externalScopes), credential: credential,
-                api: tenant.externalAPI),
+                api: Endpoint(tenant.externalAPI)),
             Application(
                 id: "b2c", page: .b2c, title: "Azure AD B2C tutorial", authority: b2c,
                 userFlows: [
                     .editProfile: try b2c.withPolicy(tenant.b2cEditProfilePolicy),
                     .resetPassword: try b2c.withPolicy(tenant.b2cResetPasswordPolicy),
                 ],
-                registration: registration(scopes: tenant.b2cScopes), credential: credential, api: tenant.b2cAPI),
+                registration: registration(scopes: tenant.b2cScopes), credential: credential,
+                api: Endpoint(tenant.b2cAPI)),
             Application(
                 id: "portal", page: .portal, title: "Test portal", authority: workforce, registration: graph,
                 credential: credential,
-                api: tenant.graphURL),
+                api: Endpoint(tenant.graphURL)),
         ]
         let kiosk = Application(
             id: "kiosk", page: .kiosk, title: "Demo kiosk", authority: workforce, registration: graph,
             credential: credential,
-            api: tenant.graphURL)
+            api: Endpoint(tenant.graphURL))
         return isShared ? [kiosk] + applications : applications
     }
 }

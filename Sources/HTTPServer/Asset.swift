@@ -48,7 +48,8 @@ public final class Asset: Sendable {
         lengthLine = Array("Content-Length: \(body.count)\r\n".utf8)
     }
 
-    private static func lines(_ fields: HTTPFields) -> [UInt8] {
+    /// Fields as they stand on the wire.
+    static func lines(_ fields: HTTPFields) -> [UInt8] {
         fields.flatMap { Array("\($0.name.rawName): \($0.value)\r\n".utf8) }
     }
 }

@@ -295,7 +295,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
             parser.maxBodyBytes = maxBodyBytes
             let isWanted = if case .length(let length) = framing { length <= maxBodyBytes } else { framing == .chunked }
             if head.expectsContinue, isWanted, !moreIsHere { lane.output.appendContinue() }
-        case .response, .asset:
+        case .response, .prepared, .asset:
             switch framing {
             case .none:
                 respond(reply, to: exchange)
@@ -351,6 +351,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         let persistence = proceed(after: exchange.head, leavingItsBody: leavesBody)
         switch reply {
         case .response(let response): respond(response, to: exchange, persistence)
+        case .prepared(let response): respond(response, to: exchange, persistence)
         case .asset(let asset): respond(asset, to: exchange, persistence)
         case .handler, .close: break
         }
@@ -377,6 +378,13 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         let hasBody = exchange.head.method != .head && ResponseWriter.mayHaveBody(response.status)
         if hasBody { send(body: response.body[...]) }
         report(exchange, response.status, hasBody ? response.body.count : 0)
+    }
+
+    private func respond(_ response: PreparedResponse, to exchange: Exchange, _ persistence: Persistence) {
+        lane.output.appendHead(of: response, persistence)
+        let hasBody = exchange.head.method != .head
+        if hasBody { send(body: response.body[...]) }
+        report(exchange, .ok, hasBody ? response.body.count : 0)
     }
 
     private func respond(_ asset: Asset, to exchange: Exchange, _ persistence: Persistence) {

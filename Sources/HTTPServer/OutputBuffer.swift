@@ -46,6 +46,15 @@ struct OutputBuffer {
             to: &bytes, date: date, persistence: persistence)
     }
 
+    /// The head of what was prepared.
+    mutating func appendHead(of response: PreparedResponse, _ persistence: Persistence) {
+        updateDate()
+        bytes += assetHeads.ok
+        bytes += response.lines
+        bytes += dateLine
+        bytes += ResponseWriter.headEnd(persistence)
+    }
+
     /// A head from prepared parts: no field is rendered but a part's length and place.
     mutating func appendHead(of asset: Asset, _ answer: AssetAnswer, _ persistence: Persistence) {
         updateDate()

@@ -25,6 +25,8 @@ public struct Request: Sendable {
 public enum Reply: Sendable {
     /// Answered at once, on the worker.
     case response(Response)
+    /// The same, with what was prepared before.
+    case prepared(PreparedResponse)
     /// A preloaded file. The server answers HEAD, conditional and range requests, and 405 for other methods.
     case asset(Asset)
     /// The body is collected first (413 when it is larger), then the handler runs as a task on the connection's

@@ -4,15 +4,22 @@ import HTTPTypes
 /// is skipped, never an error, since other applications on the host set cookies too. Bytes beyond ASCII become U+FFFD.
 public struct RequestCookies: Sendable {
     private let bytes: [UInt8]
+    /// Where they are in the bytes.
+    private let range: Range<Int>
 
     /// The cookies of a head; several Cookie lines count as one.
     public init(_ head: RequestHead) {
+        // As a rule there is one line, which is read where it is.
+        if let line = head.onlySlice(for: .cookie) {
+            (bytes, range) = (head.bytes, line)
+            return
+        }
         var joined: [UInt8] = []
         for slice in head.slices(for: .cookie) {
             if !joined.isEmpty { joined.append(ASCII.semicolon) }
             joined += head.bytes[slice]
         }
-        bytes = joined
+        (bytes, range) = (joined, joined.indices)
     }
 
     /// The value of the first cookie of that name. Names are case-sensitive. Quotes around a value are taken off.
@@ -26,24 +33,26 @@ public struct RequestCookies: Sendable {
         return found
     }
 
-    /// The values of all cookies of that name, in the order sent.
-    public func all(_ name: String) -> [String] {
-        var values: [String] = []
+    /// What `transform` makes of the first cookie of that name that it does not refuse by nil. It gets the value's bytes
+    /// as they were sent.
+    public func first<Value>(_ name: String, _ transform: (Span<UInt8>) -> Value?) -> Value? {
+        var found: Value?
         forEach { cookie, value in
-            if matches(cookie, name) { values.append(text(value)) }
-            return true
+            guard matches(cookie, name) else { return true }
+            found = transform(bytes.span.extracting(value))
+            return found == nil
         }
-        return values
+        return found
     }
 
     /// Calls `body` with each cookie's name and value until it returns false.
     private func forEach(_ body: (Range<Int>, Range<Int>) -> Bool) {
         let bytes = bytes.span
-        var start = 0
-        while start < bytes.count {
+        var start = range.lowerBound
+        while start < range.upperBound {
             var end = start
             var equals: Int?
-            while end < bytes.count, bytes[end] != ASCII.semicolon {
+            while end < range.upperBound, bytes[end] != ASCII.semicolon {
                 if equals == nil, bytes[end] == UInt8(ascii: "=") { equals = end }
                 end += 1
             }

@@ -139,6 +139,12 @@ public struct RequestHead: Sendable {
 }
 
 extension RequestHead {
+    /// Where the value of a field is in `bytes` that comes on one line; nil when it comes on none or on several.
+    func onlySlice(for name: HTTPField.Name) -> Range<Int>? {
+        guard let index = firstIndex(of: name), firstIndex(of: name, from: index + 1) == nil else { return nil }
+        return fields[index].value.range
+    }
+
     /// The same as `values(for:)` without making strings: the ranges of the field's lines in `bytes`.
     func slices(for name: HTTPField.Name) -> [Range<Int>] {
         var slices: [Range<Int>] = []

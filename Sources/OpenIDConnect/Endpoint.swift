@@ -63,6 +63,11 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         return "\(origin)\(path)?\(query)&\(encoded)"
     }
 
+    /// The same URL with something added to its path.
+    public func appending(path more: String) -> Endpoint {
+        Endpoint(scheme: scheme, host: host, port: port, path: path + more, query: query)
+    }
+
     /// The same scheme, host and port with another path and no query.
     func replacingPath(_ path: String) -> Endpoint {
         Endpoint(scheme: scheme, host: host, port: port, path: path, query: nil)

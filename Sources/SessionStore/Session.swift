@@ -31,6 +31,8 @@ public struct Session: Sendable {
     let previousUsernames: [String: String]
     /// When its latest sign-in began, in milliseconds since 1970; nil when none is kept any more.
     var lastAttemptAt: Int64?
+    /// What was derived from it.
+    public let derived = DerivedFromSession()
 
     /// What names one of its accounts.
     public func key(of account: Account) -> AccountKey {
@@ -55,6 +57,24 @@ public struct Session: Sendable {
     /// Who was signed in to the application before, when that may be shown.
     public func previousUsername(for app: String) -> String? {
         previousUsernames[app]
+    }
+}
+
+/// What an application has derived from a session as it was read. It lives as long as the cache has that session: whatever
+/// changes the session ends both.
+public final class DerivedFromSession: Sendable {
+    private let value = Locked<(any AnyObject & Sendable)?>(nil)
+
+    init() {}
+
+    /// What was derived before, else what `derive` makes now; two callers at once may both derive.
+    ///
+    /// - Parameter derive: returns nil when it cannot be derived now.
+    public func value<Value: AnyObject & Sendable>(orMake derive: () -> Value?) -> Value? {
+        if let known = value.withLock({ $0 }) as? Value { return known }
+        let made = derive()
+        if let made { value.withLock { $0 = made } }
+        return made
     }
 }
 

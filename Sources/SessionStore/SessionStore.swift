@@ -103,8 +103,12 @@ public final class SessionStore: Sendable {
 
     /// Bytes from the system's secure generator.
     public static let secureRandomBytes: @Sendable (Int) -> [UInt8] = { count in
+        // Eight bytes for each system call.
         var generator = SystemRandomNumberGenerator()
-        return (0..<max(0, count)).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + 8)
+        while bytes.count < count { withUnsafeBytes(of: generator.next() as UInt64) { bytes += $0 } }
+        return Array(bytes.prefix(max(0, count)))
     }
 
     /// Stops the background work, writes what is pending, waits for what is under way and closes the backend. Further

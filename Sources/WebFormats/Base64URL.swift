@@ -28,7 +28,8 @@ public enum Base64URL {
         return decode(Array(text).span)
     }
 
-    private static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+    /// The same for a text in one piece.
+    public static func decode(_ text: Span<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3 + 2)
         var buffer: UInt32 = 0

@@ -21,7 +21,7 @@ import Testing
         #expect(application.id == "ios")
         #expect(application.page == .ios)
         #expect(application.authority.description == "https://login.microsoftonline.com/common")
-        #expect(application.api == "https://graph.microsoft.com/v1.0/me")
+        #expect(application.api?.description == "https://graph.microsoft.com/v1.0/me")
         #expect(application.registration.scopes == ["user.read"])
         #expect(application.registration.redirectURI == "http://localhost:8080/auth/callback")
         #expect(application.prompt == .selectAccount)

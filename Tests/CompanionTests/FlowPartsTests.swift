@@ -47,7 +47,7 @@ import Testing
         let events = try timeline.events(of: key(1), app: "ios")
         #expect(events.count == 50)
         #expect(events.first?.step == "step 10")
-        #expect(events.first?.time == "2027-01-15T08:00:00.000Z")
+        #expect((events.first?.time).map(Timeline.text) == "2027-01-15T08:00:00.000Z")
         #expect(try timeline.events(of: key(2), app: "ios").isEmpty)
     }
 
@@ -67,7 +67,7 @@ import Testing
             ("/readyz", "/readyz", nil, nil),
         ] as [(String, String, String?, String?)])
     func `a path is a route`(path: String, pattern: String, app: String?, id: String?) {
-        let found = RoutePath(path)
+        let found = Router(applications: []).match(path)
         #expect(found?.route.pattern == pattern)
         #expect(found.map { RouteNumber.names[$0.number] } == pattern)
         #expect(found?.app == app)
@@ -79,7 +79,7 @@ import Testing
         "/api/*", "/api/ios/accounts/", "/api/ios/accounts/1/2", "/api/ios/me/photo/x/y", "/api/{app}", "none",
     ])
     func `another path is none`(path: String) {
-        #expect(RoutePath(path)?.route.pattern == nil)
+        #expect(Router(applications: []).match(path)?.route.pattern == nil)
     }
 
     @Test func `text becomes HTML text`() {

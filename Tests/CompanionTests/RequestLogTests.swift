@@ -96,7 +96,7 @@ import Testing
         let port = try await server.start()
         let url = "http://localhost:\(port)"
         try await Site.run(configured: { configuration in
-            configuration.applications[0].api = url + "/api"
+            configuration.applications[0].api = Endpoint(url + "/api")
             if let authority = try? Authority(url, kind: .oidc) { configuration.applications[1].authority = authority }
         }) { site in
             let visitor = Visitor(site)

@@ -96,7 +96,7 @@ final class Site: Sendable {
             applications: try [("ios", Application.Page.ios), ("macos", .macos)].map { id, page in
                 Application(
                     id: id, page: page, title: "\(id) tutorial", authority: try Authority(tenant.authority),
-                    registration: registration, credential: credential, api: tenant.graphURL)
+                    registration: registration, credential: credential, api: Endpoint(tenant.graphURL))
             } + Site.otherKinds(tenant, registration, credential))
         configuration.database = folder.appendingPathComponent("companion.sqlite").path
         configuration.encryptionKey = .file(folder.appendingPathComponent("companion.key").path)
@@ -124,18 +124,19 @@ final class Site: Sendable {
                 id: "contoso", page: .macos, title: "One tenant",
                 authority: try Authority(tenant.authority).withTenant("contoso.example"), registration: graph,
                 credential: credential,
-                api: tenant.graphURL),
+                api: Endpoint(tenant.graphURL)),
             Application(
                 id: "external", page: .external, title: "External",
                 authority: try Authority(tenant.externalAuthority, kind: .external),
-                registration: registration(tenant.externalScopes), credential: credential, api: tenant.externalAPI),
+                registration: registration(tenant.externalScopes), credential: credential,
+                api: Endpoint(tenant.externalAPI)),
             Application(
                 id: "b2c", page: .b2c, title: "B2C", authority: b2c,
                 userFlows: [
                     .editProfile: try b2c.withPolicy(tenant.b2cEditProfilePolicy),
                     .resetPassword: try b2c.withPolicy(tenant.b2cResetPasswordPolicy),
                 ],
-                registration: registration(tenant.b2cScopes), credential: credential, api: tenant.b2cAPI),
+                registration: registration(tenant.b2cScopes), credential: credential, api: Endpoint(tenant.b2cAPI)),
             Application(
                 id: "provider", page: .external, title: "Any provider",
                 authority: try Authority(tenant.organizationIssuer.replacing("/v2.0", with: "") + "/v2.0", kind: .oidc),

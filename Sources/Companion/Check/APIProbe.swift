@@ -8,11 +8,11 @@ struct APIProbe: Sendable {
 
     /// nil when the application has none of its own, or when it answers.
     func finding(for application: Application) async -> CheckFinding? {
-        guard let api = application.api, let endpoint = Endpoint(api) else { return nil }
+        guard let api = application.api else { return nil }
         let why = "People can sign in, but the page has nothing to show them."
         let answer: ProviderResponse
         do throws(HTTPClientError) {
-            answer = try await client.send(.page(endpoint))
+            answer = try await client.send(.page(api))
         } catch {
             return CheckFinding.mistake(
                 "api", "The API cannot be reached: \(error.reason)", why: why,

@@ -15,11 +15,15 @@ public struct Application: Sendable {
     /// B2C's other user flows.
     public var userFlows: [UserFlow: Authority]
     /// The relying party's registration at the authority.
-    public var registration: ClientRegistration
+    public var registration: ClientRegistration {
+        didSet { scopes = ScopeSet(registration.scopes) }
+    }
+    /// The registration's scopes as tokens are found by.
+    private(set) var scopes: ScopeSet
     /// How the application proves who it is: read when it is needed, to make an `AuthenticatedClient` of the registration.
     public var credential: ClientCredential
     /// The API that `/api/{app}/me` calls; nil asks the provider's UserInfo endpoint.
-    public var api: String?
+    public var api: Endpoint?
     /// The prompt when a sign-in names none; nil is MSAL's "if necessary".
     public var prompt: Prompt?
     /// Parameters that a sign-in may hand on to the provider.
@@ -53,7 +57,7 @@ public struct Application: Sendable {
     /// An application as configured.
     public init(
         id: String, page: Page, title: String, authority: Authority, userFlows: [UserFlow: Authority] = [:],
-        registration: ClientRegistration, credential: ClientCredential, api: String?,
+        registration: ClientRegistration, credential: ClientCredential, api: Endpoint?,
         prompt: Prompt? = .selectAccount, extraQueryParameters: [String] = []
     ) {
         self.id = id
@@ -62,6 +66,7 @@ public struct Application: Sendable {
         self.authority = authority
         self.userFlows = userFlows
         self.registration = registration
+        scopes = ScopeSet(registration.scopes)
         self.credential = credential
         self.api = api
         self.prompt = prompt

@@ -42,16 +42,16 @@ extension SettingType where Value == String {
             return text
         }
     }
+}
 
+extension SettingType where Value == Endpoint {
     /// Where an access token may be sent.
     static var outboundURL: SettingType {
         one("URL") { text throws(WrongValue) in
-            let url = URL(string: text)
-            let host = url?.host ?? ""
-            guard !host.isEmpty, url?.scheme == "https" || (url?.scheme == "http" && PublicURL.isLoopback(host)) else {
+            guard let url = Endpoint(text), url.scheme == "https" || url.isLoopback else {
                 throw WrongValue("must be an https:// URL (http:// only for localhost)")
             }
-            return text
+            return url
         }
     }
 }

@@ -139,7 +139,7 @@ struct ApplicationSettings {
     let allowedTenants, allowedUsers: [String]
     let redirectURI: RedirectURI
     let scopes: [String]
-    let api: String?
+    let api: Endpoint?
     let prompt: Prompt?
     let extraQueryParameters: [String]
 
@@ -205,7 +205,8 @@ struct ApplicationSettings {
             "What a sign-in asks for besides openid, profile and offline_access. Default of the kind b2c: the client id; of external and oidc: nothing."
         )
         api = keys.value(
-            "\(app).api", .outboundURL, default: kind == .workforce ? "https://graph.microsoft.com/v1.0/me" : nil,
+            "\(app).api", .outboundURL,
+            default: kind == .workforce ? Endpoint("https://graph.microsoft.com/v1.0/me") : nil,
             missing: kind == .oidc ? nil : "a tenant of the kind \(kind.rawValue) has an API of its own",
             "What the page calls with the access token. Without it, of kind oidc: the UserInfo endpoint.")
         prompt = keys.value(

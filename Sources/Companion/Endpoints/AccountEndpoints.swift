@@ -3,6 +3,7 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 import SessionStore
+import WebFormats
 
 /// Who is signed in: the current account, the others beside it, and what is known of them.
 struct AccountEndpoints: Sendable {
@@ -11,80 +12,42 @@ struct AccountEndpoints: Sendable {
     let signOut: SignOutFlow
     let cookie: SessionCookie
 
-    private struct AccountBody: Encodable {
-        var id: String
-        var username: String
-        var name: String?
-        var tenant_id: String?
-        var environment: String
-        var policy: String?
-
-        init(_ account: Account) {
-            id = account.id
-            username = account.username
-            name = account.name
-            tenant_id = account.tenantID
-            environment = account.environment
-            policy = account.policy
-        }
-    }
-
-    private struct AccountAnswer: Encodable {
-        @OrNull var account: AccountBody?
-        @OrNull var previous_account: String?
-        @OrNull var needs_sign_in: String?
-    }
-
     /// The account of a session's application: the one named, else the current one.
-    private func account(_ application: Application, session: Session?, named id: String? = nil) -> Response {
+    private func answer(_ app: String, _ session: Session?, named id: String? = nil) -> JSONValue {
         let account = session.flatMap { session in
-            id.map { session.account(for: application.id, id: $0) } ?? session.currentAccount(for: application.id)
+            id.map { session.account(for: app, id: $0) } ?? session.currentAccount(for: app)
         }
-        return .json(
-            AccountAnswer(
-                account: account.map(AccountBody.init),
-                previous_account: session?.previousUsername(for: application.id),
-                needs_sign_in: account?.needsInteraction))
+        return [
+            "account": account.map { .object($0.shown) } ?? .null,
+            "previous_account": .orNull(session?.previousUsername(for: app)),
+            "needs_sign_in": .orNull(account?.needsInteraction),
+        ]
     }
 
     /// The current account, when memory knows it.
-    func cached(_ call: Call) -> Response? {
-        guard let application = call.application, call.request.head.query == nil else { return nil }
-        guard let id = call.cookie else { return account(application, session: nil) }
-        return sessions.cached(id).map { account(application, session: $0) }
+    func prepared(_ call: Call) -> PreparedResponse? {
+        guard let app = call.application?.id, call.request.head.query == nil else { return nil }
+        guard let id = call.cookie else { return .json(answer(app, nil)) }
+        return sessions.cached(id).map { session, answers in
+            answers.answer(at: call.match) { .json(answer(app, session)) }
+        }
     }
 
     func current(_ visit: Visit) -> Response {
-        account(visit.application, session: visit.session, named: visit.call.field("account"))
-    }
-
-    private struct Accounts: Encodable {
-        struct Entry: Encodable {
-            var account: AccountBody
-            var current: Bool
-            var needs_sign_in: String?
-
-            func encode(to encoder: any Encoder) throws {
-                try account.encode(to: encoder)
-                var container = encoder.container(keyedBy: CodingKeys.self)
-                try container.encode(current, forKey: .current)
-                try container.encode(needs_sign_in, forKey: .needs_sign_in)
-            }
-
-            enum CodingKeys: String, CodingKey { case current, needs_sign_in }
-        }
-
-        var accounts: [Entry]
+        .json(answer(visit.application.id, visit.session, named: visit.call.field("account")))
     }
 
     func all(_ visit: Visit) -> Response {
         let accounts = visit.session?.accounts(for: visit.application.id) ?? []
-        return .json(
-            Accounts(
-                accounts: accounts.map {
-                    Accounts.Entry(
-                        account: AccountBody($0), current: $0.current, needs_sign_in: $0.needsInteraction)
-                }))
+        return .json([
+            "accounts": .array(
+                accounts.map { account in
+                    var entry = account.shown
+                    entry["current"] = .bool(account.current)
+                    entry["needs_sign_in"] = .orNull(account.needsInteraction)
+                    return .object(entry)
+                })
+        ])
     }
 
     private struct SwitchBody: Decodable {
@@ -96,7 +59,7 @@ struct AccountEndpoints: Sendable {
         let body: SwitchBody = try visit.call.body()
         let asking = try visit.signedIn(as: body.id)
         try await store.setCurrentAccount(asking.key)
-        return account(asking.application, session: try await sessions.session(of: visit.call))
+        return .json(answer(asking.application.id, try await sessions.session(of: visit.call)))
     }
 
     /// Takes an account off this browser's list: its tokens are gone; the provider's session is left alone.
@@ -111,5 +74,18 @@ struct AccountEndpoints: Sendable {
         var claims = asking.account.claims
         claims["nonce"] = nil
         return .json(.object(claims))
+    }
+}
+
+extension Account {
+    /// What pages may know of it.
+    fileprivate var shown: [String: JSONValue] {
+        var members: [String: JSONValue] = [
+            "id": .string(id), "username": .string(username), "environment": .string(environment),
+        ]
+        members["name"] = name.map(JSONValue.string)
+        members["tenant_id"] = tenantID.map(JSONValue.string)
+        members["policy"] = policy.map(JSONValue.string)
+        return members
     }
 }

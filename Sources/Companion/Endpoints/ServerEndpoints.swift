@@ -1,74 +1,81 @@
 import HTTPServer
 import HTTPWire
 import SessionStore
+import WebFormats
 
 /// What this server is: its applications, the device that it runs on, its languages.
 struct ServerEndpoints: Sendable {
-    let configuration: CompanionConfiguration
-    let languages: Languages
-    let cookie: SessionCookie
+    private let configuration: CompanionConfiguration
+    private let sessions: SessionLookup
+    private let languages: Languages
+    private let cookie: SessionCookie
+    private let applicationsOfNobody: PreparedResponse
+    /// How the device is used.
+    let device: PreparedResponse
+    /// The process runs.
+    let isAlive = PreparedResponse.json(["status": "ok"])
 
-    private struct Applications: Encodable {
-        struct Entry: Encodable {
-            var id: String
-            var title: String
-            var page: String
-            var kind: String
-            var authority: String
-            /// The user flows that the page may start.
-            var policies: [String]?
-            var signed_in_as: String?
-            var scopes: [String]
-            var prompt: String?
+    init(configuration: CompanionConfiguration, sessions: SessionLookup, languages: Languages, cookie: SessionCookie) {
+        self.configuration = configuration
+        self.sessions = sessions
+        self.languages = languages
+        self.cookie = cookie
+        applicationsOfNobody = .json(ServerEndpoints.applications(configuration, nil))
+        device = .json(ServerEndpoints.device(configuration))
+    }
+
+    /// The applications, when memory knows who is signed in to each.
+    func prepared(_ call: Call) -> PreparedResponse? {
+        guard let id = call.cookie else { return applicationsOfNobody }
+        return sessions.cached(id).map { session, answers in
+            answers.answer(at: call.match) { .json(ServerEndpoints.applications(configuration, session)) }
         }
-
-        var apps: [Entry]
-        var demo: Bool
-        var mode: String
-        var token_display: String
-        var demo_control_url: String?
     }
 
     func applications(_ session: Session?) -> Response {
-        .json(
-            Applications(
-                apps: configuration.applications.map { application in
-                    Applications.Entry(
-                        id: application.id, title: application.title, page: application.page.rawValue,
-                        kind: application.kind.rawValue, authority: application.authority.description,
-                        policies: application.kind == .b2c
-                            ? Application.UserFlow.allCases.filter { application.authority(of: $0) != nil }
-                                .map(\.rawValue) : nil,
-                        signed_in_as: session?.currentAccount(for: application.id)?.username,
-                        scopes: application.registration.scopes, prompt: application.prompt?.rawValue)
-                },
-                demo: configuration.demoControlURL != nil, mode: configuration.deviceMode.rawValue,
-                token_display: configuration.tokenDisplay.rawValue, demo_control_url: configuration.demoControlURL))
+        .json(ServerEndpoints.applications(configuration, session))
     }
 
-    private struct Device: Encodable {
-        var mode: String
-        var session_idle_seconds: Int
-        var session_max_seconds: Int
-        var demo: Bool
-        var kiosk: Kiosk
+    private static func applications(_ configuration: CompanionConfiguration, _ session: Session?) -> JSONValue {
+        var answer: [String: JSONValue] = [
+            "apps": .array(configuration.applications.map { entry($0, session) }),
+            "demo": .bool(configuration.demoControlURL != nil), "mode": .string(configuration.deviceMode.rawValue),
+            "token_display": .string(configuration.tokenDisplay.rawValue),
+        ]
+        answer["demo_control_url"] = configuration.demoControlURL.map(JSONValue.string)
+        return .object(answer)
+    }
 
-        struct Kiosk: Encodable {
-            var countdown_after_seconds: Int
-            var idle_seconds: Int
+    private static func entry(_ application: Application, _ session: Session?) -> JSONValue {
+        var entry: [String: JSONValue] = [
+            "id": .string(application.id), "title": .string(application.title),
+            "page": .string(application.page.rawValue), "kind": .string(application.kind.rawValue),
+            "authority": .string(application.authority.description),
+            "scopes": .array(application.registration.scopes.map(JSONValue.string)),
+        ]
+        if application.kind == .b2c {
+            // The user flows that the page may start.
+            entry["policies"] = .array(
+                Application.UserFlow.allCases.filter { application.authority(of: $0) != nil }
+                    .map { .string($0.rawValue) })
         }
+        entry["signed_in_as"] = session?.currentAccount(for: application.id).map { .string($0.username) }
+        entry["prompt"] = application.prompt.map { .string($0.rawValue) }
+        return .object(entry)
     }
 
-    var device: Response {
-        .json(
-            Device(
-                mode: configuration.deviceMode.rawValue,
-                session_idle_seconds: Int(configuration.effectiveSessionIdle.components.seconds),
-                session_max_seconds: Int(configuration.sessionMaximum.components.seconds),
-                demo: configuration.demoControlURL != nil,
-                kiosk: Device.Kiosk(
-                    countdown_after_seconds: Int(configuration.kioskCountdownAfter.components.seconds),
-                    idle_seconds: Int(configuration.kioskIdle.components.seconds))))
+    private static func device(_ configuration: CompanionConfiguration) -> JSONValue {
+        func seconds(_ duration: Duration) -> JSONValue { .integer(Int(duration.components.seconds)) }
+        return [
+            "mode": .string(configuration.deviceMode.rawValue),
+            "session_idle_seconds": seconds(configuration.effectiveSessionIdle),
+            "session_max_seconds": seconds(configuration.sessionMaximum),
+            "demo": .bool(configuration.demoControlURL != nil),
+            "kiosk": [
+                "countdown_after_seconds": seconds(configuration.kioskCountdownAfter),
+                "idle_seconds": seconds(configuration.kioskIdle),
+            ],
+        ]
     }
 
     private struct LanguageBody: Decodable {

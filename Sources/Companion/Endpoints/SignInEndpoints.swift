@@ -12,7 +12,7 @@ struct SignInEndpoints: Sendable {
     let cookie: SessionCookie
     let publicURL: PublicURL
 
-    func begin(_ application: Application, _ call: Call) async throws -> Response {
+    func begin(_ call: Call, _ application: Application) async throws -> Response {
         let head = call.request.head
         let options = try SignInOptions(
             query: head.query, application: application, publicURL: publicURL,
@@ -30,7 +30,7 @@ struct SignInEndpoints: Sendable {
         }
     }
 
-    func beginAdminConsent(_ application: Application, _ call: Call) async throws -> Response {
+    func beginAdminConsent(_ call: Call, _ application: Application) async throws -> Response {
         let home = publicURL.pagePath(of: application)
         guard let returnPath = ReturnPath(call.field("return_to") ?? home, below: publicURL.prefix) else {
             throw Problem(.badRequest, "“return_to” must be a path of this site.")

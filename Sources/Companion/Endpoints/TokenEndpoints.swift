@@ -40,7 +40,7 @@ struct TokenEndpoints: Sendable {
         if isForced { try limits.take(.forcedRefreshes, of: asking.session.key, for: visit.call) }
         let start = ContinuousClock.now
         let acquired = try await acquisition.acquire(
-            for: asking, scopes: body.scopes ?? application.registration.scopes, demand: isForced ? .refreshed : .fresh)
+            for: asking, scopes: body.scopes, demand: isForced ? .refreshed : .fresh)
         if acquired.source == .cache {
             timeline.record(
                 TimelineStep("token", outcome: "cache", since: start), of: asking.session.key, app: application.id)
@@ -119,7 +119,7 @@ struct TokenEndpoints: Sendable {
             throw Problem(.accessDenied, "On this server tokens are not shown. The operator decides that.")
         }
         let key = asking.key
-        let access = try await store.accessToken(of: key, scopes: ScopeSet(asking.application.registration.scopes))
+        let access = try await store.accessToken(of: key, scopes: asking.application.scopes)
         let idToken = try await store.idToken(of: key)
         let hasRefreshToken = try await store.refreshToken(of: key) != nil
         let isFull = configuration.tokenDisplay == .full

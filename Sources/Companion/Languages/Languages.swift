@@ -44,7 +44,10 @@ struct Languages: Sendable {
 
     /// The language of a request: the person's choice, else what the browser asks for, else English.
     func language(of head: RequestHead) -> Language {
-        if let chosen = RequestCookies(head).all(cookieName).lazy.compactMap({ self[$0] }).first { return chosen }
+        let chosen = RequestCookies(head).first(cookieName) { tag in
+            tag.withUnsafeBufferPointer { self[String(decoding: $0, as: UTF8.self)] }
+        }
+        if let chosen { return chosen }
         return head[.acceptLanguage].flatMap(lookup) ?? source
     }
 

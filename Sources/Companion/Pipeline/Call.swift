@@ -9,16 +9,20 @@ import WebFormats
 struct Call: Sendable {
     /// Head, peer, and the body where the route takes one.
     var request: Request
-    /// The application that the path names.
-    let application: Application?
-    /// What the path names of the application: an account, a session.
-    let id: String?
+    /// Its route.
+    let match: RouteMatch
     /// The session's id that the cookie carried.
     let cookie: SessionID?
     /// Whether it comes from this machine itself, and may know how the server does.
     let mayMonitor: Bool
     /// What its log line will need.
     let context: RequestContext
+
+    /// The application that the path names.
+    var application: Application? { match.application }
+
+    /// What the path names of the application: an account, a session.
+    var id: String? { match.id }
 
     /// A field of the query; nil when it is missing or empty, or when the query cannot be read.
     func field(_ name: String) -> String? {

@@ -13,7 +13,7 @@ final class Pipeline: Responder {
     private let publicURL: PublicURL
     /// The networks of fronts that are believed how the browser came to them; none where that is of no importance.
     private let fronts: [AddressRange]
-    private let applications: [String: Application]
+    private let router: Router
     private let pages: Pages
     private let endpoints: Endpoints
     private let sessions: SessionLookup
@@ -29,7 +29,7 @@ final class Pipeline: Responder {
     ) {
         publicURL = configuration.publicURL
         fronts = configuration.publicURL.isSecure ? configuration.trustedProxies : []
-        applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
+        router = Router(applications: configuration.applications)
         self.pages = pages
         self.endpoints = endpoints
         self.sessions = sessions
@@ -70,99 +70,99 @@ final class Pipeline: Responder {
         }
         let context = RequestContext(head)
         mark.note = context
+        let match = router.match(path)
         do {
-            return try reply(to: Request(head: head, peer: peer), RoutePath(path), context, &mark)
+            return try reply(to: Request(head: head, peer: peer), match, context, &mark)
         } catch {
             var response = failure(error, head: head, context)
-            if error.code == .methodNotAllowed { response.headerFields[.allow] = RoutePath(path)?.route.allow }
+            if error.code == .methodNotAllowed { response.headerFields[.allow] = match?.route.allow }
             return .response(response)
         }
     }
 
-    /// Finds the route's handler, which answers from memory or waits for the body.
+    /// Checks who asks, and finds what answers: memory, or a handler when the body is there.
     private func reply(
-        to request: Request, _ path: RoutePath?, _ context: RequestContext, _ mark: inout RequestMark
+        to request: Request, _ match: RouteMatch?, _ context: RequestContext, _ mark: inout RequestMark
     ) throws(Problem) -> Reply {
         let head = request.head
-        guard let path else { throw Problem(.notFound, "There is nothing at this address.") }
+        guard let match else { throw Pipeline.nothingHere }
+        let route = match.route
         var mayMonitor = false
-        if case .monitoring(let isRequired) = path.route.caller {
+        if case .monitoring(let isRequired) = route.caller {
             mayMonitor = monitoring.allows(head, from: request.peer)
-            guard mayMonitor || !isRequired else { throw Problem(.notFound, "There is nothing at this address.") }
+            guard mayMonitor || !isRequired else { throw Pipeline.nothingHere }
         }
-        mark.number = path.number
-        guard let handler = path.route.handler(for: head.method) else {
-            throw Problem(.methodNotAllowed, "This address takes \(path.route.allow).")
+        mark.number = match.number
+        guard let source = route.source(for: head.method) else {
+            throw Problem(.methodNotAllowed, "This address takes \(route.allow).")
         }
-        if case .navigation = path.route.caller, loopbackAliases.contains(head.host) {
-            return .response(canonical(head))
+        if case .navigation = route.caller, loopbackAliases.contains(head.host) { return .response(canonical(head)) }
+        try check(route.caller, head)
+        if let app = match.app, match.application == nil {
+            throw Problem(.notFound, "No application is called “\(app.prefix(64))”.")
         }
-        try check(path.route.caller, head)
-        let application = path.app.flatMap { applications[$0] }
-        if let id = path.app, application == nil {
-            throw Problem(.notFound, "No application is called “\(id.prefix(64))”.")
-        }
-        let call = Call(
-            request: request, application: application, id: path.id, cookie: cookie.id(in: head),
-            mayMonitor: mayMonitor, context: context)
-        if let response = immediate(handler, call) { return .response(response) }
-        return .handler(maxBodyBytes: Pipeline.maxBodyBytes) { request in
-            var call = call
-            call.request = request
-            return await self.answer(call, handler, limit: path.route.limit)
+        switch source {
+        case .memory(let prepared): return .prepared(prepared(endpoints))
+        case .handler(let handler, let prepared):
+            let call = Call(
+                request: request, match: match, cookie: cookie.id(in: head), mayMonitor: mayMonitor, context: context)
+            if let response = prepared?(endpoints, call) { return .prepared(response) }
+            return .handler(maxBodyBytes: Pipeline.maxBodyBytes) { request in
+                var call = call
+                call.request = request
+                return await self.response(to: call, handler)
+            }
         }
     }
 
-    /// What memory alone can answer.
-    private func immediate(_ handler: Route.Handler, _ call: Call) -> Response? {
-        switch handler {
-        case .immediate(let answer): answer(endpoints, call)
-        case .cached(let answer, _): answer(endpoints, call)
-        default: nil
-        }
-    }
+    private static var nothingHere: Problem { Problem(.notFound, "There is nothing at this address.") }
 
     // MARK: Later
 
-    private func answer(_ call: Call, _ handler: Route.Handler, limit: Limit?) async -> Response {
+    private func response(to call: Call, _ handler: Route.Handler) async -> Response {
         do {
             return try await RequestContext.$current.withValue(call.context) {
-                guard let limit else { return try await answer(call, handler) }
-                // A session that cannot be read now is not known to be anybody's.
-                let session = try? await sessions.session(of: call)
-                let key = session?.accounts.isEmpty == false ? session?.key : nil
-                try limits.take(limit, of: key, for: call)
-                return try await answer(call, handler)
+                try await handle(call, handler, known: try await countedSession(of: call))
             }
         } catch {
             return failure(Problem(any: error), head: call.request.head, call.context)
         }
     }
 
-    private func answer(_ call: Call, _ handler: Route.Handler) async throws -> Response {
+    /// Counts the call, where its route has a limit.
+    ///
+    /// - Returns: its session, when that had to be looked up.
+    /// - Throws: ``Problem`` `throttled`.
+    private func countedSession(of call: Call) async throws -> Session? {
+        guard let limit = call.match.route.limit else { return nil }
+        // A session that cannot be read now is not known to be anybody's.
+        let session = try? await sessions.session(of: call)
+        try limits.take(limit, of: session?.accounts.isEmpty == false ? session?.key : nil, for: call)
+        return session
+    }
+
+    /// Gives the handler what it has to know of the caller.
+    private func handle(_ call: Call, _ handler: Route.Handler, known: Session?) async throws -> Response {
+        func session() async throws -> Session? {
+            if let known { known } else { try await sessions.session(of: call) }
+        }
+        func application() throws(Problem) -> Application {
+            guard let application = call.application else { throw Pipeline.nothingHere }
+            return application
+        }
+        func visit() async throws -> Visit {
+            Visit(call: call, application: try application(), session: try await session(), publicURL: publicURL)
+        }
         switch handler {
-        case .immediate(let answer): return answer(endpoints, call)
-        case .cached(_, let handler): return try await answer(call, handler)
         case .call(let answer): return try await answer(endpoints, call)
-        case .session(let answer): return try await answer(endpoints, call, sessions.session(of: call))
-        case .application(let answer): return try await answer(endpoints, call, application(of: call))
-        case .visit(let answer): return try await answer(endpoints, visit(call))
+        case .session(let answer): return try await answer(endpoints, call, try await session())
+        case .application(let answer): return try await answer(endpoints, call, try application())
+        case .visit(let answer): return try await answer(endpoints, try await visit())
         case .signedIn(let answer):
-            var asking = try await visit(call).signedIn(as: call.field("account"))
+            var asking = try await visit().signedIn(as: call.field("account"))
             asking.tenant = call.field("tenant")
             return try await answer(endpoints, call, asking)
         }
-    }
-
-    private func visit(_ call: Call) async throws -> Visit {
-        Visit(
-            call: call, application: try application(of: call), session: try await sessions.session(of: call),
-            publicURL: publicURL)
-    }
-
-    private func application(of call: Call) throws(Problem) -> Application {
-        guard let application = call.application else { throw Problem(.notFound, "There is nothing at this address.") }
-        return application
     }
 
     // MARK: Checks

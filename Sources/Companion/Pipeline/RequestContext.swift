@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import HTTPWire
 import Synchronization
+import WebFormats
 
 /// What is known of one request from its begin to its log line, wherever its work goes on: its identifiers, and what
 /// went wrong.
@@ -10,14 +11,24 @@ final class RequestContext: Sendable {
     @TaskLocal static var current: RequestContext?
 
     private struct Notes {
+        var correlationID: String?
         var problem: Problem?
         var cause: String?
         var upstreamCode: Problem.Code?
         var ended: Int?
     }
 
-    /// Our identifier of this request, for logs, errors and Graph.
-    let correlationID = UUID().uuidString.lowercased()
+    /// Our identifier of this request, for logs, errors and Graph. It is made when somebody first asks for it, which for most
+    /// requests nobody does.
+    var correlationID: String {
+        notes.withLock { notes in
+            if let known = notes.correlationID { return known }
+            let made = RequestContext.randomID()
+            notes.correlationID = made
+            return made
+        }
+    }
+
     /// The trace that the client began.
     private let parent: TraceParent?
     private let notes = Mutex(Notes())
@@ -29,6 +40,22 @@ final class RequestContext: Sendable {
     /// The trace: the client's, else one of the same digits as the correlation id, so that either leads to the other.
     private var trace: TraceParent {
         parent ?? TraceParent(traceID: correlationID.filter { $0 != "-" }, isSampled: false)
+    }
+
+    /// A UUID of version 4 (RFC 9562 section 5.4) in lower case. Foundation's own reads a device file for each.
+    private static func randomID() -> String {
+        var generator = SystemRandomNumberGenerator()
+        var bytes: [UInt8] = []
+        for var word in [generator.next() as UInt64, generator.next()] { withUnsafeBytes(of: &word) { bytes += $0 } }
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let digits = Hex.encode(bytes).utf8
+        var id: [UInt8] = []
+        for (place, digit) in digits.enumerated() {
+            if [8, 12, 16, 20].contains(place) { id.append(UInt8(ascii: "-")) }
+            id.append(digit)
+        }
+        return String(decoding: id, as: UTF8.self)
     }
 
     /// The trace's identifier.

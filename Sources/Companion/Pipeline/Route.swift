@@ -20,11 +20,7 @@ struct Route: Sendable {
     }
 
     /// What answers, by what it has to know of the caller.
-    indirect enum Handler: Sendable {
-        /// Memory alone answers, at once.
-        case immediate(@Sendable (Endpoints, Call) -> Response)
-        /// Memory alone answers where it can; else the other handler does.
-        case cached(@Sendable (Endpoints, Call) -> Response?, else: Handler)
+    enum Handler: Sendable {
         /// The request alone.
         case call(@Sendable (Endpoints, Call) async throws -> Response)
         /// The session that the request came with, if there is one.
@@ -37,13 +33,40 @@ struct Route: Sendable {
         case signedIn(@Sendable (Endpoints, Call, SignedIn) async throws -> Response)
     }
 
-    /// Methods and their handler.
+    /// What memory alone knows to answer; nil when it cannot.
+    typealias Prepared = @Sendable (Endpoints, Call) -> PreparedResponse?
+
+    /// Where an answer comes from.
+    enum Source: Sendable {
+        /// Memory alone has it.
+        case memory(@Sendable (Endpoints) -> PreparedResponse)
+        /// A handler makes it, unless memory has it already.
+        case handler(Handler, unless: Prepared?)
+    }
+
+    /// Methods and what answers them.
     struct Action: Sendable {
         let methods: [HTTPRequest.Method]
-        let handler: Handler
+        let source: Source
+
+        private init(methods: [HTTPRequest.Method], handler: Handler, unless prepared: Prepared? = nil) {
+            self.methods = methods
+            source = .handler(handler, unless: prepared)
+        }
+
+        private init(methods: [HTTPRequest.Method], source: Source) {
+            self.methods = methods
+            self.source = source
+        }
 
         /// HEAD comes with GET, where GET has no effect.
-        static func read(_ handler: Handler) -> Action { Action(methods: [.get, .head], handler: handler) }
+        static func read(_ handler: Handler, unless prepared: Prepared? = nil) -> Action {
+            Action(methods: [.get, .head], handler: handler, unless: prepared)
+        }
+        /// The same for what is always in memory.
+        static func read(fromMemory prepared: @escaping @Sendable (Endpoints) -> PreparedResponse) -> Action {
+            Action(methods: [.get, .head], source: .memory(prepared))
+        }
         /// GET alone: a link checker's HEAD must not consume a sign-in.
         static func get(_ handler: Handler) -> Action { Action(methods: [.get], handler: handler) }
         static func getOrPost(_ handler: Handler) -> Action { Action(methods: [.get, .post], handler: handler) }
@@ -70,7 +93,7 @@ struct Route: Sendable {
     var allow: String { actions.flatMap(\.methods).map(\.rawValue).joined(separator: ", ") }
 
     /// What answers a method.
-    func handler(for method: HTTPRequest.Method) -> Handler? {
-        actions.first { $0.methods.contains(method) }?.handler
+    func source(for method: HTTPRequest.Method) -> Source? {
+        actions.first { $0.methods.contains(method) }?.source
     }
 }

@@ -18,7 +18,7 @@ struct SessionCookie: Sendable {
 
     /// The session's id that a request carries; nil without one or when it has not the form of one.
     func id(in head: RequestHead) -> SessionID? {
-        RequestCookies(head).all(name).lazy.compactMap { SessionID(cookieValue: $0) }.first
+        RequestCookies(head).first(name) { SessionID(cookieValue: $0) }
     }
 
     /// A response that sets the cookie to an id.

@@ -8,12 +8,15 @@ struct SessionLookup: Sendable {
     let audit: AuditLog
     let logger: Logger
 
-    /// What memory alone knows of a session; nil when the store has to be asked, or an account may have to go.
-    func cached(_ id: SessionID) -> Session? {
-        guard let session = store.cachedSession(id).session,
-            session.accounts.allSatisfy({ admission.admits($0) == true })
-        else { return nil }
-        return session
+    /// What memory alone knows of a session, with the answers that were prepared from it; nil when the store has to be asked,
+    /// or an account may have to go.
+    func cached(_ id: SessionID) -> (session: Session, answers: SessionAnswers)? {
+        guard let session = store.cachedSession(id).session else { return nil }
+        // Who is admitted does not change while this process runs: what was checked for these accounts holds for them.
+        let answers = session.derived.value {
+            session.accounts.allSatisfy { admission.admits($0) == true } ? SessionAnswers() : nil
+        }
+        return answers.map { (session, $0) }
     }
 
     /// The session of a call. An account that the configuration no longer admits is signed out.
@@ -22,9 +25,8 @@ struct SessionLookup: Sendable {
     /// - Throws: ``StoreError``; ``OpenIDError`` when the metadata of an authority is needed and cannot be had.
     func session(of call: Call) async throws -> Session? {
         guard let id = call.cookie else { return nil }
-        var session = store.cachedSession(id).session
-        if session == nil { session = try await store.session(id) }
-        guard let session else { return nil }
+        if let known = cached(id) { return known.session }
+        guard let session = try await store.session(id) else { return nil }
         let refused = try await admission.refused(in: session)
         guard !refused.isEmpty else { return session }
         for account in refused {

@@ -2,33 +2,47 @@ import Foundation
 import SessionStore
 
 /// One step of a flow, as `/api/{app}/events` returns it. Holds nothing secret: no token, code, state or claim.
-public struct TimelineEvent: Sendable, Codable, Equatable {
-    /// When the step ended, RFC 3339.
-    public var time: String
+struct TimelineEvent: Sendable {
+    /// When the step ended.
+    let time: Date
     /// `authorize`, `callback`, `token`, `api` or `sign_out`.
-    public var step: String
+    let step: String
     /// `ok`; for a token also `cache` or `refreshed`; else the error's code.
-    public var outcome: String
+    let outcome: String
     /// Where the step happened: a URL without its query, which may hold secrets.
-    public var endpoint: String?
+    let endpoint: String?
     /// The interactive sign-in that the step belongs to, by its number in ``AttemptHistory``.
-    public var attempt: Int?
+    let attempt: Int?
     /// How long the step took, in milliseconds; nil for a step that is a moment.
-    public var durationMilliseconds: Int?
+    let durationMilliseconds: Int?
     /// The identifier that the provider or Graph gave, else ours.
-    public var correlationID: String?
+    let correlationID: String?
 
     /// An estimate of the memory that it takes, in bytes; an array grows by doubling.
     var bytes: Int {
-        [time, step, outcome, endpoint, correlationID].reduce(MemoryLayout<TimelineEvent>.stride * 3 / 2) {
-            $0 + ($1?.heapBytes ?? 0)
-        }
+        var bytes = MemoryLayout<TimelineEvent>.stride * 3 / 2 + step.heapBytes + outcome.heapBytes
+        bytes += (endpoint?.heapBytes ?? 0) + (correlationID?.heapBytes ?? 0)
+        return bytes
     }
+}
 
-    enum CodingKeys: String, CodingKey {
+extension TimelineEvent: Encodable {
+    private enum CodingKeys: String, CodingKey {
         case time, step, outcome, endpoint, attempt
         case durationMilliseconds = "duration_ms"
         case correlationID = "correlation_id"
+    }
+
+    /// The time becomes text here: most steps are never read, and the text costs more than all else of them.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(Timeline.text(time), forKey: .time)
+        try container.encode(step, forKey: .step)
+        try container.encode(outcome, forKey: .outcome)
+        try container.encodeIfPresent(endpoint, forKey: .endpoint)
+        try container.encodeIfPresent(attempt, forKey: .attempt)
+        try container.encodeIfPresent(durationMilliseconds, forKey: .durationMilliseconds)
+        try container.encodeIfPresent(correlationID, forKey: .correlationID)
     }
 }
 
@@ -74,13 +88,19 @@ final class Timeline: Sendable {
     /// Adds a step; the oldest step, or the oldest session's steps, make room.
     func record(_ step: TimelineStep, of session: SessionKey, app: String) {
         let event = TimelineEvent(
-            time: Timeline.text(memory.now()), step: step.name, outcome: step.outcome,
-            endpoint: step.endpoint.map { String($0.prefix { $0 != "?" }) }, attempt: step.attempt,
+            time: memory.now(), step: step.name, outcome: step.outcome,
+            endpoint: step.endpoint.map(Timeline.withoutQuery), attempt: step.attempt,
             durationMilliseconds: step.start.map { Int(($0.duration(to: .now)) / .milliseconds(1)) },
             correlationID: (step.correlationID ?? RequestContext.current?.correlationID).map {
-                String($0.prefix(Timeline.maxIdentifierCharacters))
+                // Of ASCII a character is a byte.
+                $0.utf8.count <= Timeline.maxIdentifierCharacters
+                    ? $0 : String($0.prefix(Timeline.maxIdentifierCharacters))
             })
         memory.change(session, isSignedIn: Timeline.stepsOfSignedIn.contains(step.name)) { $0.add(event, of: app) }
+    }
+
+    private static func withoutQuery(_ url: String) -> String {
+        url.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(url[..<$0]) } ?? url
     }
 
     /// RFC 3339 in UTC, to the millisecond.

@@ -31,8 +31,8 @@ struct APIProxy: Sendable {
         let (application, session) = (asking.application, asking.session.key)
         let start = ContinuousClock.now
         do {
-            let url = try await url(of: application) + path
-            let throttleKey = "\(url.prefix { $0 != "?" }) \(application.id) \(asking.account.id)"
+            let url = try await url(of: application, path)
+            let throttleKey = Throttle.Key(app: application.id, account: asking.account.id, path: path)
             do throws(Problem) {
                 try throttle.check(throttleKey)
             } catch {
@@ -48,51 +48,51 @@ struct APIProxy: Sendable {
             }
             timeline.record(
                 TimelineStep(
-                    "api", outcome: status.kind == .successful ? "ok" : "http_\(status.code)", at: url, since: start,
+                    "api", outcome: status.kind == .successful ? "ok" : "http_\(status.code)", at: url.description,
+                    since: start,
                     correlationID: answer.head.headerFields[.requestID]), of: session, app: application.id)
             return (answer, tokenTime)
         } catch {
             let problem = Problem(any: error)
             timeline.record(
                 TimelineStep(
-                    "api", outcome: problem.code.rawValue, at: application.api.map { $0 + path }, since: start,
-                    correlationID: problem.correlationID), of: session, app: application.id)
+                    "api", outcome: problem.code.rawValue, at: application.api?.appending(path: path).description,
+                    since: start, correlationID: problem.correlationID), of: session, app: application.id)
             throw problem
         }
     }
 
     /// The configured API, else the provider's UserInfo endpoint.
-    private func url(of application: Application) async throws -> String {
-        if let api = application.api { return api }
+    private func url(of application: Application, _ path: String) async throws -> Endpoint {
+        if let api = application.api { return path.isEmpty ? api : api.appending(path: path) }
         guard let endpoint = try await directory.metadata(for: application.authority).userInfoEndpoint else {
             throw Problem(
                 .apiUnavailable, "The identity provider has no UserInfo endpoint. The operator has to name an api.")
         }
-        return endpoint.description
+        return path.isEmpty ? endpoint : endpoint.appending(path: path)
     }
 
     /// The call, and a second one where a newer token may help.
     private func call(
-        _ url: String, for asking: SignedIn
+        _ url: Endpoint, for asking: SignedIn
     ) async throws -> (HTTPClientResponse, tokenTime: Duration) {
         var tokenTime = Duration.zero
-        let scopes = asking.application.registration.scopes
         func token(_ demand: TokenAcquisition.Demand) async throws -> StoredAccessToken {
             let start = ContinuousClock.now
             defer { tokenTime += start.duration(to: .now) }
-            return try await tokens.acquire(for: asking, scopes: scopes, demand: demand).token
+            return try await tokens.acquire(for: asking, demand: demand).token
         }
         let first = try await token(.fresh)
         var answer = try await send(url, asking.application, token: first)
         var challenges = APIProxy.challenges(answer.head)
         if answer.head.status == .unauthorized {
             // The API knows better than the clock: once, with a token that it has not yet seen, and with the claims
-            // that it asks for (continuous access evaluation, facts).
+            // that it asks for (continuous access evaluation).
             let other = try await token(.insteadOf(first, claims: ClaimsRequest(challenges: challenges)))
             answer = try await send(url, asking.application, token: other)
             challenges = APIProxy.challenges(answer.head)
             if answer.head.status == .unauthorized, let claims = ClaimsRequest(challenges: challenges) {
-                let target = TokenTarget(asking, scopes)
+                let target = TokenTarget(asking)
                 try await tokens.learn(claims, reason: .interactionRequired, for: target)
                 throw Problem(
                     .interactionRequired, "The API asks for more than a silent renewal can give. Sign in again.",
@@ -102,7 +102,8 @@ struct APIProxy: Sendable {
         if let missing = AuthenticationChallenge.insufficientScopes(in: challenges), !missing.isEmpty {
             throw Problem(
                 .consentRequired, "The API asks for further permissions: \(missing.joined(separator: ", ")).",
-                action: tokens.signIn(asking, TokenTarget(asking, scopes + missing), claims: nil))
+                action: tokens.signIn(
+                    asking, TokenTarget(asking, scopes: asking.application.registration.scopes + missing), claims: nil))
         }
         return (answer, tokenTime)
     }
@@ -112,7 +113,7 @@ struct APIProxy: Sendable {
         guard asking.application.api == nil,
             !UserInfo.isAbout(subject: asking.account.subject, body: answer.body)
         else { return }
-        throw Problem(.apiUnavailable, "The identity provider told about another person than the one who is signed in.")
+        throw Problem(.apiUnavailable, "The identity provider described another person than the one who is signed in.")
     }
 
     private static func challenges(_ head: HTTPResponse) -> [AuthenticationChallenge] {
@@ -126,14 +127,10 @@ struct APIProxy: Sendable {
     }
 
     private func send(
-        _ url: String, _ application: Application, token: StoredAccessToken
+        _ url: Endpoint, _ application: Application, token: StoredAccessToken
     ) async throws(HTTPClientError) -> HTTPClientResponse {
-        guard let url = URL(string: url), let host = url.host else {
-            throw HTTPClientError(kind: .invalidRequest, reason: "the API's URL cannot be read")
-        }
         var request = HTTPRequest(
-            method: .get, scheme: url.scheme, authority: url.port.map { "\(host):\($0)" } ?? host,
-            path: url.path + (url.query.map { "?\($0)" } ?? ""))
+            method: .get, scheme: url.scheme, authority: url.authority, path: url.pathAndQuery)
         request.headerFields[.authorization] = "Bearer \(token.secret)"
         request.headerFields[.accept] = "application/json, image/*;q=0.9"
         request.headerFields[.clientRequestID] = RequestContext.current?.correlationID

@@ -7,7 +7,16 @@ import Synchronization
 final class Throttle: Sendable {
     /// The longest pause that is obeyed, in seconds.
     static let longestPause: TimeInterval = 3600
-    private let pauses = Mutex(ExpiringMap<String, Date>(maxCount: 10_000))
+
+    /// One account's calls of one address of its application's API.
+    struct Key: Hashable {
+        let app: String
+        let account: String
+        /// Below the API's URL.
+        let path: String
+    }
+
+    private let pauses = Mutex(ExpiringMap<Key, Date>(maxCount: 10_000))
     private let now: @Sendable () -> Date
 
     init(now: @escaping @Sendable () -> Date) {
@@ -17,13 +26,13 @@ final class Throttle: Sendable {
     /// Refuses what would come too early.
     ///
     /// - Throws: ``Problem`` `throttled` with the seconds that are left.
-    func check(_ key: String) throws(Problem) {
+    func check(_ key: Key) throws(Problem) {
         let now = now()
         if let end = pauses.withLock({ $0.value(for: key, now: now) }) { throw Throttle.problem(until: end, now: now) }
     }
 
     /// Remembers a pause; nil asks for none.
-    func note(_ key: String, retryAfter: Duration?) {
+    func note(_ key: Key, retryAfter: Duration?) {
         guard let seconds = retryAfter?.components.seconds, seconds > 0 else { return }
         let now = now()
         let end = now.addingTimeInterval(min(TimeInterval(seconds), Throttle.longestPause))

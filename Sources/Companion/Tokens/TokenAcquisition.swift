@@ -19,10 +19,11 @@ struct TokenTarget: Sendable, Hashable {
     let tenant: String?
     let scopes: ScopeSet
 
-    init(_ asking: SignedIn, _ scopes: [String]) {
+    /// - Parameter scopes: nil for those of the application's registration.
+    init(_ asking: SignedIn, scopes: [String]? = nil) {
         account = asking.key
         tenant = asking.tenant?.lowercased()
-        self.scopes = ScopeSet(scopes)
+        self.scopes = scopes.map { ScopeSet($0) } ?? asking.application.scopes
     }
 }
 
@@ -102,9 +103,10 @@ final class TokenAcquisition: Sendable {
 
     /// An access token for scopes, without the person.
     ///
+    /// - Parameter scopes: nil for those of the application's registration.
     /// - Throws: ``Problem``: `interaction_required` (or `consent_required` …) with the sign-in's URL only when the
     ///   provider said so; `provider_unavailable`, `throttled` and `provider_rejected_client` change nothing.
-    func acquire(for asking: SignedIn, scopes: [String], demand: Demand = .fresh) async throws -> AcquiredToken {
+    func acquire(for asking: SignedIn, scopes: [String]? = nil, demand: Demand = .fresh) async throws -> AcquiredToken {
         do {
             let token = try await find(for: asking, scopes: scopes, demand: demand)
             metrics.token(asking.application.id, token.source)
@@ -115,20 +117,25 @@ final class TokenAcquisition: Sendable {
         }
     }
 
-    private func find(for asking: SignedIn, scopes: [String], demand: Demand) async throws -> AcquiredToken {
+    private func find(for asking: SignedIn, scopes: [String]?, demand: Demand) async throws -> AcquiredToken {
         let application = asking.application
         var asking = asking
-        let home = application.authority(for: asking.account)
-        var authority = home
+        var guestAuthority: Authority?
         if let tenant = asking.tenant {
-            authority = try application.authority(ofTenant: tenant)
+            let authority = try application.authority(ofTenant: tenant)
             try await admission.check(authority, application)
-            if authority == home { asking.tenant = nil }
+            if authority == application.authority(for: asking.account) {
+                asking.tenant = nil
+            } else {
+                guestAuthority = authority
+            }
         }
-        let target = TokenTarget(asking, scopes)
+        let target = TokenTarget(asking, scopes: scopes)
         let cached = store.cachedAccessToken(of: target.account, tenant: target.tenant, scopes: target.scopes)
         if let cached, isGood(cached, for: demand) { return AcquiredToken(source: .cache, token: cached) }
-        let wish = Wish(asking: asking, authority: authority, target: target, scopes: scopes, demand: demand)
+        let wish = Wish(
+            asking: asking, authority: guestAuthority ?? application.authority(for: asking.account), target: target,
+            scopes: scopes ?? application.registration.scopes, demand: demand)
         return try await refreshes.run(Key(target: target, isForced: demand.isForced)) {
             // A refresh token may be good for one use: two scope sets must not use it at once.
             try await self.accounts.run(target.account) { try await self.refresh(wish) }
@@ -255,7 +262,7 @@ final class TokenAcquisition: Sendable {
         let claims = error.claims ?? wish.demand.claims
         let account = wish.target.account
         // What another tenant, or more scopes, ask for says nothing about the account itself.
-        if wish.target.tenant == nil, wish.target.scopes == ScopeSet(wish.asking.application.registration.scopes) {
+        if wish.target.tenant == nil, wish.target.scopes == wish.asking.application.scopes {
             try await store.markNeedsInteraction(
                 account, reason: error.code.rawValue, claims: claims?.json, refreshToken: refreshToken)
         }
@@ -275,7 +282,7 @@ final class TokenAcquisition: Sendable {
         var fields = [
             ("login_hint", asking.account.username), ("return_to", publicURL.pagePath(of: application)),
         ]
-        let more = target.scopes.scopes.filter { !ScopeSet(application.registration.scopes).scopes.contains($0) }
+        let more = target.scopes.scopes.filter { !application.scopes.scopes.contains($0) }
         if !more.isEmpty { fields.append(("scope", more.joined(separator: " "))) }
         if let tenant = target.tenant { fields.append(("tenant", tenant)) }
         if let claims { fields.append(("claims", claims.json)) }

@@ -8,6 +8,8 @@
     @testable import HTTPClient
     @testable import SessionStore
 
+    private let router = Router(applications: [])
+
     func storeRows() -> [Row] {
         [
             Row(name: "session ids") { _ = SessionID(cookieValue: $0) },
@@ -84,7 +86,7 @@
                 _ = ClientAddress.of(try head(["X-Forwarded-For"], text), from: peer, trusting: [front])
             },
             Row(name: "routes", frames: [("", ""), ("/", ""), ("/api/", "/account"), ("/api/ios/accounts/", "")]) {
-                _ = RoutePath($0)
+                _ = router.match($0)
             },
             Row(name: "traceparent", frames: [("", ""), ("00-", "")]) { _ = TraceParent($0)?.child() },
             Row(name: "return paths", frames: [("", ""), ("/", ""), ("/a?", "")]) { _ = ReturnPath($0, below: "") },

@@ -1,0 +1,78 @@
+/// A route that a request takes, with what its path names.
+final class RouteMatch: Sendable {
+    /// In ``Route/table``.
+    private let place: Int
+    let route: Route
+    /// The application that the path names; nil where it names none, or one that is not configured.
+    let application: Application?
+    /// The name in the application's place of the path, if the route has one.
+    let app: String?
+    /// What the application has of which the path names one: an account, a session.
+    let id: String?
+
+    /// The route's, see ``RouteNumber``.
+    var number: Int { RouteNumber.route(at: place) }
+
+    fileprivate init(_ place: Int, application: Application? = nil, app: String? = nil) {
+        self.place = place
+        route = Route.table[place]
+        self.application = application
+        self.app = app
+        id = nil
+    }
+
+    /// The same route for another name.
+    fileprivate init(_ match: RouteMatch, app: String, id: String? = nil) {
+        place = match.place
+        route = match.route
+        application = match.application
+        self.app = app
+        self.id = id
+    }
+}
+
+/// Finds the route of a path. All paths of all applications are known beforehand, so that most requests cost one look into a
+/// dictionary; what is left are paths that name an account or a session, and unknown applications.
+struct Router: Sendable {
+    /// By path, or by pattern where an application has no entry of its own; of routes that end with an id, what stands
+    /// before it.
+    private let known: [String: RouteMatch]
+    private let beforeID: [String: RouteMatch]
+
+    private static let appPlace = "{app}"
+
+    init(applications: [Application]) {
+        var (known, beforeID) = ([String: RouteMatch](), [String: RouteMatch]())
+        for (place, route) in Route.table.enumerated() {
+            let hasID = route.pattern.hasSuffix("/{id}") || route.pattern.hasSuffix("/{key}")
+            let path = hasID ? route.pattern.replacing(/\{(id|key)\}$/, with: "") : route.pattern
+            func add(_ match: RouteMatch, at path: String) {
+                if hasID { beforeID[path] = match } else { known[path] = match }
+            }
+            let hasApplication = route.pattern.contains(Router.appPlace)
+            add(RouteMatch(place, app: hasApplication ? Router.appPlace : nil), at: path)
+            guard hasApplication else { continue }
+            for application in applications {
+                add(
+                    RouteMatch(place, application: application, app: application.id),
+                    at: path.replacing(Router.appPlace, with: application.id))
+            }
+        }
+        (self.known, self.beforeID) = (known, beforeID)
+    }
+
+    /// The route of a raw path; nil when none has that shape. Routes hold no characters that need percent-encoding, so that an
+    /// encoded spelling is simply not found.
+    func match(_ path: String) -> RouteMatch? {
+        if let match = known[path] { return match }
+        let segments = path.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false).dropFirst()
+        guard (3...4).contains(segments.count) else { return nil }
+        let app = String(segments[segments.startIndex + 1])
+        let pattern = ([segments[segments.startIndex], Router.appPlace[...]] + segments.dropFirst(2)).map { "/" + $0 }
+        if let unknown = known[pattern.joined()] { return RouteMatch(unknown, app: app) }
+        guard segments.count == 4, let id = segments.last, !id.isEmpty else { return nil }
+        let folder = path[..<id.startIndex]
+        if let match = beforeID[String(folder)] { return RouteMatch(match, app: app, id: String(id)) }
+        return beforeID[pattern.dropLast().joined() + "/"].map { RouteMatch($0, app: app, id: String(id)) }
+    }
+}

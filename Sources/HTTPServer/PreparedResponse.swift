@@ -1,0 +1,21 @@
+import HTTPTypes
+import HTTPWire
+
+/// A 200 that is sent as it is, however often: its field lines are made once. Unlike an ``Asset`` it has no validators, so
+/// that no condition and no range is looked at.
+public final class PreparedResponse: Sendable {
+    /// The bytes.
+    public let body: [UInt8]
+    /// Its field lines, the length's among them.
+    let lines: [UInt8]
+
+    /// - Parameters:
+    ///   - body: The bytes.
+    ///   - contentType: Their media type.
+    ///   - cacheControl: The `Cache-Control`; the default keeps the response out of every cache.
+    public init(body: [UInt8], contentType: String, cacheControl: String = "no-store") {
+        self.body = body
+        let fields: HTTPFields = [.contentType: contentType, .cacheControl: cacheControl]
+        lines = Asset.lines(fields) + Array("Content-Length: \(body.count)\r\n".utf8)
+    }
+}
