@@ -14,6 +14,7 @@ let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -141,5 +142,9 @@ let package = Package(
                 httpTypes,
             ],
             path: "Tests/Costs/Functions", swiftSettings: settings),
+        // What Tests/Benchmarks/run measures the store with.
+        .executableTarget(
+            name: "StoreBenchmark", dependencies: ["EventLoop", "SessionStore", "SQLiteStore", sqlite],
+            path: "Tests/Benchmarks/Store", swiftSettings: settings),
     ]
 )
