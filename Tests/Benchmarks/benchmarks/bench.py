@@ -128,10 +128,13 @@ class Bench:
 
     @functools.cached_property
     def nginx(self):
+        return self.fresh_nginx(self.folder)
+
+    def fresh_nginx(self, folder):
         responses = [get(self.companion.port, path, **fields)
                      for path, fields in (("/ios", {}), ("/api/ios/account", {"Cookie": self.cookie}),
                                           ("/api/ios/me", {"Cookie": self.cookie}))]
-        server = self.keep(peers.comparable_nginx(self.folder, *responses, self.upstream.port))
+        server = self.keep(peers.comparable_nginx(folder, *responses, self.upstream.port))
         for path, response in zip(("/page", "/account", "/me"), responses):
             if get(server.port, path)[1] != response[1]:
                 raise RuntimeError(f"nginx does not return the companion's bytes at {path}")

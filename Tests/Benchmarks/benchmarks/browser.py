@@ -75,9 +75,8 @@ class Visitor:
         if content.lstrip()[:1] == "<" and "<svg" not in content[:200]:
             links = re.findall(r"<link\b[^>]*>", content)
             sources = re.findall(r"<(?:script|img)\b[^>]*?\ssrc=\"([^\"]+)\"", content)
-            return sources + [
-                href[1] for link in links
-                if re.search(r'rel="[^"]*(stylesheet|icon|preload|manifest)', link) and (href := re.search(r'href="([^"]+)"', link))]
+            loaded = [link for link in links if re.search(r'rel="[^"]*(stylesheet|icon|preload|manifest)', link)]
+            return sources + re.findall(r'href="([^"]+)"', " ".join(loaded))
         if path.endswith(".js"):
             return re.findall(r"""^\s*(?:import|export)\b[^;'"(]*["']([^"']+)["']""", content, re.M)
         if path.endswith(".css"):

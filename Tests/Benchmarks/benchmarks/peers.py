@@ -32,6 +32,7 @@ def nginx(name, folder, servers, path):
     own.mkdir()
     own.chmod(0o755)
     (own / "nginx.conf").write_text(f"""
+{"user root;" if os.geteuid() == 0 else ""}
 daemon off;
 pid {own}/nginx.pid;
 worker_processes {os.cpu_count()};

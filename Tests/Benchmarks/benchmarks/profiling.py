@@ -14,7 +14,7 @@ PATHS = {"page": "/ios", "account": "/api/ios/account", "me": "/api/ios/me"}
 KINDS = {
     "reference counting": r"swift_(?:nonatomic_)?(?:retain|release)|RefCount|bridgeObject(?:Retain|Release)",
     "generic metadata, witnesses, casts":
-        r"[Mm]etadata|GenericCacheEntry|getCache|tryCast|swift_dynamicCast|[Ww]itnessTable|AssociatedType|instantiateConcreteType",
+        r"[Mm]etadata|GenericCacheEntry|getCache|tryCast|dynamicCast|[Ww]itnessTable|AssociatedType|instantiateConcrete",
     "allocation": r"malloc|calloc|realloc|cfree|_int_free|unlink_chunk|swift_slow|allocObject|dealloc",
     "copies of values": r"initializeWithCopy|assignWithCopy|outlined|\bdestroy for|memmove|memcpy|_copy",
     "exclusivity checks": r"swift_(?:begin|end)Access|AccessSet",
@@ -81,8 +81,8 @@ def perf(bench, options):
     for share, library, symbol in shares:
         if not library.startswith("["):
             kinds[next((kind for kind, pattern in KINDS.items() if re.search(pattern, symbol)), "other")] += share
-    calls = [(line.split()[0], line.split()[-1]) for line in report(data, "--children", "-g", "none", "-F", "overhead_children,symbol").splitlines()
-             if re.search(r"\bsys_|__\w+_sys_\w+", line)]
+    everything = report(data, "--children", "-g", "none", "-F", "overhead_children,symbol").splitlines()
+    calls = [(line.split()[0], line.split()[-1]) for line in everything if re.search(r"__\w+_sys_\w+", line)]
     for title, parts in (("by library", libraries), ("outside the kernel", kinds)):
         print(f"{title}: " + ", ".join(f"{name} {share:.1f} %" for name, share in parts.most_common(10)))
     print("inside: " + ", ".join(f"{re.sub('__.*?_sys_', '', name)} {share.rstrip('%')} %" for share, name in calls[:12]))

@@ -38,22 +38,26 @@ class Result:
         factor = self.factor_to_goal
         if factor is None:
             return ""
-        goal = f"{'at most' if self.at_most else 'at least'} {self.goal:g}{'' if self.goal_of == 'ratio' else ' ' + self.unit}"
-        return f"{goal}: " + ("reached" if factor <= 1 else f"has to be {factor:.2f} times better")
+        goal = f"{'at most' if self.at_most else 'at least'} {self.goal:g}"
+        unit = "" if self.goal_of == "ratio" else self.unit
+        return f"{goal}{unit if unit == '/s' else ' ' + unit}".rstrip() + ": " + ("reached" if factor <= 1 else f"has to be {factor:.2f} times better")
 
     def __str__(self):
-        def number(value, unit=""):
-            if value is None:
-                return ""
-            return (f"{value:,.0f}" if abs(value) >= 1000 or unit == "/s" else f"{value:.1f}") + ("" if unit == "/s" else unit and f" {unit}")
-
         case = f"{self.case} | {self.peer}" if self.peer else self.case
-        return (f"{self.row:<9} {case:<44} {number(self.ours, self.unit):>11} {number(self.theirs, self.unit):>11} "
-                f"{'' if self.ratio is None else format(self.ratio, '.2f'):>6} {number(self.cpu_us):>7} {number(self.peer_cpu_us):>7}"
-                f"  {self.verdict}").rstrip()
+        ratio = "" if self.ratio is None else f"{self.ratio:.2f}"
+        return (f"{self.row:<9} {case:<44} {number(self.ours, self.unit):>11} {number(self.theirs, self.unit):>11} {ratio:>6} "
+                f"{number(self.cpu_us):>7} {number(self.peer_cpu_us):>7}  {self.verdict}").rstrip()
 
     def as_json(self):
         return dataclasses.asdict(self) | {"factor_to_goal": self.factor_to_goal}
+
+
+def number(value, unit="/s"):
+    """What is a second's needs no unit in the table."""
+    if value is None:
+        return ""
+    digits = 0 if value >= 1000 or float(value).is_integer() else 1 if unit else 2
+    return f"{value:,.{digits}f}" + ("" if unit == "/s" else f" {unit}".rstrip())
 
 
 def machine():

@@ -82,7 +82,7 @@ def uncached(bench):
                      cpu_us=middle(several, "cpu_us"))
         least = least or time_of(single)
         if count > bench.options.sessions[0]:
-            yield Result("uncached", f"{count:,} sessions", "us", time_of(single), f"{bench.options.sessions[0]:,}",
+            yield Result("uncached", f"{count:,} sessions", "us", time_of(single), f"{bench.options.sessions[0]:,} sessions",
                          least, time_of(single) / least, goal=1.3 if count >= 1_000_000 else None, at_most=True)
     many = bench.many(bench.options.sessions[-1])
     yield from beside(bench, "uncached", f"account, any of {bench.options.sessions[-1]:,}", many,
@@ -194,10 +194,13 @@ def memory(bench):
 
 @row("idle")
 def idle(bench):
-    """Resident memory of a connection that was answered once and idles."""
+    """Resident memory of a connection that was answered once and idles, at servers that have done nothing before."""
     count = bench.options.clients
     check_descriptors(count)
-    ours, theirs = idle_bytes(bench.companion, "/ios", count), idle_bytes(bench.nginx, "/page", count)
+    servers = bench.serve("idle", free_ports()), bench.fresh_nginx(bench.sub("idle-nginx"))
+    ours, theirs = (idle_bytes(server, path, count) for server, path in zip(servers, ("/ios", "/page")))
+    for server in servers:
+        server.stop()
     yield Result("idle", f"{count:,} idle connections", "B each", ours, "nginx", theirs, ours / theirs)
 
 
