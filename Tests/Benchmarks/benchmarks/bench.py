@@ -35,7 +35,7 @@ class Bench:
 
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
-        self.servers = contextlib.ExitStack()
+        self.servers, self.left_out = contextlib.ExitStack(), {}
         folder.chmod(0o755)
 
     def __enter__(self):
@@ -43,6 +43,10 @@ class Bench:
 
     def __exit__(self, *problem):
         self.servers.close()
+
+    def leave_out(self, what, problem):
+        self.left_out[what] = str(problem)
+        print(f"{what}: left out, because {problem}", flush=True)
 
     def keep(self, server):
         self.servers.callback(server.stop)

@@ -105,7 +105,8 @@ def slow_clients(port, path, count, ready, end):
 
 
 def flood(port, path, seconds, keeps_connections):
-    """ab from one other address, with as many requests as it can send: each on a connection of its own, or not."""
+    """ab from one other address, with as many requests as it can send: each on a connection of its own, or not. It has
+    fewer connections at a time than one address may have."""
     command = [need("ab", "apache2-utils"), "-q", "-r", "-B", "127.0.0.2", "-c", "400", "-t", str(seconds), "-n", "100000000"]
     return subprocess.Popen(command + (["-k"] if keeps_connections else []) + [f"http://127.0.0.1:{port}{path}"],
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

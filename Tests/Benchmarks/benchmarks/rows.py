@@ -53,7 +53,7 @@ def me(bench):
     try:
         peers, goals = {"mod_auth_openidc": bench.apache, **peers}, [4, *goals]
     except Missing as problem:
-        print(f"me: beside nginx only, because {problem}", flush=True)
+        bench.leave_out("me beside mod_auth_openidc", problem)
     yield from beside(bench, "me", "token cached", bench.ours("/api/ios/me"), peers, 64, goals)
 
 
@@ -201,7 +201,7 @@ def idle(bench):
     ours, theirs = (idle_bytes(server, path, count) for server, path in zip(servers, ("/ios", "/page")))
     for server in servers:
         server.stop()
-    yield Result("idle", f"{count:,} idle connections", "B each", ours, "nginx", theirs, ours / theirs)
+    yield Result("idle", f"each of {count:,} idle connections", "B", ours, "nginx", theirs, ours / theirs)
 
 
 def idle_bytes(server, path, count):
