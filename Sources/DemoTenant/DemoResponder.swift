@@ -132,10 +132,10 @@ struct DemoResponder: Responder {
     private func notFound() -> Reply { .response(platform.page(NotFoundPage())) }
 
     private func handler(_ body: @escaping @Sendable (Request) async -> Response) -> Reply {
-        guard let onExchange = platform.onExchange else { return .handler(maxBodyBytes: Self.maxBodyBytes, body) }
-        return .handler(maxBodyBytes: Self.maxBodyBytes) { request in
+        .handler(maxBodyBytes: Self.maxBodyBytes) { request in
+            await platform.state.keysAreMade()
             let response = await body(request)
-            onExchange(request, response)
+            platform.onExchange?(request, response)
             return response
         }
     }

@@ -1,5 +1,7 @@
 import Foundation
+import HTTPServer
 import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import Companion
@@ -157,6 +159,36 @@ import Testing
             try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
         }
         return try file("\(page).html").replacing(/\{\{part ([a-z-]+)\}\}/) { try file("parts/\($0.output.1).html") }
+    }
+
+    @Test func `a text that a page needs and a language lacks is noticed at the start`() throws {
+        let files = FileManager.default
+        let folder = files.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? files.removeItem(at: folder) }
+        try files.copyItem(at: Self.folder, to: folder)
+        func load() throws {
+            _ = try Pages(
+                folder: folder.path, applications: [],
+                languages: Languages(folder: folder.path + "/languages", cookieName: "language"),
+                publicURL: PublicURL("https://companion.example"))
+        }
+        try load()
+        let swedish = folder.appendingPathComponent("languages/sv.json")
+        let text = try String(contentsOf: swedish, encoding: .utf8)
+        try text.replacing("\"home_page.headline\"", with: "\"home_page.other\"").write(
+            to: swedish, atomically: true, encoding: .utf8)
+        #expect { try load() } throws: { "\($0)".contains("sv.json has no “home_page.headline”") }
+    }
+
+    @Test func `an asset that is made when it is first asked for is made once`() {
+        let count = Atomic(0)
+        let page = LazyAsset {
+            count.add(1, ordering: .relaxed)
+            return Asset(body: [0x61], contentType: "text/plain")
+        }
+        #expect(count.load(ordering: .relaxed) == 0)
+        #expect(page.asset === page.asset)
+        #expect(count.load(ordering: .relaxed) == 1)
     }
 
     @Test func `no text can end the data block in which scripts find it`() throws {

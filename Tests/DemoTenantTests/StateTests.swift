@@ -87,6 +87,22 @@ struct StateTests {
         #expect(state.keys[0].id != state.keys[1].id)
     }
 
+    @Test("A state file from a start that ended before its keys were made gets them at the next, for good")
+    func unfinishedStart() throws {
+        let path = TestTenant.temporaryPath()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let unfinished = TenantState.Record(sealingKey: Data(repeating: 1, count: 32), keys: [])
+        try JSONEncoder().encode(unfinished).write(to: URL(fileURLWithPath: path))
+        func keys() throws -> [DemoSigningKey] {
+            try TenantState(
+                path: path, randomBytes: { .init(repeating: 2, count: $0) }, logger: Logger(label: "t")
+            ).keys
+        }
+        let made = try keys()
+        #expect(made.map(\.forConsumers) == [false, true])
+        #expect(try keys().map(\.id) == made.map(\.id))
+    }
+
     @Test("The host has to be the loopback's")
     func host() throws {
         let workers = try WorkerGroup(count: 1)

@@ -19,10 +19,16 @@ struct Language: Sendable {
         ranges = file.ranges.map { $0.lowercased() }
     }
 
-    /// The texts of pages and scripts by section, the first part of their keys.
-    var sections: [String: [String: String]] {
-        Dictionary(grouping: page) { key, _ in String(key.prefix { $0 != "." }) }
-            .mapValues { Dictionary(uniqueKeysWithValues: $0.map { ($0.key, $0.value) }) }
+    /// The sections of the texts: the first parts of their keys.
+    var sections: Set<Substring> { Set(page.keys.map(Language.section(of:))) }
+
+    /// The texts of some sections, by key.
+    func texts(of sections: some Collection<Substring>) -> [String: String] {
+        page.filter { key, _ in sections.contains(Language.section(of: key)) }
+    }
+
+    private static func section(of key: String) -> Substring {
+        key[..<(key.utf8.firstIndex(of: UInt8(ascii: ".")) ?? key.endIndex)]
     }
 
     /// One of our sentences; its English where the language has none.

@@ -28,13 +28,39 @@ struct PageTemplate: Sendable {
 
     private static func pieces(of html: String) -> [Piece] {
         var pieces: [Piece] = []
-        var rest = html[...]
-        while let open = rest.firstRange(of: "{{"), let close = rest[open.upperBound...].firstRange(of: "}}") {
-            pieces.append(.text(rest[..<open.lowerBound]))
-            pieces.append(.place(rest[open.upperBound..<close.lowerBound]))
-            rest = rest[close.upperBound...]
+        let bytes = html.utf8
+        var rest = html.startIndex
+        while let open = braces(UInt8(ascii: "{"), in: bytes[rest...]),
+            let close = braces(UInt8(ascii: "}"), in: bytes[bytes.index(open, offsetBy: 2)...])
+        {
+            pieces.append(.text(html[rest..<open]))
+            pieces.append(.place(html[bytes.index(open, offsetBy: 2)..<close]))
+            rest = bytes.index(close, offsetBy: 2)
         }
-        return pieces + [.text(rest)]
+        return pieces + [.text(html[rest...])]
+    }
+
+    /// Where two of these stand side by side.
+    private static func braces(_ brace: UInt8, in bytes: Substring.UTF8View) -> String.Index? {
+        var rest = bytes
+        while let place = rest.firstIndex(of: brace) {
+            rest = rest[place...].dropFirst()
+            if rest.first == brace { return place }
+        }
+        return nil
+    }
+
+    /// - Throws: ``LanguageFault`` when the language lacks a text of the page.
+    func check(_ language: Language) throws(LanguageFault) {
+        for case .place(let place) in pieces {
+            guard let key = PageTemplate.key(place), language.page[key] == nil else { continue }
+            throw LanguageFault(file: "\(language.tag).json", reason: "has no “\(key)”, which \(file) needs")
+        }
+    }
+
+    /// The key of the text that belongs at a place; nil where something else does.
+    private static func key(_ place: Substring) -> String? {
+        place.utf8.contains(UInt8(ascii: ".")) && !place.hasPrefix("strings ") ? String(place) : nil
     }
 
     /// The page in a language.
@@ -42,6 +68,12 @@ struct PageTemplate: Sendable {
     /// - Parameter prefix: the public URL's path, below which its links lead.
     /// - Throws: ``LanguageFault`` when the language lacks a text.
     func html(in language: Language, below prefix: String) throws(LanguageFault) -> String {
+        try check(language)
+        return checkedHTML(in: language, below: prefix)
+    }
+
+    /// The page in a language that has been checked.
+    func checkedHTML(in language: Language, below prefix: String) -> String {
         var html = ""
         for piece in pieces {
             switch piece {
@@ -50,21 +82,16 @@ struct PageTemplate: Sendable {
             case .place("base"): html += prefix
             case .place(let place) where place.hasPrefix("strings "):
                 html += strings(place.split(separator: " ").dropFirst(), of: language)
-            case .place(let key) where key.contains("."):
-                guard let text = language.page[String(key)] else {
-                    throw LanguageFault(file: "\(language.tag).json", reason: "has no “\(key)”, which \(file) needs")
-                }
-                html += PageTemplate.escaped(text)
-            case .place(let name): html += "{{\(name)}}"
+            case .place(let place):
+                html += PageTemplate.key(place).map { PageTemplate.escaped(language.page[$0] ?? "") } ?? "{{\(place)}}"
             }
         }
         return html
     }
 
     private func strings(_ sections: ArraySlice<Substring>, of language: Language) -> String {
-        let texts = language.page.filter { key, _ in sections.contains(key.prefix { $0 != "." }) }
         // Nothing in a text can end the script element or begin a comment (HTML, restrictions for contents of script).
-        return PageTemplate.json(texts).replacing("<", with: "\\u003c")
+        PageTemplate.json(language.texts(of: sections)).replacing("<", with: "\\u003c")
     }
 
     /// Texts as scripts read them.

@@ -4,19 +4,22 @@ import HTTPTypes
 import HTTPWire
 
 /// The pages by request path, in memory and in every language: home, one for each application, and what they load.
+///
+/// The files are read once. A page is assembled in a language when it is first asked for in it.
 struct Pages: Sendable {
     /// One page in all languages.
     struct Page: Sendable {
-        private let assets: [Asset]
+        private let assets: [LazyAsset]
 
-        init(assets: [Asset]) { self.assets = assets }
+        init(assets: [LazyAsset]) { self.assets = assets }
 
-        subscript(language: Language) -> Asset { assets[language.index] }
+        subscript(language: Language) -> Asset { assets[language.index].asset }
     }
 
     private let assets: [String: Asset]
+    private let texts: [String: LazyAsset]
     private let pages: [String: Page]
-    private let errorPages: [String]
+    private let error: Page
     private let publicURL: PublicURL
     let languages: Languages
 
@@ -31,40 +34,46 @@ struct Pages: Sendable {
         for path in files.paths where path.hasPrefix("/assets/") || path == "/favicon.ico" {
             assets[path] = files[path]
         }
-        // What scripts fetch when it is first needed.
-        for language in languages.all {
-            for (section, texts) in language.sections {
-                assets["/assets/texts/\(language.tag)/\(section).json"] = Asset(
-                    body: Array(PageTemplate.json(texts).utf8), contentType: "application/json",
-                    fields: [.contentLanguage: language.tag])
-            }
-        }
         self.assets = assets
-        func template(_ name: String) throws -> PageTemplate {
-            try PageTemplate(file: "\(name).html", html: html(name)) { try html("parts/\($0)") }
-        }
+        texts = Pages.texts(languages)
         func html(_ name: String) throws -> String {
             guard let asset = files["/\(name).html"] else { throw MissingPage(page: name, folder: folder) }
             return String(decoding: asset.body, as: UTF8.self)
         }
+        func page(_ name: String) throws -> Page {
+            let template = try PageTemplate(file: "\(name).html", html: html(name)) { try html("parts/\($0)") }
+            // A kiosk's page is not brought back by the browser as somebody left it.
+            let cacheControl = name == Application.Page.kiosk.rawValue ? "no-store" : "no-cache"
+            return Page(
+                assets: try languages.all.map { language in
+                    try template.check(language)
+                    return LazyAsset {
+                        Asset(
+                            body: Array(template.checkedHTML(in: language, below: publicURL.prefix).utf8),
+                            contentType: Pages.htmlType, cacheControl: cacheControl, fields: Pages.fields(language))
+                    }
+                })
+        }
         let names =
             [("/", "index"), ("/auth/signed-out", "signed-out")] + applications.map { ("/\($0.id)", $0.page.rawValue) }
-        pages = try Dictionary(
-            names.map { path, name in
-                let template = try template(name)
-                // A kiosk's page is not brought back by the browser as somebody left it.
-                let cacheControl = name == Application.Page.kiosk.rawValue ? "no-store" : "no-cache"
-                let assets = try languages.all.map { language in
+        let made = try Dictionary(uniqueKeysWithValues: Set(names.map(\.1)).map { ($0, try page($0)) })
+        pages = Dictionary(names.compactMap { path, name in made[name].map { (path, $0) } }) { first, _ in first }
+        error = try page("error")
+    }
+
+    /// What scripts fetch when it is first needed.
+    private static func texts(_ languages: Languages) -> [String: LazyAsset] {
+        let paths = languages.all.flatMap { language in
+            languages.source.sections.map { section in
+                let asset = LazyAsset {
                     Asset(
-                        body: Array(try template.html(in: language, below: publicURL.prefix).utf8),
-                        contentType: Pages.htmlType,
-                        cacheControl: cacheControl, fields: Pages.fields(language))
+                        body: Array(PageTemplate.json(language.texts(of: [section])).utf8),
+                        contentType: "application/json", fields: [.contentLanguage: language.tag])
                 }
-                return (path, Page(assets: assets))
+                return ("/assets/texts/\(language.tag)/\(section).json", asset)
             }
-        ) { first, _ in first }
-        let error = try template("error")
-        errorPages = try languages.all.map { try error.html(in: $0, below: publicURL.prefix) }
+        }
+        return Dictionary(uniqueKeysWithValues: paths)
     }
 
     private static let htmlType = "text/html; charset=utf-8"
@@ -74,7 +83,7 @@ struct Pages: Sendable {
     }
 
     /// A style, script or picture.
-    func asset(_ path: String) -> Asset? { assets[path] }
+    func asset(_ path: String) -> Asset? { assets[path] ?? texts[path]?.asset }
 
     /// A page.
     func page(_ path: String) -> Page? { pages[path] }
@@ -83,7 +92,7 @@ struct Pages: Sendable {
     func errorPage(_ problem: Problem, in language: Language) -> Response {
         let label: Message = problem.action == nil ? "Back to the start" : "Sign in again"
         let html = PageTemplate.filled(
-            errorPages[language.index],
+            String(decoding: error[language].body, as: UTF8.self),
             with: [
                 "title": language.text(problem.title), "detail": problem.detail(in: language),
                 "code": problem.code.rawValue, "correlation_id": problem.correlationID ?? "–",

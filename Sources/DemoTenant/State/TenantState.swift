@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Glibc
 import Logging
@@ -11,7 +12,7 @@ final class TenantState: Sendable {
     struct Record: Codable, Sendable {
         var version = 1
         var sealingKey: Data
-        /// Oldest first. The last of each kind signs; the others still verify.
+        /// Oldest first. The last of each kind signs; the others still verify. Empty until the first ones are made.
         var keys: [DemoSigningKey.Stored]
         /// The consented scopes, by `client username`.
         var consents: [String: Set<String>] = [:]
@@ -44,23 +45,24 @@ final class TenantState: Sendable {
 
     let sealer: DemoSealer
     private let memory: Mutex<Memory>
+    /// Entered while the first keys are being made.
+    private let firstKeys = DispatchGroup()
     private let path: String?
     private let logger: Logger
 
+    /// Reads the file, or creates it and begins to make the keys.
     init(path: String?, randomBytes: @Sendable (Int) -> [UInt8], logger: Logger) throws(DemoTenantError) {
         self.path = path
         self.logger = logger
         let known = try path.flatMap(Self.load)
         let keys: [DemoSigningKey]
         do {
-            keys =
-                try known.map { try $0.keys.map(DemoSigningKey.init) }
-                ?? [DemoSigningKey(forConsumers: false), DemoSigningKey(forConsumers: true)]
+            keys = try (known?.keys ?? []).map(DemoSigningKey.init)
         } catch {
             throw .signingKey(String(describing: error))
         }
-        let record = known ?? Record(sealingKey: Data(randomBytes(32)), keys: keys.map(\.stored))
-        guard record.version == 1, record.sealingKey.count == 32, !keys.isEmpty else {
+        let record = known ?? Record(sealingKey: Data(randomBytes(32)), keys: [])
+        guard record.version == 1, record.sealingKey.count == 32 else {
             throw .stateFile(path: path ?? "", reason: "it was not written by this version")
         }
         sealer = DemoSealer(key: Array(record.sealingKey))
@@ -72,6 +74,7 @@ final class TenantState: Sendable {
                 throw .stateFile(path: path, reason: "\(error)")
             }
         }
+        if keys.isEmpty { makeFirstKeys() }
     }
 
     /// Reads the state.
@@ -111,21 +114,53 @@ final class TenantState: Sendable {
 
     // MARK: Keys
 
-    /// All published keys, oldest first.
-    var keys: [DemoSigningKey] { memory.withLock { $0.keys } }
+    /// Makes the first keys on a thread of their own: that takes a tenth of a second, for which a start need not wait.
+    private func makeFirstKeys() {
+        firstKeys.enter()
+        Thread.detachNewThread { [weak self, firstKeys, logger] in
+            defer { firstKeys.leave() }
+            do {
+                let keys = [try DemoSigningKey(forConsumers: false), try DemoSigningKey(forConsumers: true)]
+                self?.begin(with: keys)
+            } catch {
+                logger.error("The demo tenant's signing keys could not be made; nobody can sign in.", error: error)
+            }
+        }
+    }
+
+    private func begin(with keys: [DemoSigningKey]) {
+        memory.withLock { memory in
+            memory.keys = keys
+            memory.record.keys = keys.map(\.stored)
+            save(memory.record)
+        }
+    }
+
+    /// Returns when the keys are there. Requests wait here, so that nothing below blocks a worker.
+    func keysAreMade() async {
+        guard firstKeys.wait(timeout: .now()) == .timedOut else { return }
+        await withCheckedContinuation { continuation in
+            firstKeys.notify(queue: .global()) { continuation.resume() }
+        }
+    }
+
+    /// All published keys, oldest first; waits until the first ones are made, as everything that needs a key does.
+    var keys: [DemoSigningKey] {
+        firstKeys.wait()
+        return memory.withLock { $0.keys }
+    }
 
     /// Returns the key that signs for this kind of account.
     func signingKey(for kind: DemoAccount.Kind) -> DemoSigningKey? {
-        memory.withLock { memory in memory.keys.last { $0.forConsumers == (kind == .personal) } }
+        keys.last { $0.forConsumers == (kind == .personal) }
     }
 
-    func key(id: String) -> DemoSigningKey? {
-        memory.withLock { memory in memory.keys.first { $0.id == id } }
-    }
+    func key(id: String) -> DemoSigningKey? { keys.first { $0.id == id } }
 
     /// Creates new keys, which sign from now on. The previous keys are kept, so that what they signed stays valid; older
     /// ones are removed.
     func rotateKeys() throws {
+        firstKeys.wait()
         for forConsumers in [false, true] {
             let new = try DemoSigningKey(forConsumers: forConsumers)
             memory.withLock { memory in

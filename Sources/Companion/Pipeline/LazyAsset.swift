@@ -1,0 +1,14 @@
+import HTTPServer
+import Synchronization
+
+/// An asset that is made when it is first asked for: few of the pages are ever read in all languages.
+final class LazyAsset: Sendable {
+    private let made = AtomicLazyReference<Asset>()
+    private let make: @Sendable () -> Asset
+
+    /// - Parameter make: makes the asset; two workers that ask at the same time may both call it.
+    init(_ make: @escaping @Sendable () -> Asset) { self.make = make }
+
+    /// The asset, the same one each time.
+    var asset: Asset { made.load() ?? made.storeIfNil(make()) }
+}
