@@ -1,34 +1,70 @@
 import WebFormats
 
-// The body: Content-Length bytes, or chunks and trailers (RFC 9112 §7.1). Lines are consumed one by one.
+/// Reads one body: Content-Length bytes, chunks and trailers (RFC 9112 §7.1), or everything until the connection ends. It
+/// belongs to a parser of messages, whose laws hold for it too. Lines are consumed one by one.
+struct BodyParser: Sendable {
+    enum Part {
+        case needMoreBytes
+        /// This range of the bytes that were given.
+        case data(Range<Int>)
+        /// The body is complete; trailers, if there were any, were checked and dropped.
+        case end
+    }
 
-extension RequestParser {
-    mutating func nextOfBody(_ bytes: Span<UInt8>, _ offset: inout Int) throws(WireError) -> Event {
+    private enum State: Sendable {
+        case length, untilClose, chunkSize, chunkData, chunkEnd, trailers
+    }
+
+    private var state = State.length
+    private var limits = WireLimits()
+    private var maxBytes = 0
+    /// How far the line that is being read is scanned, from the offset on.
+    private var scanned = 0
+    /// What is still to come of the body or of the chunk; until the end of the connection, what may still come.
+    private var remaining = 0
+    /// Body bytes announced by the chunks so far.
+    private var chunkedBytes = 0
+    /// Bytes of chunk extensions, then of trailers; and trailer lines.
+    private var overheadBytes = 0
+    private var trailerCount = 0
+
+    /// Begins a body of at most `maxBytes`. Returns false when there is none.
+    mutating func begin(_ framing: BodyFraming, _ limits: WireLimits, maxBytes: Int) throws(WireError) -> Bool {
+        if framing == .none { return false }
+        self = BodyParser()
+        self.limits = limits
+        self.maxBytes = maxBytes
+        switch framing {
+        case .none: break
+        case .length(let length):
+            guard length <= maxBytes else { throw .bodyTooLarge }
+            remaining = length
+        case .chunked: state = .chunkSize
+        case .untilClose:
+            remaining = maxBytes
+            state = .untilClose
+        }
+        return true
+    }
+
+    /// Whether the body is complete if nothing more comes.
+    var endsWithConnection: Bool { state == .untilClose }
+
+    mutating func next(_ bytes: Span<UInt8>, _ offset: inout Int) throws(WireError) -> Part {
         while true {
             switch state {
-            case .bodyStart:
-                if layout.flags.contains(.chunked) {
-                    chunkedBytes = 0
-                    overheadBytes = 0
-                    trailerCount = 0
-                    state = .chunkSize
-                } else if layout.contentLength == 0 {
-                    return finishRequest()
-                } else {
-                    guard layout.contentLength <= maxBodyBytes else { throw .bodyTooLarge }
-                    remaining = layout.contentLength
-                    state = .lengthBody
-                }
-            case .lengthBody:
-                guard remaining > 0 else { return finishRequest() }
-                return takeBody(bytes.count, &offset)
+            case .length:
+                return remaining > 0 ? take(bytes.count, &offset) : .end
+            case .untilClose:
+                guard remaining > 0 || offset == bytes.count else { throw .bodyTooLarge }
+                return take(bytes.count, &offset)
             case .chunkSize:
                 guard let line = try nextLine(bytes, &offset, limit: limits.maxChunkLineBytes, .chunkLineTooLong) else {
                     return .needMoreBytes
                 }
                 try readChunkSize(bytes, line)
             case .chunkData:
-                if remaining > 0 { return takeBody(bytes.count, &offset) }
+                if remaining > 0 { return take(bytes.count, &offset) }
                 state = .chunkEnd
             case .chunkEnd:
                 guard try takeChunkEnd(bytes, &offset) else { return .needMoreBytes }
@@ -37,21 +73,19 @@ extension RequestParser {
                 guard let line = try nextLine(bytes, &offset, limit: limit, .trailersTooLarge) else {
                     return .needMoreBytes
                 }
-                if line.isEmpty { return finishRequest() }
+                if line.isEmpty { return .end }
                 try checkTrailer(bytes, line)
-            case .requestLine, .fields, .failed:
-                return .needMoreBytes
             }
         }
     }
 
-    private mutating func takeBody(_ available: Int, _ offset: inout Int) -> Event {
+    private mutating func take(_ available: Int, _ offset: inout Int) -> Part {
         let count = min(remaining, available - offset)
         guard count > 0 else { return .needMoreBytes }
         let range = offset..<(offset + count)
         remaining -= count
         offset += count
-        return .body(range)
+        return .data(range)
     }
 
     /// The next line without its end, consumed; nil when it is not all there.
@@ -91,7 +125,7 @@ extension RequestParser {
             while index < line.upperBound, ASCII.isBlank(bytes[index]) { index += 1 }
             guard index < line.upperBound, bytes[index] == ASCII.semicolon else { throw .invalidChunkSize }
         }
-        guard size <= maxBodyBytes - chunkedBytes else { throw .bodyTooLarge }
+        guard size <= maxBytes - chunkedBytes else { throw .bodyTooLarge }
         chunkedBytes += size
         remaining = size
         state = size == 0 ? .trailers : .chunkData

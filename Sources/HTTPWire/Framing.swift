@@ -2,13 +2,21 @@
 // differently are a request-smuggling hole, so whatever could be read in two ways is refused.
 
 extension HeadLayout {
-    /// Notes what a field says about the connection and the body.
+    /// Notes what a request's field says about the connection and the body.
     @inline(__always)
     mutating func noteField(_ bytes: Span<UInt8>, name: Range<Int>, value: Range<Int>) throws(WireError) {
         // Their length differs from that of almost every other field.
         switch name.count {
         case 4: if ASCII.matches(bytes, name, "host") { try noteHost(bytes, value) }
         case 6: if ASCII.matches(bytes, name, "expect") { noteExpect(bytes, value) }
+        default: try noteFramingField(bytes, name: name, value: value)
+        }
+    }
+
+    /// The same of what requests and responses have in common.
+    @inline(__always)
+    mutating func noteFramingField(_ bytes: Span<UInt8>, name: Range<Int>, value: Range<Int>) throws(WireError) {
+        switch name.count {
         case 10: if ASCII.matches(bytes, name, "connection") { noteConnection(bytes, value) }
         case 14: if ASCII.matches(bytes, name, "content-length") { try noteContentLength(bytes, value) }
         case 17: if ASCII.matches(bytes, name, "transfer-encoding") { try noteTransferEncoding(bytes, value) }
@@ -16,10 +24,28 @@ extension HeadLayout {
         }
     }
 
-    /// What can only be said when all fields are known.
-    func check() throws(WireError) {
+    /// What can only be said of a request when all fields are known.
+    func checkRequest() throws(WireError) {
         guard flags.contains(.hasHost) || !flags.contains(.http11) else { throw .missingHost }
+        try checkFraming()
+    }
+
+    /// The same of any message.
+    func checkFraming() throws(WireError) {
         guard !flags.contains([.hasContentLength, .chunked]) else { throw .contentLengthWithTransferEncoding }
+    }
+
+    /// How the body is delimited, `otherwise` where no field says it.
+    func framing(else otherwise: BodyFraming) -> BodyFraming {
+        if flags.contains(.chunked) { return .chunked }
+        guard flags.contains(.hasContentLength) else { return otherwise }
+        return contentLength == 0 ? .none : .length(contentLength)
+    }
+
+    /// Whether another message may follow on the connection (RFC 9112 §9.3), if this one says where it ends.
+    var keepsAlive: Bool {
+        if flags.contains(.connectionClose) { return false }
+        return flags.contains(.http11) || flags.contains(.connectionKeepAlive)
     }
 
     private mutating func noteHost(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(WireError) {

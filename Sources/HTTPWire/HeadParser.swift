@@ -52,46 +52,22 @@ extension RequestParser {
         let target = targetStart..<index
         guard index < end, bytes[index] == ASCII.space, !target.isEmpty else { throw .invalidRequestLine }
         layout = HeadLayout()
-        if try Self.isHTTP11(bytes, (index + 1)..<end) { layout.flags.insert(.http11) }
+        if try HTTPVersion.isHTTP11(bytes, (index + 1)..<end) { layout.flags.insert(.http11) }
         layout.method = Slice16(method)
         try layout.readTarget(bytes, target)
-    }
-
-    /// `HTTP/1.1` is true, `HTTP/1.0` is false, another number is 505 and anything else is malformed.
-    private static func isHTTP11(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(WireError) -> Bool {
-        let name: StaticString = "HTTP/"
-        guard range.count > name.utf8CodeUnitCount else { throw .invalidVersion }
-        for index in 0..<name.utf8CodeUnitCount
-        where bytes[range.lowerBound + index] != name.withUTF8Buffer({ $0[index] }) { throw .invalidVersion }
-        let number = (range.lowerBound + name.utf8CodeUnitCount)..<range.upperBound
-        if number.count == 3, bytes[number.lowerBound] == UInt8(ascii: "1"),
-            bytes[number.lowerBound + 1] == UInt8(ascii: ".")
-        {
-            switch bytes[number.lowerBound + 2] {
-            case UInt8(ascii: "1"): return true
-            case UInt8(ascii: "0"): return false
-            default: break
-            }
-        }
-        for index in number where !ASCII.isDigit(bytes[index]) && bytes[index] != UInt8(ascii: ".") {
-            throw .invalidVersion
-        }
-        throw .unsupportedVersion
     }
 
     /// `field-name ":" OWS field-value OWS` (RFC 9112 §5). The scanner has seen to control characters.
     private mutating func readField(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(WireError) {
         guard fields.count < limits.maxFields else { throw .tooManyFields }
-        let name = try FieldLine.name(bytes, line)
-        let value = ASCII.trimmed(bytes, (name.upperBound + 1)..<line.upperBound)
         // Room for what a browser sends, so that the table is allocated once.
         if fields.isEmpty { fields.reserveCapacity(24) }
-        fields.append(FieldSlices(name: Slice16(name), value: Slice16(value)))
+        let (name, value) = try FieldLine.append(to: &fields, bytes, line)
         try layout.noteField(bytes, name: name, value: value)
     }
 
     private mutating func finishHead(_ bytes: Span<UInt8>) throws(WireError) -> Event {
-        try layout.check()
+        try layout.checkRequest()
         let head = RequestHead(
             bytes: bytes.withUnsafeBufferPointer { Array($0) }, fields: fields, layout: layout)
         fields = []
@@ -102,8 +78,19 @@ extension RequestParser {
     }
 }
 
-/// What heads and trailers have in common.
+/// What the heads of requests and responses and trailers have in common.
 enum FieldLine {
+    /// Notes where a line's name and its value without blanks are.
+    @inline(__always)
+    static func append(
+        to fields: inout [FieldSlices], _ bytes: Span<UInt8>, _ line: Range<Int>
+    ) throws(WireError) -> (name: Range<Int>, value: Range<Int>) {
+        let name = try name(bytes, line)
+        let value = ASCII.trimmed(bytes, (name.upperBound + 1)..<line.upperBound)
+        fields.append(FieldSlices(name: Slice16(name), value: Slice16(value)))
+        return (name, value)
+    }
+
     /// The name before the colon, which stands right after it.
     @inline(__always)
     static func name(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(WireError) -> Range<Int> {

@@ -10,12 +10,12 @@ public struct RequestCookies: Sendable {
     /// The cookies of a head; several Cookie lines count as one.
     public init(_ head: RequestHead) {
         // As a rule there is one line, which is read where it is.
-        if let line = head.onlySlice(for: .cookie) {
+        if let line = head.section.onlySlice(for: .cookie) {
             (bytes, range) = (head.bytes, line)
             return
         }
         var joined: [UInt8] = []
-        for slice in head.slices(for: .cookie) {
+        for slice in head.section.slices(for: .cookie) {
             if !joined.isEmpty { joined.append(ASCII.semicolon) }
             joined += head.bytes[slice]
         }

@@ -4,10 +4,12 @@ import HTTPTypes
 ///
 /// It owns the head's bytes and a table of where each field is; strings are made when they are asked for.
 public struct RequestHead: Sendable {
-    /// Request line and field lines, without the empty line.
-    let bytes: [UInt8]
-    let fields: [FieldSlices]
+    /// Of the request line and the field lines, without the empty line.
+    let section: FieldSection
     let layout: HeadLayout
+
+    var bytes: [UInt8] { section.bytes }
+    var fields: [FieldSlices] { section.fields }
 
     /// The method; any token is one.
     public var method: HTTPRequest.Method {
@@ -37,16 +39,10 @@ public struct RequestHead: Sendable {
     public var host: String { text(layout.host) }
 
     /// How the body is delimited.
-    public var framing: BodyFraming {
-        if layout.flags.contains(.chunked) { return .chunked }
-        return layout.contentLength == 0 ? .none : .length(layout.contentLength)
-    }
+    public var framing: BodyFraming { layout.framing(else: .none) }
 
     /// Whether the client wants to send another request on this connection (RFC 9112 §9.3).
-    public var keepAlive: Bool {
-        if layout.flags.contains(.connectionClose) { return false }
-        return version == .http11 || layout.flags.contains(.connectionKeepAlive)
-    }
+    public var keepAlive: Bool { layout.keepsAlive }
 
     /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
     public var expectsContinue: Bool { layout.flags.contains(.expectsContinue) && version == .http11 }
@@ -54,42 +50,16 @@ public struct RequestHead: Sendable {
     /// The value of the field: of a field that comes on several lines all of them, joined by `, ` (`; ` for Cookie);
     /// nil when there is none. Bytes beyond ASCII become U+FFFD each: no field that is read here has any, and text in Unicode
     /// can cost the square of its length to compare or to search.
-    public subscript(name: HTTPField.Name) -> String? {
-        guard let first = firstIndex(of: name) else { return nil }
-        var value = ASCII.text(bytes[fields[first].value.range])
-        var last = first
-        while let next = firstIndex(of: name, from: last + 1) {
-            value += name == .cookie ? "; " : ", "
-            value += ASCII.text(bytes[fields[next].value.range])
-            last = next
-        }
-        return value
-    }
+    public subscript(name: HTTPField.Name) -> String? { section[name] }
 
     /// The value of each of the field's lines, in order; bytes beyond ASCII become U+FFFD.
-    public func values(for name: HTTPField.Name) -> [String] {
-        var values: [String] = []
-        var start = 0
-        while let index = firstIndex(of: name, from: start) {
-            values.append(ASCII.text(bytes[fields[index].value.range]))
-            start = index + 1
-        }
-        return values
-    }
+    public func values(for name: HTTPField.Name) -> [String] { section.values(for: name) }
 
     /// Whether the field is there.
-    public func contains(_ name: HTTPField.Name) -> Bool { firstIndex(of: name) != nil }
+    public func contains(_ name: HTTPField.Name) -> Bool { section.contains(name) }
 
     /// All fields as a collection of HTTPTypes, made anew at each call.
-    public var headerFields: HTTPFields {
-        var all = HTTPFields()
-        for field in fields {
-            if let name = HTTPField.Name(text(field.name)) {
-                all.append(HTTPField(name: name, value: bytes[field.value.range]))
-            }
-        }
-        return all
-    }
+    public var headerFields: HTTPFields { section.headerFields }
 
     /// A head for a test or another in-memory caller. It is written out and read by the parser, so that it is held to
     /// the same rules as one from a socket; a missing Host field becomes `localhost`.
@@ -115,8 +85,7 @@ public struct RequestHead: Sendable {
     }
 
     init(bytes: [UInt8], fields: [FieldSlices], layout: HeadLayout) {
-        self.bytes = bytes
-        self.fields = fields
+        section = FieldSection(bytes: bytes, fields: fields)
         self.layout = layout
     }
 
@@ -125,34 +94,5 @@ public struct RequestHead: Sendable {
         HeadLayout.equals(bytes.span, layout.method.range, "OPTIONS") ? "*" : "/"
     }
 
-    private func text(_ slice: Slice16) -> String { String(decoding: bytes[slice.range], as: UTF8.self) }
-
-    private func firstIndex(of name: HTTPField.Name, from start: Int = 0) -> Int? {
-        let wanted = name.canonicalName.utf8.span
-        let bytes = bytes.span
-        for index in start..<max(start, fields.count) {
-            let slice = fields[index].name
-            if slice.count == wanted.count, ASCII.matches(bytes, slice.range, wanted) { return index }
-        }
-        return nil
-    }
-}
-
-extension RequestHead {
-    /// Where the value of a field is in `bytes` that comes on one line; nil when it comes on none or on several.
-    func onlySlice(for name: HTTPField.Name) -> Range<Int>? {
-        guard let index = firstIndex(of: name), firstIndex(of: name, from: index + 1) == nil else { return nil }
-        return fields[index].value.range
-    }
-
-    /// The same as `values(for:)` without making strings: the ranges of the field's lines in `bytes`.
-    func slices(for name: HTTPField.Name) -> [Range<Int>] {
-        var slices: [Range<Int>] = []
-        var start = 0
-        while let index = firstIndex(of: name, from: start) {
-            slices.append(fields[index].value.range)
-            start = index + 1
-        }
-        return slices
-    }
+    private func text(_ slice: Slice16) -> String { section.text(slice) }
 }

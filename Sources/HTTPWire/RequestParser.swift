@@ -24,7 +24,7 @@ public struct RequestParser: Sendable {
     }
 
     enum State: Sendable, Hashable {
-        case requestLine, fields, bodyStart, lengthBody, chunkSize, chunkData, chunkEnd, trailers
+        case requestLine, fields, bodyStart, body
         case failed(WireError)
     }
 
@@ -41,13 +41,8 @@ public struct RequestParser: Sendable {
     var scanned = 0
     var layout = HeadLayout()
     var fields: [FieldSlices] = []
-    /// What is still to come of the body or of the chunk; before that, the body's announced length.
-    var remaining = 0
-    /// Body bytes announced by the chunks so far.
-    var chunkedBytes = 0
-    /// Bytes of chunk extensions, then of trailers; and trailer lines.
-    var overheadBytes = 0
-    var trailerCount = 0
+    /// What reads the present body.
+    private var body = BodyParser()
 
     /// A parser for a new connection.
     public init(limits: WireLimits = WireLimits(), maxBodyBytes: Int = 64 * 1024) {
@@ -71,7 +66,12 @@ public struct RequestParser: Sendable {
             switch state {
             case .requestLine, .fields: return try nextHead(bytes.extracting(offset..<bytes.count), &offset)
             case .failed(let error): return .failure(error)
-            default: return try nextOfBody(bytes, &offset)
+            case .bodyStart:
+                let framing = layout.framing(else: .none)
+                guard try body.begin(framing, limits, maxBytes: maxBodyBytes) else { return finishRequest() }
+                state = .body
+                return try nextOfBody(bytes, &offset)
+            case .body: return try nextOfBody(bytes, &offset)
             }
         } catch {
             state = .failed(error)
@@ -80,8 +80,16 @@ public struct RequestParser: Sendable {
         }
     }
 
+    private mutating func nextOfBody(_ bytes: Span<UInt8>, _ offset: inout Int) throws(WireError) -> Event {
+        switch try body.next(bytes, &offset) {
+        case .needMoreBytes: .needMoreBytes
+        case .data(let range): .body(range)
+        case .end: finishRequest()
+        }
+    }
+
     /// Ready for the next request on the connection.
-    mutating func finishRequest() -> Event {
+    private mutating func finishRequest() -> Event {
         state = .requestLine
         skippedEmptyLine = false
         scanned = 0

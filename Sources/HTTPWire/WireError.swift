@@ -1,13 +1,16 @@
 import HTTPTypes
 
-/// Why a request cannot be read. After any of these the connection answers `status` and closes: the place where the
-/// next request begins is no longer known, and guessing it is what request smuggling lives on (RFC 9112 §11.2).
+/// Why a request or a response cannot be read. After any of these in a request the connection answers `status` and
+/// closes: the place where the next request begins is no longer known, and guessing it is what request smuggling lives on
+/// (RFC 9112 §11.2). After any of these in a response the connection is closed for the same reason.
 public enum WireError: UInt8, Error, Sendable, Hashable, CaseIterable {
     // The lines themselves.
     case bareCarriageReturn, bareLineFeed, controlCharacter
     // The request line.
     case invalidRequestLine, invalidMethod, invalidTarget, invalidVersion, unsupportedVersion, targetTooLong
     case connectNotSupported
+    // The status line.
+    case invalidStatusLine, unexpectedUpgrade
     // Fields.
     case invalidFieldName, spaceBeforeColon, missingColon, foldedLine, headTooLarge, tooManyFields
     case missingHost, repeatedHost, invalidHost
@@ -42,6 +45,8 @@ public enum WireError: UInt8, Error, Sendable, Hashable, CaseIterable {
         case .unsupportedVersion: "This server speaks HTTP/1.1 and HTTP/1.0."
         case .targetTooLong: "The request line is longer than this server reads."
         case .connectNotSupported: "This server is not a proxy: CONNECT is not supported."
+        case .invalidStatusLine: "The status line is not HTTP/1.1 with a status of three digits."
+        case .unexpectedUpgrade: "The response switches to another protocol, which nobody asked for."
         case .invalidFieldName: "A field name is empty or contains a character that is not allowed."
         case .spaceBeforeColon: "There is white space between a field name and its colon."
         case .missingColon: "A field line has no colon."

@@ -1,7 +1,7 @@
-/// How much of a request's frame is read before it is refused. The size of a body is limited per resource:
-/// `RequestParser.maxBodyBytes`.
+/// How much of a message's frame is read before it is refused. The size of a body is limited apart from it, for each
+/// resource: `maxBodyBytes` of the parsers.
 public struct WireLimits: Sendable, Hashable {
-    /// Request line and fields, in bytes, their line ends included. At most 65535 counts. 16 KiB is what Node.js and
+    /// First line and fields, in bytes, their line ends included. At most 65535 counts. 16 KiB is what Node.js and
     /// Chromium's peers settled on; Apache and nginx read 8 KiB per line.
     public var maxHeadBytes = 16 * 1024
     /// Field lines in one head, and in one trailer section. Apache's default.
@@ -14,8 +14,18 @@ public struct WireLimits: Sendable, Hashable {
     /// hundreds of times their size (as CVE-2023-39326 in Go).
     public var maxChunkExtensionBytes = 4096
 
-    /// The product's limits.
+    /// The product's limits for requests.
     public init() {}
+
+    /// The product's limits for responses, interim ones counted with the final one. Their senders are chosen by us, and
+    /// say more than browsers: policies and diagnostics take some of Microsoft's heads beyond 8 KiB. Chromium reads
+    /// 256 KiB, libcurl 300 KiB, Go 1 MiB; 64 KiB is ample.
+    public static let responses: WireLimits = {
+        var limits = WireLimits()
+        limits.maxHeadBytes = Int(UInt16.max)
+        limits.maxFields = 256
+        return limits
+    }()
 
     /// The head limit that the parser works with: offsets in a head are kept in 16 bits.
     var headWindow: Int { min(max(maxHeadBytes, 0), Int(UInt16.max)) }

@@ -1,24 +1,32 @@
+import Foundation
 import TestSupport
 import Testing
 
 @testable import HTTPWire
+
+extension CorpusCase {
+    /// The requests.
+    static let all = all(in: corpus)
+
+    static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Corpus")
+}
 
 @Suite("Requests of the corpus")
 struct CorpusTests {
     @Test("The corpus was found")
     func found() {
         #expect(CorpusCase.all.count >= 100)
-        #expect(Set(CorpusCase.all.map(\.testDescription)).count == CorpusCase.all.count)
+        #expect(Set(CorpusCase.all.map(\.description)).count == CorpusCase.all.count)
     }
 
     @Test("Fed whole", arguments: CorpusCase.all)
     func whole(_ item: CorpusCase) {
-        #expect(Transcript.of([item.request[...]], settings: item.settings) == item.events)
+        #expect(Transcript.of([item.bytes[...]], settings: item.settings) == item.events)
     }
 
     @Test("Fed byte by byte", arguments: CorpusCase.all)
     func byteByByte(_ item: CorpusCase) {
-        let bytes = item.request.indices.map { item.request[$0...$0] }
+        let bytes = item.bytes.indices.map { item.bytes[$0...$0] }
         #expect(Transcript.of(bytes, settings: item.settings) == item.events)
     }
 
@@ -26,7 +34,7 @@ struct CorpusTests {
     func randomCuts(_ item: CorpusCase) {
         for seed in 0..<40 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)
-            let pieces = generator.cut(item.request, places: 1 + Int(seed % 8))
+            let pieces = generator.cut(item.bytes, places: 1 + Int(seed % 8))
             #expect(Transcript.of(pieces, settings: item.settings) == item.events, "seed \(seed)")
         }
     }
@@ -34,7 +42,7 @@ struct CorpusTests {
     @Test("With another request behind it in the same buffer", arguments: CorpusCase.all)
     func trailingRequest(_ item: CorpusCase) {
         let next = Array("GET /next HTTP/1.0\r\n\r\n".utf8)
-        let events = Transcript.of([(item.request + next)[...]], settings: item.settings)
+        let events = Transcript.of([(item.bytes + next)[...]], settings: item.settings)
         switch item.events.last {
         case "end": #expect(events == item.events + ["head GET /next HTTP/1.0 for nobody, close", "end"])
         case "waiting", nil:

@@ -22,11 +22,8 @@ struct Transcript {
     private(set) var hasFailed = false
 
     init(settings: [String: Int]) {
-        var limits = WireLimits()
-        if let bytes = settings["maxHeadBytes"] { limits.maxHeadBytes = bytes }
-        if let count = settings["maxFields"] { limits.maxFields = count }
-        if let bytes = settings["maxTrailerBytes"] { limits.maxTrailerBytes = bytes }
-        parser = RequestParser(limits: limits, maxBodyBytes: settings["maxBodyBytes"] ?? 64 * 1024)
+        parser = RequestParser(
+            limits: WireLimits().changed(by: settings), maxBodyBytes: settings["maxBodyBytes"] ?? 64 * 1024)
     }
 
     /// The transcript of `bytes` cut into `pieces`.
@@ -78,17 +75,21 @@ struct Transcript {
         case .none: break
         case .length(let length): line += ", body \(length)"
         case .chunked: line += ", chunked body"
+        case .untilClose: line += ", body until the connection closes"
         }
         var lines = [line]
         if head.path != head.target { lines.append("  path \(head.path)") }
         if let query = head.query { lines.append("  query \(query)") }
-        for field in head.fields {
-            lines.append("  \(escape(head.bytes[field.name.range])): \(escape(head.bytes[field.value.range]))")
-        }
-        return lines
+        return lines + describe(head.section)
     }
 
-    private static func escape(_ bytes: some Collection<UInt8>) -> String {
+    static func describe(_ section: FieldSection) -> [String] {
+        section.fields.map { field in
+            "  \(escape(section.bytes[field.name.range])): \(escape(section.bytes[field.value.range]))"
+        }
+    }
+
+    static func escape(_ bytes: some Collection<UInt8>) -> String {
         var text = ""
         for byte in bytes.prefix(80) {
             switch byte {
@@ -100,6 +101,17 @@ struct Transcript {
             }
         }
         return bytes.count > 80 ? "\(text)… (\(bytes.count) bytes)" : text
+    }
+}
+
+extension WireLimits {
+    /// These limits with those that a case of the corpus sets.
+    func changed(by settings: [String: Int]) -> WireLimits {
+        var limits = self
+        if let bytes = settings["maxHeadBytes"] { limits.maxHeadBytes = bytes }
+        if let count = settings["maxFields"] { limits.maxFields = count }
+        if let bytes = settings["maxTrailerBytes"] { limits.maxTrailerBytes = bytes }
+        return limits
     }
 }
 

@@ -27,6 +27,24 @@
         }
     }
 
+    /// The same of a response.
+    private func parseResponse(_ text: String, byByte: Bool = false) {
+        let bytes = Array(text.utf8)
+        var parser = ResponseParser(maxBodyBytes: 60_000)
+        var offset = 0
+        var end = byByte ? 1 : bytes.count
+        while true {
+            switch parser.next(bytes.span.extracting(0..<end), at: &offset) {
+            case .failure: return
+            case .needMoreBytes:
+                guard end < bytes.count else { return }
+                end += 1
+            case .head(let head): _ = (head[.contentType], head.headerFields)
+            case .body, .end: break
+            }
+        }
+    }
+
     /// A head with fields of this value.
     func head(_ names: [String], _ value: String) throws -> RequestHead {
         let text =
@@ -54,7 +72,16 @@
             (get + "Transfer-Encoding: chunked\r\n\r\n1;", "\r\na\r\n"),
             (get + "Transfer-Encoding: chunked\r\n\r\n0\r\n", "\r\n"), (get + "Content-Length: 20000\r\n\r\n", ""),
         ]
+        let status = "HTTP/1.1 200 OK\r\n"
+        let responses = [
+            ("", ""), ("HTTP/1.1 200 ", "\r\n\r\n"), (status, "\r\n\r\n"), (status + "X: ", "\r\n\r\n"),
+            (status + "Connection: ", "\r\n\r\n"), (status + "Content-Length: ", "\r\n\r\n"), (status + "\r\n", ""),
+            (status + "Transfer-Encoding: chunked\r\n\r\n", ""),
+            (status + "Transfer-Encoding: chunked\r\n\r\n0\r\n", "\r\n"),
+        ]
         return [
+            Row(name: "response", frames: responses) { parseResponse($0) },
+            Row(name: "response, byte by byte", frames: responses) { parseResponse($0, byByte: true) },
             Row(name: "request head", frames: heads) { parse($0) },
             Row(name: "request head, byte by byte", frames: heads) { parse($0, byByte: true) },
             Row(name: "request body", frames: bodies) { parse($0) },

@@ -51,16 +51,18 @@ private func checkChunks(_ rest: [UInt8], _ settings: WireSettings) throws(Disag
 }
 
 extension WireError {
-    fileprivate var isLimit: Bool {
+    var isLimit: Bool {
         switch self {
-        case .chunkLineTooLong, .chunkExtensionsTooLong, .trailersTooLarge, .tooManyFields, .bodyTooLarge: true
+        case .headTooLarge, .chunkLineTooLong, .chunkExtensionsTooLong, .trailersTooLarge, .tooManyFields,
+            .bodyTooLarge:
+            true
         default: false
         }
     }
 }
 
 /// RFC 9112 §7.1 once more, without limits and without regard to cuts.
-private struct ChunkReader {
+struct ChunkReader {
     enum Outcome { case complete, incomplete, malformed }
 
     var rest: ArraySlice<UInt8>

@@ -2,6 +2,8 @@ extension FuzzTarget {
     static let ofHTTPWire = [
         FuzzTarget(name: "request-head", check: checkRequestHead),
         FuzzTarget(name: "body-framing", check: checkBodyFraming),
+        FuzzTarget(name: "response-head", check: checkResponseHead),
+        FuzzTarget(name: "response-body", check: checkResponseBody),
         FuzzTarget(name: "cookies", check: checkCookies),
         FuzzTarget(name: "ranges-and-conditions", check: checkRangesAndConditions),
     ]

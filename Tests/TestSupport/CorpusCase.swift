@@ -1,33 +1,38 @@
 import Foundation
-import Testing
 
-/// A case of the corpus: a request as bytes, and the events that it must give.
+/// A case of a corpus: a message as bytes, and the events that it must give.
 ///
-/// The files in `Corpus/` are documents. A case is
+/// The files of a corpus are documents. A case is
 ///
 ///     === What it shows
-///     @ maxBodyBytes 5          (optional settings: maxBodyBytes, maxHeadBytes, maxFields, maxTrailerBytes)
+///     @ maxBodyBytes 5          (optional settings; those of limits have the limits' names)
 ///     POST / HTTP/1.1\r\n       (line breaks of the file count for nothing; escapes: \r \n \t \0 \\ \xHH, and
 ///     ...                        \{A*100} is a hundred As)
 ///     ---
 ///     head POST / HTTP/1.1 …    (the events, as `Transcript` writes them)
-struct CorpusCase: Sendable, CustomTestStringConvertible {
-    let file: String
-    let title: String
-    let settings: [String: Int]
-    let request: [UInt8]
-    let events: [String]
+public struct CorpusCase: Sendable, CustomStringConvertible {
+    /// The file's name without its extension.
+    public let file: String
+    /// What the case shows.
+    public let title: String
+    /// Settings by name.
+    public let settings: [String: Int]
+    /// The message.
+    public let bytes: [UInt8]
+    /// The events, one a line.
+    public let events: [String]
 
-    var testDescription: String { "\(file): \(title)" }
+    /// File and title.
+    public var description: String { "\(file): \(title)" }
 
-    static let all: [CorpusCase] = {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Corpus")
+    /// The cases of the text files in a folder, in order.
+    public static func all(in folder: URL) -> [CorpusCase] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.sorted().filter { $0.hasSuffix(".txt") }.flatMap { name in
             let text = (try? String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)) ?? ""
             return cases(in: text, file: String(name.dropLast(4)))
         }
-    }()
+    }
 
     private static func cases(in text: String, file: String) -> [CorpusCase] {
         var cases: [CorpusCase] = []
@@ -44,7 +49,7 @@ struct CorpusCase: Sendable, CustomTestStringConvertible {
             let events = lines[rule...].dropFirst().filter { !$0.isEmpty && !$0.hasPrefix("#") }
             cases.append(
                 CorpusCase(
-                    file: file, title: title, settings: settings, request: unescape(lines[..<rule].joined()),
+                    file: file, title: title, settings: settings, bytes: unescape(lines[..<rule].joined()),
                     events: Array(events)))
         }
         return cases

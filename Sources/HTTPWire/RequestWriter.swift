@@ -1,0 +1,65 @@
+public import HTTPTypes
+
+/// Writes requests without a body as HTTP/1.1 bytes: what is the same for each once, and the rest behind it. What could
+/// end a line or frame the message otherwise is refused, so that a request ends where its empty line is.
+public struct RequestWriter: Sendable {
+    /// Why a request cannot be written.
+    public enum Problem: Error, Sendable, Hashable {
+        /// CONNECT, whose target is another.
+        case invalidMethod
+        /// The target is not a path with an optional query, percent-encoded and without a fragment.
+        case invalidTarget
+        /// The host is not a name or an address with an optional port.
+        case invalidHost
+        /// The field's value has a control character.
+        case invalidValue(HTTPField.Name)
+        /// The field frames the message or is the connection's, and is not the caller's to send.
+        case reserved(HTTPField.Name)
+    }
+
+    private let beginning: [UInt8]
+
+    /// A writer of requests that begin with this request line, Host and these fields.
+    public init(
+        method: HTTPRequest.Method, target: String, host: String, headerFields: HTTPFields = [:]
+    ) throws(Problem) {
+        guard method != .connect else { throw .invalidMethod }
+        guard target.utf8.first == ASCII.slash,
+            target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") })
+        else { throw .invalidTarget }
+        guard Host.isValid(Array(host.utf8).span, 0..<host.utf8.count) else { throw .invalidHost }
+        var bytes = Array("\(method.rawValue) \(target) HTTP/1.1\r\nHost: \(host)\r\n".utf8)
+        for field in headerFields { try Self.append(field, to: &bytes) }
+        beginning = bytes
+    }
+
+    /// A request with these fields behind those of the writer, as the only bytes of an array.
+    public func request(adding headerFields: HTTPFields = [:]) throws(Problem) -> [UInt8] {
+        var bytes: [UInt8] = []
+        // Room for a bearer token and a trace, so that the buffer is allocated once.
+        bytes.reserveCapacity(beginning.count + 4096)
+        bytes += beginning
+        for field in headerFields { try Self.append(field, to: &bytes) }
+        bytes += ResponseWriter.lineEnd
+        return bytes
+    }
+
+    private static func append(_ field: HTTPField, to output: inout [UInt8]) throws(Problem) {
+        switch field.name.canonicalName {
+        case "host", "content-length", "transfer-encoding", "trailer", "te", "connection", "keep-alive", "expect",
+            "upgrade", "proxy-connection", "http2-settings":
+            throw .reserved(field.name)
+        default: break
+        }
+        output += field.name.rawName.utf8
+        output.append(ASCII.colon)
+        let isValid = field.withUnsafeBytesOfValue { value in
+            guard LineScanner.firstControl(value.span, from: 0, limit: value.count) == value.count else { return false }
+            if !value.isEmpty { output.append(ASCII.space) }
+            output.append(contentsOf: value)
+            return true
+        }
+        guard isValid else { throw .invalidValue(field.name) }
+        output += ResponseWriter.lineEnd
+    }
+}

@@ -1,0 +1,179 @@
+import HTTPTypes
+
+/// Reads the response to one request, without doing I/O itself: bytes in, events out.
+///
+/// - The caller keeps its bytes. `next` reads from `offset` on and moves it over what it has consumed; what stands
+///   behind `offset` after `needMoreBytes` must be at the front of what the next call is given (with more behind it).
+///   A head is consumed as a whole, so that between two calls the parser keeps no byte.
+/// - Events come in this order: one `head`, any number of `body`, `end`. Interim responses are read and passed over.
+///   After `end` nothing is consumed: bytes that are left answer no request, and the connection must not be used again.
+///   `failure` is for ever.
+/// - The same bytes give the same events however they are cut (only `body` ranges may be cut differently).
+/// - No byte is scanned for a line's end twice.
+/// - What could be read in two ways is refused, because the connection carries other people's responses next.
+public struct ResponseParser: Sendable {
+    /// What the bytes said.
+    public enum Event: Sendable {
+        /// Everything that can be consumed is; call again with more bytes, or `isCompleteAtClose`.
+        case needMoreBytes
+        /// The whole head of the final response.
+        case head(ResponseHead)
+        /// The next part of the body: this range of the bytes that were given, chunk framing removed.
+        case body(Range<Int>)
+        /// The response is complete; trailers, if there were any, were checked and dropped.
+        case end
+        /// The response cannot be read.
+        case failure(WireError)
+    }
+
+    private enum State: Sendable, Hashable {
+        case statusLine, fields, bodyStart(BodyFraming), body, ended
+        case failed(WireError)
+    }
+
+    private let isForHEAD: Bool
+    private let limits: WireLimits
+    private let maxBodyBytes: Int
+    private var state = State.statusLine
+    /// From `offset`: the start of the line that is being read, and how far it is scanned.
+    private var lineStart = 0
+    private var scanned = 0
+    private var status = 0
+    private var layout = HeadLayout()
+    private var fields: [FieldSlices] = []
+    /// Bytes of the interim responses so far.
+    private var interimBytes = 0
+    private var body = BodyParser()
+
+    /// A parser for the response to a request with this method; a body of more than `maxBodyBytes` is refused, whichever
+    /// way it is framed.
+    public init(method: HTTPRequest.Method = .get, limits: WireLimits = .responses, maxBodyBytes: Int) {
+        isForHEAD = method == .head
+        self.limits = limits
+        self.maxBodyBytes = maxBodyBytes
+    }
+
+    /// Whether the response is complete if the connection ends here: it is, or its body is all that comes.
+    public var isCompleteAtClose: Bool {
+        switch state {
+        case .ended: true
+        case .bodyStart(.untilClose): true
+        case .body: body.endsWithConnection
+        case .statusLine, .fields, .bodyStart, .failed: false
+        }
+    }
+
+    /// The next event of the bytes from `offset` on. `offset` must lie within `bytes`.
+    public mutating func next(_ bytes: Span<UInt8>, at offset: inout Int) -> Event {
+        do throws(WireError) {
+            switch state {
+            case .statusLine, .fields: return try nextHead(bytes, &offset)
+            case .bodyStart(let framing):
+                guard try body.begin(framing, limits, maxBytes: maxBodyBytes) else {
+                    state = .ended
+                    return .end
+                }
+                state = .body
+                return try nextOfBody(bytes, &offset)
+            case .body: return try nextOfBody(bytes, &offset)
+            case .ended: return .needMoreBytes
+            case .failed(let error): return .failure(error)
+            }
+        } catch {
+            state = .failed(error)
+            fields = []
+            return .failure(error)
+        }
+    }
+
+    private mutating func nextOfBody(_ bytes: Span<UInt8>, _ offset: inout Int) throws(WireError) -> Event {
+        switch try body.next(bytes, &offset) {
+        case .needMoreBytes: return .needMoreBytes
+        case .data(let range): return .body(range)
+        case .end:
+            state = .ended
+            return .end
+        }
+    }
+
+    // MARK: The head
+
+    private mutating func nextHead(_ bytes: Span<UInt8>, _ offset: inout Int) throws(WireError) -> Event {
+        while true {
+            let room = limits.headWindow - interimBytes
+            let window = bytes.extracting(offset..<min(bytes.count, offset + room))
+            // What is not HTTP is seen at once, also when no line ends in it.
+            guard state == .fields || HTTPVersion.begins(window) else { throw .invalidStatusLine }
+            switch LineScanner.lineEnd(window, from: scanned, limit: window.count) {
+            case .invalid(let error): throw error
+            case .incomplete(let scanned):
+                guard window.count < room else { throw .headTooLarge }
+                self.scanned = scanned
+                return .needMoreBytes
+            case .line(let end):
+                if state == .statusLine {
+                    try readStatusLine(window, end: end)
+                    state = .fields
+                } else if end > lineStart {
+                    try readField(window, lineStart..<end)
+                } else {
+                    offset += end + 2
+                    if let head = try finishHead(window.extracting(0..<end)) { return .head(head) }
+                    interimBytes += end + 2
+                    continue
+                }
+                lineStart = end + 2
+                scanned = end + 2
+            }
+        }
+    }
+
+    /// `HTTP-version SP status-code SP [ reason-phrase ]` (RFC 9112 §4). Many servers leave the last space away with the
+    /// phrase, which means nothing.
+    private mutating func readStatusLine(_ bytes: Span<UInt8>, end: Int) throws(WireError) {
+        var space = 0
+        while space < end, bytes[space] != ASCII.space { space += 1 }
+        layout = HeadLayout()
+        if try HTTPVersion.isHTTP11(bytes, 0..<space) { layout.flags.insert(.http11) }
+        let digits = (space + 1)..<(space + 4)
+        guard digits.upperBound <= end, digits.upperBound == end || bytes[digits.upperBound] == ASCII.space else {
+            throw .invalidStatusLine
+        }
+        status = 0
+        for index in digits {
+            guard ASCII.isDigit(bytes[index]) else { throw .invalidStatusLine }
+            status = status * 10 + Int(bytes[index] &- 0x30)
+        }
+        guard status >= 100 else { throw .invalidStatusLine }
+        // Nothing of ours asks for an upgrade (RFC 9110 §7.8).
+        guard status != 101 else { throw .unexpectedUpgrade }
+    }
+
+    /// `field-name ":" OWS field-value OWS` (RFC 9112 §5). The scanner has seen to control characters.
+    private mutating func readField(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(WireError) {
+        guard fields.count < limits.maxFields else { throw .tooManyFields }
+        // Room for what an API sends, so that the table is allocated once.
+        if fields.isEmpty { fields.reserveCapacity(32) }
+        let (name, value) = try FieldLine.append(to: &fields, bytes, line)
+        try layout.noteFramingField(bytes, name: name, value: value)
+    }
+
+    /// The head of a final response; nil after an interim one.
+    private mutating func finishHead(_ bytes: Span<UInt8>) throws(WireError) -> ResponseHead? {
+        try layout.checkFraming()
+        lineStart = 0
+        scanned = 0
+        guard status >= 200 else {
+            fields.removeAll(keepingCapacity: true)
+            state = .statusLine
+            return nil
+        }
+        // RFC 9112 §6.3, in its order.
+        let hasNoBody = isForHEAD || status == 204 || status == 304
+        let framing = hasNoBody ? .none : layout.framing(else: .untilClose)
+        let section = FieldSection(bytes: bytes.withUnsafeBufferPointer { Array($0) }, fields: fields)
+        fields = []
+        state = .bodyStart(framing)
+        return ResponseHead(status: status, section: section, framing: framing, layout: layout)
+    }
+}
