@@ -8,7 +8,7 @@ const menu = document.getElementById("accounts");
 const list = element("ul");
 const note = element("p", "empty");
 note.setAttribute("role", "status");
-const add = Object.assign(element("button", "add", t("accounts.add")), { type: "button" });
+const add = Object.assign(element("button", "add", t("accounts.add")), { type: "button", id: "add-account" });
 menu.append(element("div", "menu-box", list, note, add));
 
 let actions = {};

@@ -13,6 +13,7 @@ export class Failure extends Error {
     const { title, detail, explanation, correlation_id: correlationID } = details;
     Object.assign(this, { title, detail, explanation, correlation_id: correlationID });
     Object.assign(this, { trace_id: details.trace_id, timestamp: details.timestamp, retryAfter: details.retryAfter });
+    Object.assign(this, { api: details.api });
     this.code = code;
     this.action = action;
   }
@@ -69,7 +70,9 @@ export async function failure(response) {
     return new Failure(t("api.unexplained", { status: response.status }));
   }
   const ids = [problem.code, problem.correlation_id && t("api.correlation_id", { id: problem.correlation_id })].filter(Boolean);
-  const parts = [sentence(problem.detail || problem.title || t("api.status", { status: response.status })), wait(response), ids.length && `(${ids.join(", ")})`];
+  // These say themselves how long to wait.
+  const isTimed = ["throttled", "sign_in_loop"].includes(problem.code);
+  const parts = [sentence(problem.detail || problem.title || t("api.status", { status: response.status })), !isTimed && wait(response), ids.length && `(${ids.join(", ")})`];
   return new Failure(parts.filter(Boolean).join(" "), { ...problem, retryAfter: retrySeconds(response) });
 }
 
@@ -77,7 +80,7 @@ export async function failure(response) {
 export const sentence = (text) => (/[\p{Script=Latin}\d)"”]$/u.test(text) ? `${text}.` : text);
 
 /** How long a Retry-After header (RFC 9110, section 10.2.3) asks to wait, in seconds; null when it does not. */
-function retrySeconds(response) {
+export function retrySeconds(response) {
   const value = response.headers.get("retry-after");
   if (!value) return null;
   const seconds = /^\d+$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - Date.now()) / 1000);

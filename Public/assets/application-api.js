@@ -1,6 +1,6 @@
 // The application's own API, Microsoft Graph or another, which our server calls with the access token.
 
-import { Failure, app, failure, fetchOwn, sentence, wait } from "./api.js";
+import { Failure, app, failure, fetchOwn, retrySeconds, sentence, wait } from "./api.js";
 import { t } from "./strings.js";
 
 /** Returns the response of the application's API, whatever its status. Our own problems are thrown as Failures. */
@@ -14,7 +14,10 @@ export async function fetchAPI(id = app) {
 /** When to ask an API again that cannot answer now, as a sentence; null where asking again does not help. */
 const again = (response) => wait(response) ?? (response.status === 429 || response.status >= 500 ? t("api.wait_moment") : null);
 
-/** Status, text, JSON (undefined when it is none) and when to ask again, of the application's own API. */
+/** What is known of a refusal, to explain it: its status, its request id, how many seconds to wait. */
+const refusal = (response) => ({ status: response.status, requestID: response.headers.get("request-id"), retryAfter: retrySeconds(response) });
+
+/** Status, text, JSON (undefined when it is none), when to ask again, and how it was refused, of the application's own API. */
 export async function callAPI() {
   const { response, text } = await fetchAPI();
   let json;
@@ -23,7 +26,7 @@ export async function callAPI() {
   } catch {
     // The page says so.
   }
-  return { status: response.status, text, json, again: again(response) };
+  return { status: response.status, text, json, again: again(response), refusal: response.ok ? null : refusal(response) };
 }
 
 /** What Microsoft Graph says of the signed-in account. */
@@ -48,6 +51,7 @@ function upstreamFailure(response, text) {
     // An error page of something between: its status is all that can be said.
   }
   const said = [error.code ?? `HTTP ${response.status}`, error.message].filter(Boolean).join(" ");
-  const id = response.headers.get("request-id");
-  return new Failure([sentence(said), again(response), id && t("api.request_id", { id })].filter(Boolean).join(" "));
+  const api = refusal(response);
+  const parts = [sentence(said), again(response), api.requestID && t("api.request_id", { id: api.requestID })];
+  return new Failure(parts.filter(Boolean).join(" "), { api, retryAfter: api.retryAfter });
 }

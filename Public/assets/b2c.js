@@ -2,7 +2,7 @@
 
 import { app, post } from "./api.js";
 import { callAPI } from "./application-api.js";
-import { enable, loadAccount, run, say, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
+import { enable, explainRefusal, loadAccount, run, say, saySignIn, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
 import { log, logError } from "./log.js";
 
 const bar = document.getElementById("username");
@@ -44,8 +44,11 @@ async function callTheAPI() {
   if (!state.account) return logError("Operation failed because could not find an access token!");
   log("Calling the API....");
   try {
-    const { status, text, json, again } = await callAPI();
-    if (status < 200 || status > 299) return logError([`Could not call API: HTTP ${status} ${text}`, again].filter(Boolean).join("\n"));
+    const { status, text, json, again, refusal } = await callAPI();
+    if (refusal) {
+      logError([`Could not call API: HTTP ${status} ${text}`, again].filter(Boolean).join("\n"));
+      return explainRefusal(refusal);
+    }
     if (json === undefined) return logError("Nothing returned from API");
     log("API response: ", { json });
   } catch (failure) {
@@ -56,11 +59,7 @@ async function callTheAPI() {
 
 async function finishSignIn({ began, current, failure, isProfileEdited }) {
   const edited = began === "edit-profile" || isProfileEdited;
-  if (failure) {
-    // Pressing cancel is an outcome, not an error.
-    const tell = failure.code === "cancelled" ? log : logError;
-    return tell(`${edited ? "Could not edit profile" : "Could not acquire token"}: ${failure.message}`);
-  }
+  if (failure) return saySignIn(edited ? "Could not edit profile" : "Could not acquire token", failure);
   if (isProfileEdited) {
     log("Successfully edited profile");
     return refreshToken({ isAutomatic: true });

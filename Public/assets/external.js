@@ -2,7 +2,7 @@
 
 import { app, post } from "./api.js";
 import { callAPI } from "./application-api.js";
-import { enable, loadAccount, run, say, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
+import { enable, explainRefusal, loadAccount, run, say, saySignIn, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
 import { log, logError } from "./log.js";
 import { t } from "./strings.js";
 
@@ -42,11 +42,12 @@ async function acquireSilently({ quiet = false } = {}) {
 async function performRequest({ isAutomatic = false } = {}) {
   log("Performing request...");
   try {
-    const { status, text, again } = await callAPI();
+    const { status, text, again, refusal } = await callAPI();
     const lines = [`HTTP response code: ${status}`, `HTTP response body: ${text}`];
     // The sample stays at "Performing request..." for ever when the API refuses; here its response is logged as it is.
-    if (status >= 200 && status < 300) log(["Accessed API successfully using access token.", ...lines].join("\n"));
-    else logError([t("external.refused"), ...lines, again].filter(Boolean).join("\n"));
+    if (!refusal) return log(["Accessed API successfully using access token.", ...lines].join("\n"));
+    logError([t("external.refused"), ...lines, again].filter(Boolean).join("\n"));
+    explainRefusal(refusal);
   } catch (failure) {
     if (failure.signInURL) return signIn(failure.signInURL, "call", { isAutomatic });
     say("", failure);
@@ -54,7 +55,7 @@ async function performRequest({ isAutomatic = false } = {}) {
 }
 
 async function finishSignIn({ began, current, failure }) {
-  if (failure) return logError(`Could not acquire token: ${failure.message}`);
+  if (failure) return saySignIn("Could not acquire token", failure);
   if (!began) return acquireSilently({ quiet: true });
   if (!current) return logError("Could not acquire token: No result returned");
   try {

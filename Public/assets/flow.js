@@ -5,7 +5,7 @@ import { showAccounts } from "./accounts.js";
 import { Failure, app, get, post } from "./api.js";
 import { clearLog, log, logError } from "./log.js";
 import { addPanel } from "./panel.js";
-import { abandonTrip, leave, leaveForSignOut, loadApplications, onForeground, signInAddress, takeReturn } from "./return-trip.js";
+import { abandonTrip, leave, leaveForSignOut, loadApplications, onForeground, returnFocus, signInAddress, takeReturn } from "./return-trip.js";
 import { explainSignIn } from "./sign-in-error.js";
 import { t } from "./strings.js";
 
@@ -87,11 +87,12 @@ export function signIn(url, what = "sign-in", { isAutomatic = false } = {}) {
 async function finishSignIn() {
   const { began, failure: failed, isConsented, query } = takeReturn();
   const current = await loadAccount();
+  returnFocus();
   if (isConsented) log(t("app.admin_consented"));
   let failure = null;
   if (failed) {
     failure = { code: failed.code, message: explainSignIn(failed.code, failed.correlationID) };
-    await explain(({ showSignInFailure }) => showSignInFailure());
+    await explain(({ showSignInFailure }) => showSignInFailure(failed));
   }
   await page.finishSignIn({ began, current, failure, isProfileEdited: query.get("profile") === "edited" });
 }
@@ -107,6 +108,12 @@ export function say(text, failure) {
   logError(`${text}${failure.message}`);
   explain(({ showProblem }) => showProblem(failure));
 }
+
+/** Why the application's API refused, into the panel; the log has said what it answered. */
+export const explainRefusal = (refusal) => explain(({ showProblem }) => showProblem({ api: refusal, retryAfter: refusal.retryAfter }));
+
+/** A sign-in that failed, or that the person cancelled, which is no error. */
+export const saySignIn = (text, failure) => (failure.code === "cancelled" ? log : logError)(`${text}: ${failure.message}`);
 
 /** What explains problems is loaded with the first of them. Without it, the log has said what is known. */
 const explain = (show) => import("./problem.js").then(show).catch(() => {});

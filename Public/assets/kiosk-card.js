@@ -18,7 +18,8 @@ function avatar(name, ...content) {
 /** Fills the card; `me` is Graph's answer, null while there is none. */
 export function showCard(account, me) {
   const name = me?.displayName || account.name || account.username;
-  hello.textContent = t("kiosk.hello", { name });
+  // Whole names break the line, and only Graph knows which part of one a person is called by.
+  hello.textContent = me?.givenName ? t("kiosk.hello", { name: me.givenName }) : t("kiosk.hello_somebody");
   const facts = [
     [t("kiosk.mail"), me?.mail || me?.userPrincipalName || account.username],
     [t("kiosk.office"), me?.officeLocation],

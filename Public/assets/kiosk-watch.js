@@ -5,6 +5,7 @@ import { t } from "./strings.js";
 
 const dialog = document.getElementById("still-there");
 const number = document.getElementById("seconds");
+const text = document.getElementById("still-there-text");
 const said = document.getElementById("seconds-said");
 const ring = dialog.querySelector(".rest");
 const signOutNow = document.getElementById("sign-out-now");
@@ -78,6 +79,7 @@ function tick() {
   if (left === watch.left) return;
   watch.left = left;
   number.textContent = left;
+  text.textContent = t("kiosk.still_there_text", { seconds: left });
   ring.style.strokeDashoffset = 100 - (100 * left * 1000) / (watch.endAfter - watch.askAfter);
   if (left === 10) said.textContent = t("kiosk.seconds_left", { seconds: left });
 }

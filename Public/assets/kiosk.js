@@ -13,6 +13,8 @@ const trouble = document.getElementById("trouble");
 
 /** A sign-out that the server has not heard of yet; kept over a reload. */
 const unfinishedKey = "kiosk:sign-out";
+/** That our other pages, of which the trip may come across one, are for a visitor now (visitor.js). */
+const visitKey = "kiosk:visit";
 const retryAfter = 5000;
 /** So long before the server the page signs out: the session can then still tell the provider whom. */
 const ahead = 2000;
@@ -120,6 +122,7 @@ async function signIn(pressed) {
 function go(url, leaveFor = leave) {
   enter("leaving");
   forgetTouch();
+  sessionStorage.setItem(visitKey, "yes");
   leaveFor(url, { began: "kiosk", replace: true });
   // Should it never open.
   setTimeout(() => location.reload(), opensWithin);
@@ -131,6 +134,11 @@ async function showSignInFailure(code) {
     actions: [{ label: t("kiosk.try_again"), run: signIn }, { label: t("kiosk.back_to_start"), run: () => open() }],
     back: { seconds: 20, run: open },
   };
+  if (code === "admin_consent_required") {
+    const [again, start] = ways.actions;
+    const actions = [start, { ...again, label: t("kiosk.other_account") }];
+    return showOutcome({ kind: "calm", title: t("kiosk.admin_consent_title"), lines: [t("kiosk.admin_consent")], ...ways, actions });
+  }
   if (code === "cancelled") return showOutcome({ kind: "calm", title: t("kiosk.cancelled_title"), lines: [t("kiosk.cancelled")], ...ways });
   const { failure: problem } = await get(`/api/${app}/sign-in-failure`).catch(() => ({}));
   if (mine !== state) return;
@@ -272,6 +280,7 @@ function showElsewhere() {
 
 async function begin() {
   const { began, failure } = takeReturn();
+  sessionStorage.removeItem(visitKey);
   // A person who comes back from the sign-in is at this tab.
   for (let attempt = 0; !(await take(began !== null)); attempt++) {
     // At a reload the page before may still hold it.
@@ -289,7 +298,8 @@ document.getElementById("sign-out").addEventListener("click", signOut);
 for (const name of ["online", "offline"]) {
   addEventListener(name, () => {
     if (["opening", "attract", "down"].includes(state.step)) open(state.failedWith);
-    else if (state.step === "card" && isOffline()) showNoConnection();
+    // A card stays; whether the server is there, only the server can say.
+    else if (state.step === "card") tellServer();
   });
 }
 

@@ -1,4 +1,4 @@
-// The choice of the language, at the foot of every page.
+// The choice of the language, at the foot of every page; on a kiosk as buttons for fingers.
 
 import { post } from "./api.js";
 import { language, t } from "./strings.js";
@@ -12,31 +12,44 @@ const languages = {
   "zh-Hans": "简体中文",
 };
 
-const menu = document.createElement("select");
-menu.id = "language-choice";
-for (const [tag, name] of Object.entries(languages)) {
-  const option = new Option(name, tag, tag === language, tag === language);
-  option.lang = tag;
-  menu.append(option);
-}
-menu.append(new Option(t("common.language_browser"), ""));
-
-const label = document.createElement("label");
-label.htmlFor = menu.id;
-label.textContent = t("common.language");
-
+const place = document.getElementById("language");
 const note = document.createElement("span");
 note.setAttribute("role", "status");
 
-menu.addEventListener("change", async () => {
+/** Keeps the choice, null for the browser's own, and shows the page in it. */
+async function choose(tag) {
   note.textContent = "";
   try {
-    await post("/api/language", { language: menu.value || null });
+    await post("/api/language", { language: tag });
     location.reload();
   } catch (failure) {
-    menu.value = language;
     note.textContent = failure.message;
+    throw failure;
   }
-});
+}
 
-document.getElementById("language").append(label, menu, note);
+function buttons() {
+  place.setAttribute("role", "group");
+  place.setAttribute("aria-label", t("common.language"));
+  return Object.entries(languages).map(([tag, name]) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", lang: tag, textContent: name });
+    button.setAttribute("aria-pressed", String(tag === language));
+    button.addEventListener("click", () => choose(tag).catch(() => {}));
+    return button;
+  });
+}
+
+function menu() {
+  const select = document.createElement("select");
+  select.id = "language-choice";
+  for (const [tag, name] of Object.entries(languages)) {
+    const option = new Option(name, tag, tag === language, tag === language);
+    option.lang = tag;
+    select.append(option);
+  }
+  select.append(new Option(t("common.language_browser"), ""));
+  select.addEventListener("change", () => choose(select.value || null).catch(() => (select.value = language)));
+  return [Object.assign(document.createElement("label"), { htmlFor: select.id, textContent: t("common.language") }), select];
+}
+
+place.append(...(place.dataset.as === "buttons" ? buttons() : menu()), note);

@@ -10,15 +10,15 @@ const panels = document.getElementById("panels");
 const kept = `panels:${location.pathname}`;
 const opened = new Set(JSON.parse(sessionStorage.getItem(kept) ?? "[]"));
 
-let styled;
-/** The style of what is in the panels, loaded with the first one that is opened. */
-function style() {
-  styled ??= new Promise((resolve) => {
+const styles = {};
+/** Loads a style of what is in the panels, when it is first needed. */
+export function loadStyle(href) {
+  styles[href] ??= new Promise((resolve) => {
     const link = element("link");
-    Object.assign(link, { rel: "stylesheet", href: `${base}/assets/panel.css`, onload: resolve, onerror: resolve });
+    Object.assign(link, { rel: "stylesheet", href, onload: resolve, onerror: resolve });
     document.head.append(link);
   });
-  return styled;
+  return styles[href];
 }
 
 /**
@@ -30,7 +30,6 @@ function style() {
 export function addPanel(id, title, load) {
   const box = element("div", "panel-box");
   box.id = `${id}-box`;
-  Object.assign(box, { tabIndex: 0 });
   box.setAttribute("role", "region");
   box.setAttribute("aria-label", title);
   const panel = element("details", "panel", element("summary", "", title), box);
@@ -40,7 +39,7 @@ export function addPanel(id, title, load) {
   let loading;
   async function update() {
     if (!panel.open) return;
-    await style();
+    await loadStyle(`${base}/assets/panel.css`);
     if (!load) return;
     loading ??= load().then(async (module) => {
       box.replaceChildren();
@@ -63,13 +62,4 @@ export function addPanel(id, title, load) {
   });
   panel.open = opened.has(id);
   return { panel, box, update };
-}
-
-/** A table with these column titles, and the body to fill. */
-export function addTable(box, ...titles) {
-  const body = element("tbody");
-  const head = element("tr", "", ...titles.map((title) => Object.assign(element("th", "", title), { scope: "col" })));
-  const table = element("table", "", element("thead", "", head), body);
-  box.append(table);
-  return { table, body };
 }

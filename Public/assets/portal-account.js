@@ -1,23 +1,19 @@
 // Who is signed in to the chosen application: the account, the ID token's claims explained, signing out.
 
 import { get, post } from "./api.js";
-import { explainClaim, loadClaimMeanings } from "./claim-meanings.js";
+import { claimsTable, loadClaimTexts } from "./claims-table.js";
 import { element } from "./element.js";
 import { forgetPerson } from "./portal-form.js";
-import { copyJSON, readable } from "./portal-json.js";
-import { button, copyButton, explained, facts, run, statusBox, table } from "./portal-parts.js";
+import { copyJSON } from "./portal-json.js";
+import { button, copyButton, explained, facts, run, statusBox } from "./portal-parts.js";
 import { leaveForSignOut } from "./return-trip.js";
 import { t } from "./strings.js";
 
-function claimsTable(claims) {
-  const rows = Object.entries(claims).map(([name, value]) => [element("code", "", name), element("span", "mono", readable(name, value)), element("span", "quiet", explainClaim(name))]);
-  return element("div", "", table([t("claims.claim"), t("claims.value"), t("claims.meaning")], rows),
-    element("p", "buttons", copyJSON(claims)));
-}
+const claimsWithCopy = (claims) => element("div", "", claimsTable(claims), element("p", "buttons", copyJSON(claims)));
 
 export async function view({ application, account, mode, reload }) {
   const { id } = application;
-  await loadClaimMeanings();
+  await loadClaimTexts();
   const box = statusBox();
   const signOut = (label, browser) => button(label, (pressed) => run(pressed, box, async () => {
     const { redirect } = await post(`/auth/${id}/sign-out`, { browser });
@@ -32,6 +28,6 @@ export async function view({ application, account, mode, reload }) {
     element("p", "buttons", copyButton(t("portal.copy_id"), () => account.id), signOut(t("portal.sign_out"), false), signOut(t("portal.sign_out_browser"), true)),
     box,
     element("h3", "", t("panel.claims")),
-    await get(`/api/${id}/claims`).then(claimsTable, (failure) => explained(failure)),
+    await get(`/api/${id}/claims`).then(claimsWithCopy, (failure) => explained(failure)),
   ];
 }

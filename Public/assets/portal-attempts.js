@@ -4,10 +4,17 @@ import { get } from "./api.js";
 import { element } from "./element.js";
 import { ask } from "./portal-dialog.js";
 import { impersonalClaims } from "./portal-form.js";
-import { button, copyButton, dateTime, explained, facts, identifiers, milliseconds, table, time } from "./portal-parts.js";
+import { button, copyButton, dateTime, explained, facts, folded, identifiers, milliseconds, table, time } from "./portal-parts.js";
 import { t } from "./strings.js";
 
-const outcomeOf = ({ outcome }) => (outcome === "ok" ? t("portal.succeeded") : outcome ?? t("portal.unfinished"));
+/** What came of an attempt, in words. */
+function outcomeOf({ outcome, problem }) {
+  if (outcome === "ok") return t("portal.succeeded");
+  return outcome ? problem?.title ?? outcome : t("portal.unfinished");
+}
+
+/** The same with the stable code, as reports need it. */
+const codedOutcome = (attempt) => [outcomeOf(attempt), attempt.problem?.code].filter(Boolean).join(" · ");
 
 const took = ({ began, ended }) => (ended ? milliseconds(new Date(ended) - new Date(began)) : "");
 
@@ -15,13 +22,13 @@ const took = ({ began, ended }) => (ended ? milliseconds(new Date(ended) - new D
  * What was asked for and what came of it, as [term, value], without secrets and without anything that names a person.
  * In the rows of steps only what follows as a third, the outcomes, is worth comparing.
  */
-function told({ app, title, authority, settings, granted_scopes: granted, declined_scopes: declined, problem, steps, ...attempt }) {
+function known({ app, title, authority, settings, granted_scopes: granted, declined_scopes: declined, problem, steps, ...attempt }) {
   const given = (hint) => (hint ? t("portal.given") : t("portal.not_given"));
   const names = [...new Set(steps.map(({ step }) => step))];
   return [
     [t("portal.field.app"), `${title} (${app})`],
     [t("portal.authority"), authority],
-    [t("portal.outcome"), outcomeOf(attempt)],
+    [t("portal.outcome"), codedOutcome({ ...attempt, problem })],
     [t("portal.field.prompt"), settings.prompt],
     [t("portal.field.login_hint"), given(settings.login_hint)],
     [t("portal.field.domain_hint"), given(settings.domain_hint)],
@@ -43,36 +50,49 @@ function told({ app, title, authority, settings, granted_scopes: granted, declin
 /** Markdown; the provider's own words are left out, as they may name a person. */
 function report(attempt) {
   const { title, explanation } = attempt.problem ?? {};
-  const rows = [[t("portal.began"), attempt.began], [t("portal.took"), took(attempt)], ...told(attempt), ...identifiers(attempt.problem ?? {}).slice(1)];
+  const rows = [[t("portal.began"), attempt.began], [t("portal.took"), took(attempt)], ...known(attempt), ...identifiers(attempt.problem ?? {}).slice(1)];
   return [
-    `## ${t("portal.report_title", { title: attempt.title, outcome: outcomeOf(attempt) })}`, "",
+    `## ${t("portal.report_title", { title: attempt.title, outcome: codedOutcome(attempt) })}`, "",
     ...rows.filter(([, value]) => value).map(([term, value]) => `- ${term}: ${value.replaceAll("\n", "; ")}`),
     ...(explanation ? ["", `${title}: ${explanation.cause} ${explanation.remedy}`] : []), "",
   ].join("\n");
 }
 
+/** Two attempts side by side: what differs first, and the rest folded. */
 function compare(attempts) {
-  const [one, two] = attempts.map((attempt) => new Map(told(attempt).map(([term, ...values]) => [term, values])));
-  const rows = [...new Set([...one.keys(), ...two.keys()])].map((term) => {
-    const values = [one, two].map((each) => each.get(term)?.[0] || "–");
+  const [one, two] = attempts.map((attempt) => new Map(known(attempt).map(([term, ...values]) => [term, values])));
+  const rows = { different: [], same: [] };
+  for (const term of new Set([...one.keys(), ...two.keys()])) {
     const differs = (one.get(term)?.at(-1) || "") !== (two.get(term)?.at(-1) || "");
-    return [element("div", "", `${term} `, ...(differs ? [element("strong", "tag", t("portal.differs"))] : [])), ...values];
-  });
-  return ask(t("portal.comparison"), table([t("portal.setting"), ...attempts.map(({ began }) => dateTime(began))], rows));
+    const name = element("div", "", `${term} `, ...(differs ? [element("strong", "tag", t("portal.differs"))] : []));
+    rows[differs ? "different" : "same"].push([name, ...[one, two].map((each) => each.get(term)?.[0] || "–")]);
+  }
+  const titles = () => [t("portal.setting"), ...attempts.map((attempt) => element("span", "", attempt.title, outcomeWord(attempt), element("span", "", dateTime(attempt.began))))];
+  const shown = (part) => {
+    const made = table(titles(), part);
+    made.firstChild.className = "comparison";
+    return made;
+  };
+  return ask(t("portal.comparison"), element("div", "",
+    rows.different.length > 0 ? shown(rows.different) : element("p", "quiet", t("portal.no_difference")),
+    folded(t("portal.same", { count: rows.same.length }), false, shown(rows.same)),
+  ));
 }
 
+const outcomeWord = (attempt) => element("span", attempt.outcome === "ok" ? "good" : attempt.outcome ? "bad" : "quiet", outcomeOf(attempt));
+
 function entry(attempt, isOpen, choose) {
-  const { began, outcome, problem, title } = attempt;
-  const word = element("span", outcome === "ok" ? "good" : outcome ? "bad" : "quiet", outcomeOf(attempt));
-  const details = element("details", "", element("summary", "", element("time", "", time(began)), element("span", "", title), word),
+  const { began, problem, title } = attempt;
+  const code = problem ? [element("code", "", problem.code)] : [];
+  const details = element("details", "", element("summary", "", element("time", "", time(began)), element("span", "", title), outcomeWord(attempt), ...code),
     ...(problem ? [explained(problem)] : []),
-    facts([[t("portal.began"), dateTime(began)], [t("portal.took"), took(attempt)], ...told(attempt)]),
+    facts([[t("portal.began"), dateTime(began)], [t("portal.took"), took(attempt)], ...known(attempt)]),
     element("p", "buttons", copyButton(t("portal.copy_report"), () => report(attempt))),
   );
   details.open = isOpen;
   const box = Object.assign(element("input"), { type: "checkbox", ariaLabel: t("portal.choose", { title, time: time(began) }) });
   box.addEventListener("change", () => choose(attempt, box.checked));
-  return element("li", "attempt", box, details);
+  return element("li", "attempt", element("label", "pick", box), details);
 }
 
 export async function view({ apps, openAttempt }) {

@@ -1,16 +1,9 @@
-// JSON as people read it: claims with the dates of those that are times, trees that fold.
+// JSON as people read it: trees that fold, with the dates of claims that are times.
 
+import { readable } from "./claims-table.js";
 import { element } from "./element.js";
-import { copyButton, dateTime, folded } from "./portal-parts.js";
+import { copyButton, folded } from "./portal-parts.js";
 import { t } from "./strings.js";
-
-const times = new Set(["auth_time", "exp", "iat", "nbf"]);
-
-/** A claim's value, with the date of those that are times. */
-export function readable(name, value) {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return times.has(name) && value > 0 ? `${text} (${dateTime(value * 1000)})` : text;
-}
 
 /** A JSON value as a tree that folds. */
 export function tree(value, name = "", open = true) {

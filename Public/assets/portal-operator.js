@@ -4,7 +4,7 @@ import { app, get, send } from "./api.js";
 import { element } from "./element.js";
 import { ask } from "./portal-dialog.js";
 import { keep, kept } from "./portal-form.js";
-import { announce, button, dateTime, explained, run, signInButton, statusBox, table } from "./portal-parts.js";
+import { announce, button, dateTime, explained, folded, run, signInButton, statusBox, table } from "./portal-parts.js";
 import { signInAddress } from "./return-trip.js";
 import { t } from "./strings.js";
 
@@ -18,11 +18,27 @@ function refused(failure) {
 
 const word = (isGood) => element("strong", isGood ? "good" : "bad", isGood ? t("portal.good") : t("portal.bad"));
 
-const health = ({ title, authority, ok, checks }) => element("section", "",
-  element("h4", "", `${title}: `, word(ok)),
+const health = ({ titles, authority, ok, checks }) => element("section", "",
+  element("h4", "", `${titles.join(", ")}: `, word(ok)),
   element("p", "quiet", authority),
   table([t("portal.check_title"), t("portal.outcome"), t("portal.detail")], checks.map((each) => [t(`portal.check.${each.check}`), word(each.ok), each.detail])),
 );
+
+/** How many are well, in one line; then a table for each group of applications that fare alike, problems first. */
+function healthOf(apps) {
+  const groups = new Map();
+  for (const { title, authority, ok, checks } of apps) {
+    const key = JSON.stringify([authority, checks]);
+    const group = groups.get(key) ?? { titles: [], authority, ok, checks };
+    group.titles.push(title);
+    groups.set(key, group);
+  }
+  const good = apps.filter(({ ok }) => ok).length;
+  const text = t("portal.health_good", { good, all: apps.length });
+  announce(text);
+  const line = element("p", good === apps.length ? "summary good" : "summary bad", text);
+  return [line, ...[...groups.values()].sort((one, two) => one.ok - two.ok).map(health)];
+}
 
 // MARK: Sessions
 
@@ -58,21 +74,31 @@ export async function view({ reload }) {
   const list = element("ul");
   const check = (pressed) => run(pressed, healthBox, async () => {
     const { apps } = await get(`/api/${app}/health`);
-    results.replaceChildren(...apps.map(health));
-    announce(apps.every(({ ok }) => ok) ? t("portal.good") : t("portal.bad"));
+    results.replaceChildren(...healthOf(apps));
   }, refused);
 
   let next = null;
+  const known = [];
+  const made = new Map();
+  const rest = folded("", false, element("ul"));
   const more = button(t("portal.more_sessions"), (pressed) => run(pressed, sessionBox, load, refused));
   async function load() {
     const answer = await get(`/api/${app}/sessions${next ? `?${new URLSearchParams({ after: next })}` : ""}`);
     next = answer.next;
     more.hidden = !next;
-    list.append(...answer.sessions.map((each) => session(each, reload)));
+    known.push(...answer.sessions);
+    // One's own, then the newest; what has no account is folded away below.
+    known.sort((one, two) => two.current - one.current || Date.parse(two.last_seen) - Date.parse(one.last_seen));
+    const row = (each) => made.get(each.key) ?? made.set(each.key, session(each, reload)).get(each.key);
+    const [used, unused] = [true, false].map((isUsed) => known.filter(({ accounts, current }) => (accounts.length > 0 || current) === isUsed).map(row));
+    list.replaceChildren(...used);
+    rest.hidden = unused.length === 0;
+    rest.firstChild.textContent = t("portal.empty_sessions", { count: unused.length });
+    rest.lastChild.replaceChildren(...unused);
   }
   // The session that was to be ended when the server asked for a fresh sign-in.
   const { ending } = kept();
-  const chosen = () => [...list.children].find((each) => each.dataset.key === ending)?.querySelector("button");
+  const chosen = () => [...list.children, ...rest.lastChild.children].find((each) => each.dataset.key === ending)?.querySelector("button");
   try {
     await load();
     while (ending && !chosen() && next) await load();
@@ -86,6 +112,6 @@ export async function view({ reload }) {
     element("h3", "", t("portal.health")),
     element("p", "quiet", t("portal.health_note")),
     element("p", "buttons", button(t("portal.check_health"), check)), healthBox, results,
-    element("h3", "", t("portal.sessions")), list, element("p", "buttons", more), sessionBox,
+    element("h3", "", t("portal.sessions")), list, rest, element("p", "buttons", more), sessionBox,
   ];
 }

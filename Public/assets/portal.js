@@ -5,7 +5,7 @@ import { showDemoNote } from "./demo.js";
 import { element } from "./element.js";
 import { chosen, keep, kept, startForm } from "./portal-form.js";
 import { announce, button, explained, run } from "./portal-parts.js";
-import { abandonTrip, loadApplications, onForeground, takeReturn } from "./return-trip.js";
+import { abandonTrip, loadApplications, onForeground, returnFocus, takeReturn } from "./return-trip.js";
 import { t } from "./strings.js";
 
 /** A view's module is loaded when it is first looked at; its `view` returns the content of the tab. */
@@ -183,6 +183,7 @@ async function start() {
     return reload();
   });
   document.getElementById("columns").hidden = false;
+  returnFocus();
   await showReturn();
 }
 

@@ -3,19 +3,32 @@
 import { app, get } from "./api.js";
 import { countdown } from "./countdown.js";
 import { element } from "./element.js";
-import { t } from "./strings.js";
+import { loadTexts, t } from "./strings.js";
 
 const box = document.getElementById("problem");
 
 function line(term, value) {
-  return value ? [element("dt", "", term), element("dd", "mono", value)] : [];
+  return value ? [element("dt", "", term), " ", element("dd", "mono", value)] : [];
 }
 
-/** Shows what is known beyond the log's line; hides itself when that is nothing. */
-export function showProblem({ title, explanation, action, correlation_id: correlationID, trace_id: traceID, timestamp, retryAfter }) {
+/** What an API's refusal means to whoever learns to call one, as title and explanation; nothing where that is not known. */
+async function explainAPI({ status, requestID }) {
+  const kind = { 403: "forbidden", 404: "missing", 429: "throttled" }[status] ?? (status >= 500 ? "down" : null);
+  if (!kind) return {};
+  await loadTexts("refusal");
+  const who = { forbidden: "administrator", missing: "operator" }[kind] ?? "user";
+  return { title: t(`refusal.${kind}.title`), explanation: { number: `HTTP ${status}`, cause: t(`refusal.${kind}.cause`), who, remedy: t(`refusal.${kind}.remedy`) }, requestID };
+}
+
+/** Shows what is known beyond the log's line; hides itself when that is nothing. What the person cancelled is shown calmly. */
+export async function showProblem(problem) {
+  const { code, title, explanation, action, correlation_id: correlationID, trace_id: traceID, timestamp, retryAfter, requestID } =
+    problem.api ? { ...problem, ...(await explainAPI(problem.api)) } : problem;
   const consent = action?.kind === "admin_consent" ? action.url : null;
   box.hidden = !explanation && !consent && !retryAfter;
   if (box.hidden) return;
+  const isCalm = code === "cancelled";
+  box.classList.toggle("calm", isCalm);
   const parts = [element("h2", "", title ?? t("problem.title"))];
   if (explanation) {
     parts.push(element("p", "", explanation.cause), element("p", "", element("strong", "", t(`problem.who.${explanation.who}`)), " ", explanation.remedy));
@@ -25,8 +38,12 @@ export function showProblem({ title, explanation, action, correlation_id: correl
     parts.push(element("p", "", t("problem.admin_consent"), " ", link));
   }
   if (retryAfter) parts.push(countdown(retryAfter));
-  const details = [...line(t("problem.number"), explanation?.number), ...line(t("problem.correlation_id"), correlationID), ...line(t("problem.trace_id"), traceID), ...line(t("problem.time"), timestamp)];
-  if (details.length > 0) parts.push(element("dl", "", ...details), copyButton([explanation?.number, explanation?.cause, consent, correlationID && `${t("problem.correlation_id")}: ${correlationID}`, traceID && `${t("problem.trace_id")}: ${traceID}`, timestamp]));
+  const details = [
+    [t("problem.number"), explanation?.number], [t("problem.correlation_id"), correlationID], [t("problem.trace_id"), traceID],
+    [t("problem.request_id"), requestID], [t("problem.time"), timestamp],
+  ].filter(([, value]) => value);
+  if (details.length > 0) parts.push(element("dl", "", ...details.flatMap(([term, value]) => line(term, value))));
+  if (details.length > 0 && !isCalm) parts.push(copyButton([explanation?.cause, consent, ...details.map((each) => each.join(": "))]));
   box.replaceChildren(...parts);
   // What is to be done with the address must not stay out of sight on a phone.
   if (consent) box.scrollIntoView({ block: "nearest" });
@@ -46,11 +63,18 @@ function copyButton(lines) {
   return element("p", "", button);
 }
 
-/** The failed sign-in that the browser has just come back from. */
-export async function showSignInFailure() {
+/**
+ * Shows the failed sign-in that the browser has just come back from; `code` and `retryAfter` are what its address said. The
+ * end of a loop is none of the attempts that the server remembers.
+ */
+export async function showSignInFailure({ code, retryAfter }) {
+  if (code === "sign_in_loop") {
+    await loadTexts("loop");
+    return showProblem({ code, title: t("loop.title"), explanation: { cause: t("loop.cause"), who: "user", remedy: t("loop.remedy") }, retryAfter });
+  }
   try {
     const { failure } = await get(`/api/${app}/sign-in-failure`);
-    if (failure) showProblem(failure);
+    if (failure) await showProblem(failure);
   } catch {
     // The log's line has said what is known.
   }

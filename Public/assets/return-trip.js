@@ -7,6 +7,8 @@ import { showDemoNote } from "./demo.js";
 
 /** What this tab has left for; nothing about the person. */
 const tripKey = `trip:${app}`;
+/** The element that had the focus, by its id. */
+const focusKey = `focus:${app}`;
 /** The state that the provider returns when it has done its part of a sign-out. */
 const signOutKey = "sign-out";
 
@@ -45,6 +47,8 @@ export const signInAddress = (fields = {}, id = app) => `${base}/auth/${id}/sign
  */
 export function leave(url, { began, replace = false } = {}) {
   if (began) sessionStorage.setItem(tripKey, began);
+  // Not every browser gives the focus to a button that is clicked.
+  sessionStorage.setItem(focusKey, (document.querySelector("button[aria-busy]") ?? document.activeElement)?.id ?? "");
   if (replace) location.replace(url);
   else location.assign(url);
   return new Promise(() => {});
@@ -60,13 +64,21 @@ export function leaveForSignOut(redirect, options) {
 // MARK: Coming back
 
 /**
- * Returns what the tab has come back with: what it `began`, null when it was not away; the `failure` of the sign-in, as code
- * and correlation id; whether an administrator has consented; and the whole `query`.
+ * Returns what the tab has come back with: what it `began`, null when it was not away; the `failure` of the sign-in, as code,
+ * correlation id and seconds to wait; whether an administrator has consented; and the whole `query`.
  */
 export function takeReturn() {
   const query = takeQuery();
-  const failure = query.has("sign_in_error") ? { code: query.get("sign_in_error"), correlationID: query.get("correlation_id") } : null;
+  const failure = query.has("sign_in_error")
+    ? { code: query.get("sign_in_error"), correlationID: query.get("correlation_id"), retryAfter: Number(query.get("retry_after")) || null }
+    : null;
   return { began: take(tripKey), failure, isConsented: query.get("admin_consent") === "granted", query };
+}
+
+/** Gives the focus back to the button that began the trip; to the menu where that is folded away. */
+export function returnFocus() {
+  const began = document.getElementById(take(focusKey) ?? "");
+  if (document.activeElement === document.body) (began?.closest("details:not([open])")?.querySelector("summary") ?? began)?.focus();
 }
 
 /** Returns whether the provider has confirmed the sign-out for which this tab has left. */

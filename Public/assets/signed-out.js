@@ -3,4 +3,8 @@
 import { takeSignOut } from "./return-trip.js";
 import { t } from "./strings.js";
 
-if (takeSignOut()) document.getElementById("provider").textContent = t("signed_out.confirmed");
+const provider = document.getElementById("provider");
+const isVisitor = document.documentElement.classList.contains("visitor");
+
+if (takeSignOut()) provider.textContent = isVisitor ? "" : t("signed_out.confirmed");
+else if (isVisitor) provider.textContent = t("signed_out.visitor_unconfirmed");

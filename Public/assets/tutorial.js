@@ -2,7 +2,7 @@
 
 import { app, get, post } from "./api.js";
 import { getMe } from "./application-api.js";
-import { enable, loadAccount, run, say, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
+import { enable, loadAccount, run, say, saySignIn, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
 import { log, logError } from "./log.js";
 
 const username = document.getElementById("username");
@@ -42,7 +42,7 @@ async function showMe({ interactive }) {
 }
 
 async function finishSignIn({ began, current, failure }) {
-  if (failure) return logError(`Could not acquire token: ${failure.message}`);
+  if (failure) return saySignIn("Could not acquire token", failure);
   if (!began) return;
   if (!current) return logError("Could not acquire token: No result returned");
   try {

@@ -50,7 +50,7 @@ enum PlatformErrors {
             (65004, .user, "The permissions were declined.", "Sign in again and agree to them, if you want to go on."),
             (
                 90094, .administrator, "The organization lets only administrators agree to these permissions.",
-                "An administrator opens the consent address and agrees for everyone."
+                "Open the consent address and agree for everyone."
             ),
             (
                 90095, .administrator, "The organization wants an administrator to review this application.",
@@ -103,15 +103,15 @@ enum PlatformErrors {
             ),
             (
                 50105, .administrator, "The account is not assigned to the application.",
-                "An administrator assigns it under Enterprise applications, Users and groups."
+                "Assign it under Enterprise applications, Users and groups."
             ),
             (
                 53003, .administrator, "A conditional access policy blocks this sign-in.",
-                "An administrator finds the policy in the sign-in log by the correlation id."
+                "Look up the correlation ID in the sign-in log to find the policy."
             ),
             (
                 50196, .operator, "The provider stopped a loop of requests.",
-                "Wait a few minutes; then find what repeats."
+                "Wait a few minutes, then look for the repeating request."
             ),
             (70011, .operator, "A scope is not valid.", "Check the configured scopes: one resource, spelled exactly."),
         ])
@@ -121,7 +121,7 @@ enum PlatformErrors {
         prefix: "AADB2C",
         [
             (90118, .user, "The password was forgotten.", "Set a new one on the page that follows."),
-            (90091, .user, "The page was cancelled.", "Start again, if you want to go on."),
+            (90091, .user, "You cancelled on the sign-in page.", "Start again, if you want to go on."),
             (90077, .user, "Nobody is signed in at the provider.", "Sign in."),
         ])
 

@@ -179,7 +179,7 @@ public struct AuthorityCheck: Sendable {
             guard let date = application.clientSecretExpires else {
                 report.add(
                     .credential,
-                    "There is a secret. When it ends, only the app registration knows; client_secret_expires keeps it in mind."
+                    "Secret configured. Set client_secret_expires to be warned before it expires."
                 )
                 return
             }

@@ -178,7 +178,7 @@ def offline(browser):
 
 @test("every error number of the platform is explained, with who can fix it and what support asks for")
 def numbers(browser):
-    who = {"user": "You can mend this", "administrator": "An administrator of your organization", "operator": "The operator of this server"}
+    who = {"user": "How to fix it:", "administrator": "Ask an administrator:", "operator": "Ask the operator:"}
     table = {
         "AADSTS": {
             "user": (50058, 16000, 50076, 50079, 65001, 65004, 70008, 700082, 50173, 70043, 54005, 50020),
@@ -224,7 +224,7 @@ def many_trips_cancelled(browser):
     for _ in range(3):
         browser.press("Authorize")
         browser.press("Cancel")
-        browser.expect_log("Could not acquire token: The sign-in was cancelled.")
+        browser.expect_log("Could not acquire token: You cancelled.")
     browser.press("Authorize")
     browser.choose_account("b2cuser@fabrikamb2c.example")
     browser.enter_password()

@@ -159,13 +159,13 @@ def b2c_cancel(browser):
     browser.open("/b2c")
     browser.press("Authorize")
     browser.press("Cancel")
-    browser.expect_log("Could not acquire token: The sign-in was cancelled.")
+    browser.expect_log("Could not acquire token: You cancelled.")
     assert "AADB2C90091" in browser.one("#problem").text
     browser.expect_accessible("b2c cancelled")
     sign_in_b2c(browser)
     browser.press("Edit Profile")
     browser.press("Cancel")
-    browser.expect_log("Could not edit profile: The sign-in was cancelled.")
+    browser.expect_log("Could not edit profile: You cancelled.")
     browser.expect_username("Bianca Pisani")
 
 
@@ -312,5 +312,5 @@ def confirmed_sign_out(browser):
         browser.wait("the signed-out page", lambda: "/auth/signed-out" in browser.driver.current_url)
         browser.expect_text("#provider", "The identity provider has confirmed that this browser is signed out there too.")
         browser.open("/auth/signed-out")
-        browser.expect_text("#provider", "Whether this browser is signed out of the identity provider too, nobody has said.")
+        browser.expect_text("#provider", "We could not confirm that you are signed out at the identity provider.")
         browser.expect_accessible("signed out")

@@ -1,0 +1,31 @@
+// The claims of a token as a table: name, value, and what the well-known ones mean. Where it is narrow they stand below each
+// other; the roles are spelled out because some browsers take them from a table that is not laid out as one.
+
+import { element } from "./element.js";
+import { language, loadTexts, t } from "./strings.js";
+
+const times = new Set(["auth_time", "exp", "iat", "nbf"]);
+
+/** To be called before the first table. */
+export const loadClaimTexts = () => Promise.all([loadTexts("claim"), loadTexts("claims")]);
+
+/** A claim's value, with the date of those that are times. */
+export function readable(name, value) {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  if (!times.has(name) || !(value > 0)) return text;
+  return `${text} (${new Date(value * 1000).toLocaleString(language, { dateStyle: "medium", timeStyle: "medium" })})`;
+}
+
+function part(name, role, className, ...content) {
+  const made = element(name, className, ...content);
+  made.setAttribute("role", role);
+  return made;
+}
+
+export function claimsTable(claims) {
+  const titles = ["claim", "value", "meaning"].map((title) => part("th", "columnheader", "", t(`claims.${title}`)));
+  const rows = Object.entries(claims).map(([name, value]) => part("tr", "row", "",
+    part("td", "cell", "mono", name), part("td", "cell", "mono value", readable(name, value)), part("td", "cell", "meaning", t(`claim.${name}`))));
+  return element("div", "claims", part("table", "table", "",
+    part("thead", "rowgroup", "", part("tr", "row", "", ...titles)), part("tbody", "rowgroup", "", ...rows)));
+}
