@@ -19,12 +19,13 @@ extension SQLiteStore {
             try db.insert(
                 attempt.row(in: key, isNew: session == nil, now: now), attempt.state,
                 weight: isNewcomer ? attempt.weight : 0)
+            guard session != nil else { return (key, true) }
             try db.run(
                 """
                 DELETE FROM sign_in_attempt WHERE session = ? AND state_hash IN
                     (SELECT state_hash FROM sign_in_attempt WHERE session = ? ORDER BY begun_at DESC, rowid DESC LIMIT -1 OFFSET ?)
                 """, [key, key, SignInRules.maxAttemptsPerSession])
-            return (key, session == nil)
+            return (key, false)
         }
     }
 

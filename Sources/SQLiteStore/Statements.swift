@@ -158,7 +158,7 @@ extension Database {
 
     /// Inserts the account or renews it; its row keeps its number, and its refresh token unless there is a new one.
     func store(_ account: AccountRow, _ tokens: RenewedTokens) throws -> Int64 {
-        try run(
+        let stored: Int64? = try value(
             """
             INSERT INTO account (session, app, id, username, name, tenant_id, environment, object_id, issuer, subject, sid,
                 policy, signed_in_at)
@@ -168,13 +168,14 @@ extension Database {
                 environment = excluded.environment, object_id = excluded.object_id, issuer = excluded.issuer,
                 subject = excluded.subject, sid = excluded.sid, policy = excluded.policy, signed_in_at = excluded.signed_in_at,
                 needs_interaction = NULL, interaction_claims = NULL
+            RETURNING key
             """,
             [
                 account.key.session, account.key.app, account.key.id, account.username, account.name, account.tenantID,
                 account.environment, account.objectID, account.issuer, account.subject, account.sid, account.policy,
                 account.signedInAt,
             ])
-        let number = try requireNumber(of: account.key)
+        guard let number = stored else { throw StoreError.noSuchSession }
         try run(
             """
             INSERT INTO account_secret (account, claims, refresh_token, id_token) VALUES (?, ?, ?, ?)
@@ -215,16 +216,23 @@ extension Database {
     // MARK: Access tokens
 
     func store(_ token: AccessTokenRow, _ number: Int64, now: Int64) throws {
-        try run("DELETE FROM access_token WHERE account = ? AND expires_at <= ?", [number, now])
-        let others: [String] = try values(
-            "SELECT requested_scopes FROM access_token WHERE account = ? AND tenant = ?",
-            [number, token.tenant])
-        for scopes in others where SignInRules.isSuperseded(scopes, by: token.requestedScopes) {
-            try run(
-                "DELETE FROM access_token WHERE account = ? AND tenant = ? AND requested_scopes = ?",
-                [number, token.tenant, scopes])
-        }
         // The rows' numbers say which is the newest.
+        var others: [Int64] = []
+        for row in try rows(
+            "SELECT key, tenant, requested_scopes, expires_at FROM access_token WHERE account = ? ORDER BY key",
+            [number])
+        {
+            let key: Int64 = try row.decode(atIndex: 0)
+            let isSuperseded =
+                try row.decode(String.self, atIndex: 1) == token.tenant
+                && SignInRules.isSuperseded(try row.decode(atIndex: 2), by: token.requestedScopes)
+            if try isSuperseded || row.decode(Int64.self, atIndex: 3) <= now {
+                try deleteToken(key)
+            } else {
+                others.append(key)
+            }
+        }
+        for key in others.prefix(max(0, others.count - (SignInRules.maxTokensPerAccount - 1))) { try deleteToken(key) }
         try run(
             """
             INSERT INTO access_token
@@ -235,10 +243,9 @@ extension Database {
                 number, token.tenant, token.requestedScopes, token.grantedScopes, token.declinedScopes, token.expiresAt,
                 token.refreshAt, token.token,
             ])
-        try run(
-            """
-            DELETE FROM access_token WHERE key IN
-                (SELECT key FROM access_token WHERE account = ? ORDER BY key DESC LIMIT -1 OFFSET ?)
-            """, [number, SignInRules.maxTokensPerAccount])
+    }
+
+    private func deleteToken(_ key: Int64) throws {
+        try run("DELETE FROM access_token WHERE key = ?", [key])
     }
 }

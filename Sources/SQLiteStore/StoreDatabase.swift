@@ -179,6 +179,25 @@ final class StoreDatabase: Sendable {
         }
     }
 
+    /// GRDB's own savepoints are parsed anew each time, which takes longer than what most writes do.
+    private func inSavepoint(_ db: Database, _ body: () throws -> Void) throws {
+        try db.run("SAVEPOINT write")
+        do {
+            try body()
+        } catch {
+            // Where SQLite has rolled back everything there is none any more.
+            guard db.isInsideTransaction else { throw error }
+            do {
+                try db.run("ROLLBACK TO write")
+                try db.run("RELEASE write")
+            } catch {
+                throw StoreError.unavailable("\(path): a write could not be undone")
+            }
+            throw error
+        }
+        try db.run("RELEASE write")
+    }
+
     private func commit(_ batch: [any Write], _ db: Database) {
         do {
             if db.isInsideTransaction { try db.rollback() }
@@ -186,10 +205,7 @@ final class StoreDatabase: Sendable {
             try db.inTransaction(.immediate) {
                 for write in batch {
                     do {
-                        try db.inSavepoint {
-                            try write.run(db)
-                            return .commit
-                        }
+                        try inSavepoint(db) { try write.run(db) }
                     } catch {
                         let error = StoreError(error, path)
                         // A full disk or an I/O error concerns them all, and SQLite may have rolled back everything.
