@@ -58,7 +58,7 @@ let package = Package(
             dependencies: ["Expiring", "WebFormats", httpTypes, crypto, cryptoExtras, asn1, x509],
             swiftSettings: settings),
         .target(name: "SessionStore", dependencies: ["WebFormats", crypto], swiftSettings: settings),
-        .target(name: "SQLiteStore", dependencies: ["SessionStore", grdb], swiftSettings: settings),
+        .target(name: "SQLiteStore", dependencies: ["SessionStore", grdb, sqlite], swiftSettings: settings),
 
         // The product.
         .target(

@@ -61,42 +61,6 @@ extension AccountKey: FetchableRecord {
     }
 }
 
-extension AccountRow: FetchableRecord {
-    static let columns = """
-        \(AccountKey.columns), username, name, tenant_id, environment, object_id, issuer, subject, sid, policy, is_current,
-        needs_interaction, interaction_claims, signed_in_at, claims
-        """
-
-    package init(row: Row) throws {
-        self.init(
-            key: try AccountKey(row: row), username: try row.decode(forColumn: "username"),
-            name: try row.decode(forColumn: "name"), tenantID: try row.decode(forColumn: "tenant_id"),
-            environment: try row.decode(forColumn: "environment"), objectID: try row.decode(forColumn: "object_id"),
-            issuer: try row.decode(forColumn: "issuer"), subject: try row.decode(forColumn: "subject"),
-            sid: try row.decode(forColumn: "sid"), policy: try row.decode(forColumn: "policy"),
-            isCurrent: try row.decode(forColumn: "is_current"),
-            needsInteraction: try row.decode(forColumn: "needs_interaction"),
-            interactionClaims: try row.decode(forColumn: "interaction_claims"),
-            signedInAt: try row.decode(forColumn: "signed_in_at"), claims: try row.decode(forColumn: "claims"))
-    }
-}
-
-extension AccessTokenRow: FetchableRecord {
-    static let columns = """
-        \(AccountKey.columns), tenant, requested_scopes, granted_scopes, declined_scopes, expires_at, refresh_at, token
-        """
-
-    package init(row: Row) throws {
-        self.init(
-            account: try AccountKey(row: row), tenant: try row.decode(forColumn: "tenant"),
-            requestedScopes: try row.decode(forColumn: "requested_scopes"),
-            grantedScopes: try row.decode(forColumn: "granted_scopes"),
-            declinedScopes: try row.decode(forColumn: "declined_scopes"),
-            expiresAt: try row.decode(forColumn: "expires_at"), refreshAt: try row.decode(forColumn: "refresh_at"),
-            token: try row.decode(forColumn: "token"))
-    }
-}
-
 extension AttemptRow: FetchableRecord {
     static let columns = """
         session, begun_id_hash, app, return_to, prompt, requested_scopes, expected_account, begun_at, sealed, consumed_at,

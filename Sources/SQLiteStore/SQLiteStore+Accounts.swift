@@ -3,6 +3,14 @@ import GRDB
 import SessionStore
 
 extension SQLiteStore {
+    package func accessTokens(of account: AccountKey) async throws(StoreError) -> [AccessTokenRow] {
+        try await database.read { db in try db.sessionQueries().accessTokens(of: account) }
+    }
+
+    package func accessTokensNow(of account: AccountKey) -> ImmediateRead<[AccessTokenRow]> {
+        database.readNow { queries in try queries.accessTokens(of: account) }
+    }
+
     package func refreshToken(of account: AccountKey) async throws(StoreError) -> Data? {
         try await database.read { db in try db.refreshToken(of: account) }
     }

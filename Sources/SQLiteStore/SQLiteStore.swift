@@ -34,11 +34,15 @@ public final class SQLiteStore: StoreBackend {
     package func close() async { await database.close() }
 
     package func session(withID idHash: SHA256Hash) async throws(StoreError) -> SealedSession? {
-        try await database.read { db in try db.session(idHash).map { try db.sealedSession($0) } }
+        try await database.read { db in try db.sessionQueries().session(idHash) }
     }
 
     package func session(_ key: SessionKey) async throws(StoreError) -> SealedSession? {
-        try await database.read { db in try db.session(key).map { try db.sealedSession($0) } }
+        try await database.read { db in try db.sessionQueries().session(key) }
+    }
+
+    package func sessionNow(withID idHash: SHA256Hash) -> ImmediateRead<SealedSession> {
+        database.readNow { queries in try queries.session(idHash) }
     }
 
     package func confirmWritable(now: Int64) async throws(StoreError) {

@@ -50,36 +50,17 @@ extension Database {
 
     // MARK: Sessions
 
+    /// The reads that requests wait for, on this connection.
+    func sessionQueries() throws -> SessionQueries {
+        try SessionQueries { sql in try cachedStatement(sql: sql).sqliteStatement }
+    }
+
     func session(_ key: SessionKey) throws -> SessionRow? {
         try first("SELECT \(SessionRow.columns) FROM session WHERE key = ?", [key])
     }
 
     func session(_ idHash: SHA256Hash) throws -> SessionRow? {
         try first("SELECT \(SessionRow.columns) FROM session WHERE id_hash = ?", [idHash])
-    }
-
-    func sealedSession(_ row: SessionRow) throws -> SealedSession {
-        let accounts: [AccountRow] = try all(
-            """
-            SELECT \(AccountRow.columns)
-            FROM account JOIN account_secret ON account_secret.account = account.key
-            WHERE session = ? ORDER BY account.key
-            """, [row.key])
-        let tokens: [AccessTokenRow] =
-            try accounts.isEmpty
-            ? []
-            : all(
-                """
-                SELECT \(AccessTokenRow.columns)
-                FROM access_token JOIN account ON account.key = access_token.account
-                WHERE session = ? ORDER BY access_token.key
-                """, [row.key])
-        let previous = try rows(
-            "SELECT app, username FROM previous_account WHERE session = ?", [row.key]
-        ).map { (try $0.decode(String.self, forColumn: "app"), try $0.decode(String.self, forColumn: "username")) }
-        return SealedSession(
-            row: row, accounts: accounts, tokens: tokens,
-            previousUsernames: Dictionary(previous) { first, _ in first })
     }
 
     func insertSession(_ idHash: SHA256Hash, now: Int64) throws -> SessionKey {

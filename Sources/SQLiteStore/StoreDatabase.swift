@@ -2,7 +2,8 @@ import Dispatch
 import GRDB
 import SessionStore
 
-/// The one way to the file: reads side by side on GRDB's pool, writes grouped on its one writer.
+/// The one way to the file: reads on the thread that asks, or side by side on GRDB's pool, writes grouped on its one
+/// writer.
 ///
 /// Group commit: what arrives while a transaction is being synced waits and shares the next one, each write in a
 /// savepoint of its own. 200 concurrent sign-ins cost a handful of syncs. Nothing here blocks the caller's thread, and
@@ -25,6 +26,7 @@ final class StoreDatabase: Sendable {
 
     let path: String
     let pool: DatabasePool
+    private let readers: ImmediateReaders
     private let state = Locked(State())
     /// What `outsideVersion()` was before anything was read.
     let versionAtOpening: Int64?
@@ -36,10 +38,22 @@ final class StoreDatabase: Sendable {
         self.path = path
         self.onOperation = onOperation
         pool = try Schema.open(path, keyRing)
+        readers = ImmediateReaders(path: path)
         versionAtOpening = pool.writeWithoutTransaction { db in try? Int64.fetchOne(db, sql: "PRAGMA data_version") }
     }
 
-    /// Runs `body` on one consistent snapshot of the database.
+    /// Runs `body` on the calling thread, where nobody has to wait for it.
+    func readNow<Value>(_ body: (SessionQueries) throws -> Value?) -> ImmediateRead<Value> {
+        let start = ContinuousClock.now
+        guard (try? enter()) != nil else { return .mustWait }
+        defer { leave() }
+        let result = readers.read(body)
+        if case .mustWait = result { return result }
+        onOperation?(StoreOperation(.read, .success(result), since: start))
+        return result
+    }
+
+    /// Runs `body` on one consistent snapshot of the database, for those who can wait.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(StoreError) -> Value
     {
         let start = ContinuousClock.now
@@ -131,6 +145,7 @@ final class StoreDatabase: Sendable {
         }
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
+                self.readers.close()
                 // GRDB closes the writer before its readers, which could not merge the log.
                 _ = try? self.pool.writeWithoutTransaction { db in try db.checkpoint(.passive) }
                 // It fails only while statements run, and none do.

@@ -3,17 +3,16 @@ import Foundation
 // How rows become values and values rows.
 
 extension Sealer {
-    /// Everything of a session, opened.
+    /// Everything of a session, opened; of its access tokens nothing is known yet.
     func open(_ sealed: SealedSession) throws(StoreError) -> Snapshot {
         var accounts: [Account] = []
+        accounts.reserveCapacity(sealed.accounts.count)
         for row in sealed.accounts { accounts.append(try open(row)) }
-        var tokens: [Snapshot.Token] = []
-        for row in sealed.tokens { tokens.append(try open(row)) }
         let session = Session(
             key: sealed.row.key, createdAt: Date(milliseconds: sealed.row.createdAt),
             lastSeenAt: Date(milliseconds: sealed.row.lastSeenAt), accounts: accounts,
             previousUsernames: sealed.previousUsernames, lastAttemptAt: sealed.row.lastAttemptAt)
-        return Snapshot(session: session, idHash: sealed.row.idHash, tokens: tokens)
+        return Snapshot(session: session, idHash: sealed.row.idHash, tokens: [])
     }
 
     private func open(_ row: AccountRow) throws(StoreError) -> Account {
@@ -25,16 +24,15 @@ extension Sealer {
             current: row.isCurrent, signedInAt: Date(milliseconds: row.signedInAt))
     }
 
-    private func open(_ row: AccessTokenRow) throws(StoreError) -> Snapshot.Token {
+    /// An access token that is used.
+    func open(_ row: AccessTokenRow) throws(StoreError) -> StoredAccessToken {
         let place = SealedPlace.accessToken(row.account, tenant: row.tenant, scopes: row.requestedScopes)
-        return Snapshot.Token(
-            app: row.account.app, accountID: row.account.id,
-            token: StoredAccessToken(
-                secret: try open(row.token, for: place), requestedScopes: ScopeSet(text: row.requestedScopes),
-                grantedScopes: ScopeSet(text: row.grantedScopes),
-                declinedScopes: row.declinedScopes.split(separator: " ").map(String.init),
-                tenant: row.tenant.isEmpty ? nil : row.tenant, expiresOn: Date(milliseconds: row.expiresAt),
-                refreshOn: row.refreshAt.map { Date(milliseconds: $0) }))
+        return StoredAccessToken(
+            secret: try open(row.token, for: place), requestedScopes: ScopeSet(text: row.requestedScopes),
+            grantedScopes: ScopeSet(text: row.grantedScopes),
+            declinedScopes: row.declinedScopes.split(separator: " ").map(String.init),
+            tenant: row.tenant.isEmpty ? nil : row.tenant, expiresOn: Date(milliseconds: row.expiresAt),
+            refreshOn: row.refreshAt.map { Date(milliseconds: $0) })
     }
 
     /// The row of an account that signs in.

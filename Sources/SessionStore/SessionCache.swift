@@ -1,26 +1,11 @@
 import Foundation
 
-/// Everything that is read of a session at once: what the cache holds.
+/// What the cache holds of a session.
 struct Snapshot: Sendable {
-    struct Token: Sendable {
-        var app: String
-        var accountID: String
-        var token: StoredAccessToken
-    }
-
     let session: Session
     let idHash: SHA256Hash
-    let tokens: [Token]
-
-    /// The best token for the scopes: asked for with exactly these, else one that includes them; the longest-lived.
-    func token(_ account: AccountKey, _ tenant: String?, _ scopes: ScopeSet) -> StoredAccessToken? {
-        let own = tokens.lazy.filter {
-            $0.app == account.app && $0.accountID == account.id && $0.token.tenant == tenant
-        }
-        .map(\.token)
-        return own.first { $0.requestedScopes == scopes }
-            ?? own.filter { $0.serves(scopes) }.max { $0.expiresOn < $1.expiresOn }
-    }
+    /// Of the accounts of which a token was asked for.
+    var tokens: [AccountTokens]
 
     /// An estimate of the memory it takes, in bytes.
     var cost: Int {
@@ -28,8 +13,7 @@ struct Snapshot: Sendable {
         for account in session.accounts {
             bytes += 512 + account.idTokenClaims.utf8.count + account.username.utf8.count
         }
-        for token in tokens { bytes += 256 + token.token.secret.utf8.count }
-        return bytes
+        return tokens.reduce(bytes) { $0 + $1.cost }
     }
 }
 
@@ -45,12 +29,6 @@ public enum CachedSession: Sendable {
     /// The session of a hit; nil: ask ``SessionStore/session(_:)``.
     public var session: Session? {
         if case .hit(let session) = self { session } else { nil }
-    }
-}
-
-extension StoredAccessToken {
-    func serves(_ scopes: ScopeSet) -> Bool {
-        requestedScopes == scopes || (!scopes.scopes.isEmpty && grantedScopes.contains(scopes))
     }
 }
 
@@ -118,11 +96,49 @@ final class SessionCache: Sendable {
         }
     }
 
+    /// Whether the session is in memory, trusted or not.
+    func holds(_ key: SessionKey) -> Bool { state.withLock { $0.byKey[key] != nil } }
+
+    /// What memory knows of an account's access tokens.
+    enum KnownToken {
+        /// The best one.
+        case token(HeldToken)
+        /// None serves.
+        case none
+        case unknown
+    }
+
     /// Says nothing about use: the session was asked for already.
-    func token(_ account: AccountKey, _ tenant: String?, _ scopes: ScopeSet, now: Int64) -> StoredAccessToken? {
+    func token(_ account: AccountKey, _ tenant: String?, _ scopes: ScopeSet, now: Int64) -> KnownToken {
         let slot = state.withLock { state in state.byKey[account.session].flatMap { state.slots[$0] } }
-        guard let slot, isTrusted(slot, now: now) else { return nil }
-        return slot.snapshot.token(account, tenant, scopes)
+        guard let slot, isTrusted(slot, now: now),
+            let tokens = slot.snapshot.tokens.first(where: { $0.app == account.app && $0.id == account.id })
+        else { return .unknown }
+        return tokens.token(tenant, scopes).map { .token($0) } ?? .none
+    }
+
+    /// Takes an account's access tokens in, where its session is and has not changed since the ticket.
+    ///
+    /// - Returns: the tokens.
+    func admit(_ rows: [AccessTokenRow], of account: AccountKey, _ ticket: Ticket) -> AccountTokens {
+        let tokens = AccountTokens(of: account, rows)
+        state.withLock { state in
+            guard state.isFresh(account.session, ticket) else { return }
+            state.change(account.session, maxBytes) { held in
+                held.removeAll { $0.app == account.app && $0.id == account.id }
+                held.append(tokens)
+            }
+        }
+        return tokens
+    }
+
+    /// Keeps a token in the clear in place of the sealed one, if that is still there.
+    func opened(_ row: AccessTokenRow, _ token: StoredAccessToken) {
+        state.withLock { state in
+            state.change(row.account.session, maxBytes) { held in
+                for index in held.indices { held[index].opened(row, token) }
+            }
+        }
     }
 
     /// A clock that was set back proves nothing about an entry's age.
@@ -145,8 +161,7 @@ final class SessionCache: Sendable {
             let cost = snapshot.cost
             // A session that nobody has signed in to is all that a stranger gets: it must not push out a person's.
             let isWorthIt = !snapshot.session.accounts.isEmpty || !snapshot.session.previousUsernames.isEmpty
-            let isFresh = state.allChangedAt <= ticket.version && state.changedAt[State.stripe(key)] <= ticket.version
-            if isFresh && isWorthIt && cost <= maxBytes / 4 {
+            if state.isFresh(key, ticket) && isWorthIt && cost <= maxBytes / 4 {
                 if let old = state.byKey[key] { state.remove(old) }
                 let index = state.insert(
                     Slot(
@@ -225,6 +240,23 @@ final class SessionCache: Sendable {
 
 extension SessionCache.State {
     static func stripe(_ key: SessionKey) -> Int { Int(truncatingIfNeeded: key.value & 1023) }
+
+    /// Whether nothing that was read after the ticket was taken can be older than the last change of the session.
+    func isFresh(_ key: SessionKey, _ ticket: SessionCache.Ticket) -> Bool {
+        allChangedAt <= ticket.version && changedAt[Self.stripe(key)] <= ticket.version
+    }
+
+    /// Changes what is held of a session's tokens, where the session is.
+    mutating func change(_ key: SessionKey, _ maxBytes: Int, _ change: (inout [AccountTokens]) -> Void) {
+        guard let index = byKey[key], var slot = slots[index] else { return }
+        change(&slot.snapshot.tokens)
+        let cost = slot.snapshot.cost
+        guard cost <= maxBytes / 4 else { return }
+        bytes += cost - slot.cost
+        slot.cost = cost
+        slots[index] = slot
+        evict(over: maxBytes, keeping: index)
+    }
 
     mutating func use(_ index: Int, _ now: Int64) {
         guard var slot = slots[index] else { return }

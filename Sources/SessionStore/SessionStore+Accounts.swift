@@ -7,7 +7,29 @@ extension SessionStore {
     public func cachedAccessToken(
         of account: AccountKey, tenant: String? = nil, scopes: ScopeSet
     ) -> StoredAccessToken? {
-        cache.token(account, tenant, scopes, now: now)
+        guard case .token(let token) = cache.token(account, tenant, scopes, now: now) else { return nil }
+        return try? open(token)
+    }
+
+    /// An access token that serves the scopes, from memory or read on the calling thread, which is never held for long:
+    /// for an event loop's worker. It may have expired.
+    public func accessTokenNow(
+        of account: AccountKey, tenant: String? = nil, scopes: ScopeSet
+    ) -> ImmediateRead<StoredAccessToken> {
+        let opened = { (token: HeldToken?) -> ImmediateRead<StoredAccessToken> in
+            guard let token else { return .absent }
+            // `accessToken(of:tenant:scopes:)` throws what is wrong with it.
+            return (try? self.open(token)).map { .found($0) } ?? .mustWait
+        }
+        switch cache.token(account, tenant, scopes, now: now) {
+        case .token(let token): return opened(token)
+        case .none: return .absent
+        case .unknown: break
+        }
+        let ticket = cache.ticket()
+        return backend.accessTokensNow(of: account).map { rows in
+            opened(cache.admit(rows, of: account, ticket).token(tenant, scopes))
+        }
     }
 
     /// An access token that serves the scopes: one asked for with exactly these, else one whose granted scopes include
@@ -15,12 +37,33 @@ extension SessionStore {
     public func accessToken(
         of account: AccountKey, tenant: String? = nil, scopes: ScopeSet
     ) async throws(StoreError) -> StoredAccessToken? {
-        if let token = cachedAccessToken(of: account, tenant: tenant, scopes: scopes) { return token }
+        if !cache.holds(account.session) {
+            // Tokens are held beside their session.
+            let ticket = cache.ticket()
+            guard let sealed = try await backend.session(account.session),
+                cache.admit(try sealer.open(sealed), ticket, now: now, isUse: false) != nil
+            else { return nil }
+        }
+        switch accessTokenNow(of: account, tenant: tenant, scopes: scopes) {
+        case .found(let token): return token
+        case .absent: return nil
+        case .mustWait: break
+        }
         let ticket = cache.ticket()
-        guard let sealed = try await backend.session(account.session) else { return nil }
-        let snapshot = try sealer.open(sealed)
-        guard cache.admit(snapshot, ticket, now: now, isUse: false) != nil else { return nil }
-        return snapshot.token(account, tenant, scopes)
+        let tokens = cache.admit(try await backend.accessTokens(of: account), of: account, ticket)
+        guard let token = tokens.token(tenant, scopes) else { return nil }
+        return try open(token)
+    }
+
+    /// The token in the clear, which it is from then on in memory too.
+    private func open(_ token: HeldToken) throws(StoreError) -> StoredAccessToken {
+        switch token {
+        case .open(let token): return token
+        case .sealed(let row):
+            let token = try sealer.open(row)
+            cache.opened(row, token)
+            return token
+        }
     }
 
     /// The account's ID token as it came; nil when there is none. Not cached: it is needed at sign-out alone.

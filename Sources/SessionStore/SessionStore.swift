@@ -134,9 +134,25 @@ public final class SessionStore: Sendable {
         cache.session(id.hash, now: now)
     }
 
+    /// The session, from memory or read on the calling thread, which is never held for long: for an event loop's worker.
+    /// Absent when unknown or expired. Counts as use of the session.
+    public func sessionNow(_ id: SessionID) -> ImmediateRead<Session> {
+        if case .hit(let session) = cachedSession(id) { return .found(session) }
+        let ticket = cache.ticket()
+        return backend.sessionNow(withID: id.hash).map { sealed in
+            // `session(_:)` throws what is wrong with it.
+            guard let snapshot = try? sealer.open(sealed) else { return .mustWait }
+            return cache.admit(snapshot, ticket, now: now, isUse: true).map { .found($0) } ?? .absent
+        }
+    }
+
     /// The session; nil when unknown or expired. Counts as use of the session.
     public func session(_ id: SessionID) async throws(StoreError) -> Session? {
-        if case .hit(let session) = cachedSession(id) { return session }
+        switch sessionNow(id) {
+        case .found(let session): return session
+        case .absent: return nil
+        case .mustWait: break
+        }
         let ticket = cache.ticket()
         guard let sealed = try await backend.session(withID: id.hash) else { return nil }
         return cache.admit(try sealer.open(sealed), ticket, now: now, isUse: true)

@@ -18,6 +18,8 @@ package protocol StoreBackend: Sendable {
     func session(withID idHash: SHA256Hash) async throws(StoreError) -> SealedSession?
     /// - Returns: the session with this key; nil when there is none. It may be over.
     func session(_ key: SessionKey) async throws(StoreError) -> SealedSession?
+    /// The session with this id, read on the calling thread, which is never held for long.
+    func sessionNow(withID idHash: SHA256Hash) -> ImmediateRead<SealedSession>
 
     // MARK: Sign-in
 
@@ -43,6 +45,10 @@ package protocol StoreBackend: Sendable {
 
     // MARK: Accounts
 
+    /// - Returns: the account's access tokens, in the order in which they came.
+    func accessTokens(of account: AccountKey) async throws(StoreError) -> [AccessTokenRow]
+    /// The same on the calling thread, which it never holds for long.
+    func accessTokensNow(of account: AccountKey) -> ImmediateRead<[AccessTokenRow]>
     /// - Returns: the account's sealed refresh token; nil when there is none.
     func refreshToken(of account: AccountKey) async throws(StoreError) -> Data?
     /// - Returns: the account's sealed ID token; nil when there is none.
@@ -139,6 +145,26 @@ package protocol StoreBackend: Sendable {
 
     /// Refuses new work, waits for what is under way and closes the place.
     func close() async
+}
+
+/// What a read that waits for nobody came to.
+public enum ImmediateRead<Value: Sendable>: Sendable {
+    /// It is there.
+    case found(Value)
+    /// It is not there.
+    case absent
+    /// It cannot be had without waiting, or not at all (the place is busy, slow, damaged or closed): the verb that waits
+    /// returns it, or throws why.
+    case mustWait
+
+    /// With another value.
+    package func map<Other>(_ change: (Value) -> ImmediateRead<Other>) -> ImmediateRead<Other> {
+        switch self {
+        case .found(let value): change(value)
+        case .absent: .absent
+        case .mustWait: .mustWait
+        }
+    }
 }
 
 /// A sign-in to be stored.

@@ -29,22 +29,17 @@ package struct SessionRow: Sendable, Equatable {
     }
 }
 
-/// Everything of a session that pages need, read at one moment.
+/// Everything of a session that pages need, read at one moment. Its access tokens are read when one is used.
 package struct SealedSession: Sendable {
     package var row: SessionRow
     /// In the order of their first sign-in.
     package var accounts: [AccountRow]
-    /// In the order in which they came.
-    package var tokens: [AccessTokenRow]
     /// By application.
     package var previousUsernames: [String: String]
 
-    package init(
-        row: SessionRow, accounts: [AccountRow], tokens: [AccessTokenRow], previousUsernames: [String: String]
-    ) {
+    package init(row: SessionRow, accounts: [AccountRow], previousUsernames: [String: String]) {
         self.row = row
         self.accounts = accounts
-        self.tokens = tokens
         self.previousUsernames = previousUsernames
     }
 }

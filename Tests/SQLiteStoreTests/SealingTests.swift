@@ -41,8 +41,11 @@ import WebFormats
         var refused = 0
         for id in [adele, megan] {
             do {
-                _ = try await store.session(id)
-            } catch let error {
+                let session = try #require(try await store.session(id))
+                for account in session.accounts {
+                    _ = try await store.accessToken(of: session.key(of: account), scopes: ["user.read"])
+                }
+            } catch let error as StoreError {
                 guard case .cannotUnseal(let reason) = error else {
                     Issue.record("\(name): \(error)")
                     continue

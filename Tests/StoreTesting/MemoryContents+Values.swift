@@ -12,8 +12,7 @@ extension MemoryContents.State {
     func sealed(_ key: SessionKey) -> SealedSession? {
         guard let row = row(key), let session = sessions[key] else { return nil }
         return SealedSession(
-            row: row, accounts: session.accounts.map(\.row), tokens: session.accounts.flatMap(\.tokens),
-            previousUsernames: session.previousUsernames)
+            row: row, accounts: session.accounts.map(\.row), previousUsernames: session.previousUsernames)
     }
 
     mutating func makeRoom(for weight: Int64, in session: SessionKey?, _ rules: SignInRules, now: Int64)

@@ -38,6 +38,14 @@ package final class MemoryStore: StoreBackend {
         try run(.read) { () throws(StoreError) in try contents.read(body) }
     }
 
+    private func readNow<Value: Sendable>(_ body: (MemoryContents.State) -> Value?) -> ImmediateRead<Value> {
+        do {
+            return try read(body).map { .found($0) } ?? .absent
+        } catch {
+            return .mustWait
+        }
+    }
+
     private func write<Value>(_ body: (inout MemoryContents.State) throws(StoreError) -> Value)
         throws(StoreError) -> Value
     {
@@ -71,6 +79,10 @@ package final class MemoryStore: StoreBackend {
 
     package func session(_ key: SessionKey) async throws(StoreError) -> SealedSession? {
         try read { $0.sealed(key) }
+    }
+
+    package func sessionNow(withID idHash: SHA256Hash) -> ImmediateRead<SealedSession> {
+        readNow { state in state.row(withID: idHash).flatMap { state.sealed($0.key) } }
     }
 
     // MARK: Sign-in
@@ -148,6 +160,14 @@ package final class MemoryStore: StoreBackend {
     }
 
     // MARK: Accounts
+
+    package func accessTokens(of account: AccountKey) async throws(StoreError) -> [AccessTokenRow] {
+        try read { $0.account(account)?.tokens ?? [] }
+    }
+
+    package func accessTokensNow(of account: AccountKey) -> ImmediateRead<[AccessTokenRow]> {
+        readNow { $0.account(account)?.tokens ?? [] }
+    }
 
     package func refreshToken(of account: AccountKey) async throws(StoreError) -> Data? {
         try read { $0.account(account)?.refreshToken }

@@ -156,6 +156,18 @@ extension ConsumedAttempt {
     }
 }
 
+extension ImmediateRead {
+    package var found: Value? {
+        if case .found(let value) = self { value } else { nil }
+    }
+    package var isAbsent: Bool {
+        if case .absent = self { true } else { false }
+    }
+    package var mustWait: Bool {
+        if case .mustWait = self { true } else { false }
+    }
+}
+
 package struct UnexpectedOutcome: Error {
     package let name: String
     package init(name: String) { self.name = name }

@@ -8,10 +8,10 @@ struct SessionLookup: Sendable {
     let audit: AuditLog
     let logger: Logger
 
-    /// What memory alone knows of a session, with the answers that were prepared from it; nil when the store has to be asked,
-    /// or an account may have to go.
+    /// A session that can be had at once, with the answers that were prepared from it; nil when there is none, when the store
+    /// has to be waited for, or when an account may have to go.
     func cached(_ id: SessionID) -> (session: Session, answers: SessionAnswers)? {
-        guard let session = store.cachedSession(id).session else { return nil }
+        guard case .found(let session) = store.sessionNow(id) else { return nil }
         // Who is admitted does not change while this process runs: what was checked for these accounts holds for them.
         let answers = session.derived.value {
             session.accounts.allSatisfy { admission.admits($0) == true } ? SessionAnswers() : nil

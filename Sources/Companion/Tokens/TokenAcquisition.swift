@@ -131,8 +131,11 @@ final class TokenAcquisition: Sendable {
             }
         }
         let target = TokenTarget(asking, scopes: scopes)
-        let cached = store.cachedAccessToken(of: target.account, tenant: target.tenant, scopes: target.scopes)
-        if let cached, isGood(cached, for: demand) { return AcquiredToken(source: .cache, token: cached) }
+        if case .found(let stored) = store.accessTokenNow(
+            of: target.account, tenant: target.tenant, scopes: target.scopes), isGood(stored, for: demand)
+        {
+            return AcquiredToken(source: .cache, token: stored)
+        }
         let wish = Wish(
             asking: asking, authority: guestAuthority ?? application.authority(for: asking.account), target: target,
             scopes: scopes ?? application.registration.scopes, demand: demand)
