@@ -82,6 +82,16 @@ import Testing
         }
     }
 
+    @Test func `a request that names the tenant of the sign-in gets the token of the sign-in`() async throws {
+        try await run(Self.contoso) { site, visitor in
+            try await visitor.signIn()
+            let token = try await visitor.api(.post, "/api/ios/token", body: #"{"tenant":"\#(Self.contoso)"}"#)
+            #expect(token.json["source"] as? String == "cache", "\(token.text)")
+            #expect(try await visitor.api(.get, "/api/ios/me?tenant=\(Self.contoso)").status == 200)
+            #expect(try await site.count("token_refresh") == 0)
+        }
+    }
+
     @Test func `an authority's own tenant is admitted beside those on the list`() async throws {
         try await run(Self.contoso, listed: [Self.tailspin]) { _, visitor in
             #expect(try await visitor.signIn().location == "/ios")
@@ -134,6 +144,21 @@ import Testing
             try await site.control(#"{"provider_down": null}"#)
             site.clock.advance(60)
             #expect(try await visitor.api(.get, "/api/ios/me").status == 200)
+        }
+    }
+
+    @Test func `while it is not known whether an account is admitted, memory does not show it`() async throws {
+        try await run("common") { site, visitor in
+            try await visitor.signIn()
+            try await site.control(#"{"provider_down": "all"}"#)
+            try await site.restart { try Self.set(&$0, "tailspin.example") }
+            for _ in 0..<2 {
+                let answer = try await visitor.api(.get, "/api/ios/account")
+                #expect(answer.code == "provider_unavailable", "\(answer.text)")
+            }
+            try await site.control(#"{"provider_down": null}"#)
+            site.clock.advance(60)
+            #expect(try await visitor.api(.get, "/api/ios/account").json["account"] is NSNull)
         }
     }
 

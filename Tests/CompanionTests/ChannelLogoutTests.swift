@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import OpenIDConnect
 import Testing
 import WebFormats
 
@@ -88,6 +89,43 @@ import WebFormats
             let again = try await post(site, "logout_token=\(text)")
             #expect(again.status == 400)
             #expect(again.json["error"] as? String == "invalid_request")
+        }
+    }
+
+    @Test func `what a logout token ends has an audit line for each account`() async throws {
+        try await Site.runAudited { site, visitor, audit in
+            try await visitor.signIn(app: "provider")
+            try await visitor.signIn(app: "contoso")
+            let claims = try await visitor.api(.get, "/api/provider/claims").json
+            let text = try await token(site, sid: try #require(claims["sid"] as? String))
+            #expect(try await post(site, "logout_token=\(text)").status == 200)
+            #expect(try await post(site, "logout_token=\(text)").status == 400, "which ends nothing, and has no line")
+            let ended = try audit.all().filter { $0["event"] == "signed_out_by_provider" }
+            #expect(ended.compactMap { $0["application"] }.sorted() == ["contoso", "provider"])
+            let signedIn = try audit.all().filter { $0["event"] == "signed_in" }
+            #expect(Set(ended.map { $0["account"] }) == Set(signedIn.map { $0["account"] }))
+            #expect(Set(ended.map { $0["session"] }) == Set(signedIn.map { $0["session"] }))
+        }
+    }
+
+    @Test(arguments: [(true, 200), (false, 400)])
+    func `a logout token is for one application of several with its issuer`(isForOneHere: Bool, status: Int)
+        async throws
+    {
+        try await Site.run(configured: { configuration in
+            for index in configuration.applications.indices
+            where !isForOneHere || configuration.applications[index].id != "provider" {
+                let before = configuration.applications[index].registration
+                configuration.applications[index].registration = ClientRegistration(
+                    clientID: "99999999-2222-4333-8444-555555555555", redirectURI: before.redirectURI,
+                    scopes: before.scopes)
+            }
+        }) { site in
+            let visitor = Visitor(site)
+            if isForOneHere { try await visitor.signIn(app: "provider") }
+            let answer = try await post(site, "logout_token=\(try await token(site))")
+            #expect(answer.status == status, "\(answer.text)")
+            #expect(try await isSignedIn(visitor) == false)
         }
     }
 

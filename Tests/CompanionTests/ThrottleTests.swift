@@ -114,6 +114,26 @@ import Testing
         }
     }
 
+    @Test(arguments: [("60", 61), (nil, 0)])
+    func `an API that is out of order is left alone for as long as it says`(retryAfter: String?, pause: Int)
+        async throws
+    {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            let headers = retryAfter.map { #", "headers": {"Retry-After": "\#($0)"}"# } ?? ""
+            try await site.control(#"{"graph_error": {"status": 503, "body": {}, "times": 1\#(headers)}}"#)
+            #expect(try await visitor.api(.get, "/api/ios/me").status == 503)
+            if pause > 0 {
+                let asked = try await site.count("graph_me")
+                #expect(try await visitor.api(.get, "/api/ios/me").code == "throttled")
+                #expect(try await site.count("graph_me") == asked)
+                site.clock.advance(TimeInterval(pause))
+            }
+            #expect(try await visitor.api(.get, "/api/ios/me").status == 200)
+        }
+    }
+
     @Test func `one account's 429 from the API pauses this account's calls only`() async throws {
         try await Site.run { site in
             let (adele, megan) = (Visitor(site), Visitor(site))
@@ -126,6 +146,21 @@ import Testing
             #expect(try await adele.api(.get, "/api/ios/me").code == "throttled")
             #expect(try await site.count("graph_me") == asked)
             #expect(try await megan.api(.get, "/api/ios/me").status == 200)
+        }
+    }
+
+    @Test func `a clock that is set back makes nobody wait longer for a new token`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            func renew() async throws -> Visitor.Answer {
+                try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh": true}"#)
+            }
+            for _ in 0..<ForcedRefreshLimit.maxRefreshes { #expect(try await renew().status == 200) }
+            #expect(try await renew().code == "throttled")
+            site.clock.advance(-600)
+            let renewed = try await renew()
+            #expect(renewed.status == 200, "\(renewed.text)")
         }
     }
 

@@ -46,6 +46,24 @@ import Testing
         }
     }
 
+    @Test func `a token for which the provider named a time to renew it is renewed from then on`() async throws {
+        try await Site.run(configured: { $0.sessionIdle = .seconds(12 * 3600) }) { site in
+            let visitor = Visitor(site)
+            // The demo tenant names half of a lifetime of two hours or more.
+            try await site.control(#"{"access_token_seconds": 14400}"#)
+            try await visitor.signIn()
+            site.clock.advance(7100)
+            #expect(try await visitor.api(.post, "/api/ios/token").json["source"] as? String == "cache")
+            site.clock.advance(200)
+            #expect(try await visitor.api(.post, "/api/ios/token").json["source"] as? String == "refreshed")
+            #expect(try await visitor.api(.post, "/api/ios/token").json["source"] as? String == "cache")
+            site.clock.advance(7300)
+            // Until its end it serves all the same, when no other can be had.
+            try await site.control(#"{"token_error": {"status": 503, "body": "down", "times": 1}}"#)
+            #expect(try await visitor.api(.post, "/api/ios/token").json["source"] as? String == "cache")
+        }
+    }
+
     @Test(arguments: [
         (#"{"token_error": {"status": 503, "body": "down", "times": 1}}"#, 503, "provider_unavailable"),
         (#"{"token_error": {"status": 500, "body": "{}", "times": 1}}"#, 503, "provider_unavailable"),
@@ -173,6 +191,19 @@ import Testing
             #expect(answer.status == 502)
             #expect(answer.code == "api_unavailable")
             #expect(answer.json["correlation_id"] is String)
+        }
+    }
+
+    @Test func `what further scopes ask of the person says nothing about the account`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            try await site.control(#"{"token_platform_error": 65001}"#)
+            let refused = try await visitor.api(.post, "/api/ios/token", body: #"{"scopes": ["mail.read"]}"#)
+            #expect(refused.code == "consent_required", "\(refused.text)")
+            let url = (refused.json["action"] as? [String: String])?["url"]
+            #expect(url?.contains("scope=mail.read") == true)
+            #expect(try await visitor.api(.get, "/api/ios/account").json["needs_sign_in"] is NSNull)
         }
     }
 

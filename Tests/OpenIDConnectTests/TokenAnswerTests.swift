@@ -298,6 +298,47 @@ struct TokenAnswerTests {
         #expect(error?.isInteractionNeeded == false)
     }
 
+    @Test("a refreshed ID token of another tenant is refused also where the issuer does not say the tenant")
+    func refreshedForAnotherTenant() async throws {
+        let provider = try TestProvider(KindTests.provider, kind: .oidc)
+        let directory = provider.directory()
+        let request = try await RefreshRequest(
+            refreshToken: "r",
+            account: KnownIdentity(issuer: KindTests.provider, subject: "subject-1", tenantID: tenantID.uppercased()),
+            metadata: directory.metadata(for: provider.authority), client: client())
+        for (tenant, fault) in [(tenantID, nil), (otherTenantID, .otherAccount), (nil, .otherAccount)]
+            as [(String?, IDTokenFault?)]
+        {
+            var token = TestToken()
+            token.claims["iss"] = KindTests.provider
+            token.claims["tid"] = tenant
+            let answer = try tokenAnswer(idToken: token.text())
+            let error = await openIDError { () async throws(OpenIDError) in
+                _ = try await request.tokens(from: answer, directory: directory)
+            }
+            #expect(error?.idTokenFault == fault, "\(tenant ?? "no tenant")")
+        }
+    }
+
+    @Test("a refresh at another authority brings a token only of a tenant that the configured one admits")
+    func refreshedAtAnotherAuthority() async throws {
+        let own = try TestProvider(
+            "\(origin)/\(otherTenantID)", discovery: ["issuer": "\(origin)/\(otherTenantID)/v2.0"])
+        let other = try TestProvider("\(origin)/\(tenantID)")
+        let directory = other.directory()
+        let answer = try tokenAnswer(idToken: TestToken().text())
+        for (listed, fault) in [([], .tenant), ([tenantID], nil)] as [([String], IDTokenFault?)] {
+            let request = try await RefreshRequest(
+                refreshToken: "r", account: Self.account, metadata: directory.metadata(for: other.authority),
+                client: client(allowedTenants: listed),
+                configured: own.directory().metadata(for: own.authority))
+            let error = await openIDError { () async throws(OpenIDError) in
+                _ = try await request.tokens(from: answer, directory: directory)
+            }
+            #expect(error?.idTokenFault == fault, "\(listed)")
+        }
+    }
+
     /// A request's form, as the provider reads it.
     private func form(_ request: ProviderRequest) throws -> [String: String] {
         let fields = try FormFields(body: request.body).fields

@@ -69,6 +69,29 @@ import Testing
         #expect(try await store.session(cached) != nil)
     }
 
+    @Test func `a use that could not be written is written the next time`() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        #expect(try await store.session(id) != nil)
+        fixture.clock.advance(by: .seconds(300))
+        let used = fixture.clock.now
+        #expect(store.cachedSession(id).session != nil)
+        fixture.clock.advance(by: .seconds(60))
+        try await fixture.outsider().write { db in
+            try db.execute(
+                sql: """
+                    CREATE TRIGGER refusal BEFORE UPDATE OF last_seen_at ON session
+                    BEGIN SELECT RAISE(ABORT, 'no'); END
+                    """)
+        }
+        await #expect(throws: StoreError.self) { try await store.writeLastUses() }
+        try await fixture.outsider().write { db in try db.execute(sql: "DROP TRIGGER refusal") }
+        try await store.writeLastUses()
+        #expect(try await store.list().first?.lastSeenAt == used)
+        await store.close()
+    }
+
     @Test func aDatabaseThatMayNotGrow() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()

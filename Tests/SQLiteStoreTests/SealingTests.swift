@@ -24,6 +24,7 @@ import WebFormats
             "UPDATE access_token SET token = (SELECT token FROM access_token ORDER BY key DESC LIMIT 1)"
         ),
         ("its own token for other scopes", "UPDATE access_token SET requested_scopes = 'user.readwrite.all'"),
+        ("its own token for another tenant", "UPDATE access_token SET tenant = 'tailspin'"),
         ("the account in another session", "UPDATE account SET session = (SELECT MAX(key) FROM session)"),
         ("the account in another application", "UPDATE account SET app = 'macos'"),
         (
@@ -55,6 +56,40 @@ import WebFormats
             }
         }
         #expect(refused > 0, "\(name)")
+        await store.close()
+    }
+
+    @Test(arguments: ["refresh_token", "id_token"])
+    func `another account's token does not open in this one's row`(column: String) async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open(cacheBytes: 0)
+        for user in ["adele", "megan"] {
+            let id = try await store.signIn(user, at: fixture.clock)
+            let key = try #require(try await store.session(id)?.key)
+            var tokens = NewTokens.sample(user, at: fixture.clock)
+            tokens.idToken = "id-token-of-\(user)"
+            tokens.idTokenClaims = "{}"
+            try await store.storeRefreshed(
+                AccountKey(session: key, app: "ios", id: "\(user).tenant"), tokens: tokens)
+        }
+        let session = try #require(try await store.list().first?.key)
+        let adele = AccountKey(session: session, app: "ios", id: "adele.tenant")
+        func read() async throws -> String? {
+            column == "id_token" ? try await store.idToken(of: adele) : try await store.refreshToken(of: adele)
+        }
+        #expect(try await read()?.hasSuffix("adele") == true)
+        try await fixture.outsider().write { db in
+            try db.execute(
+                sql: """
+                    UPDATE account_secret SET \(column) = (SELECT \(column) FROM account_secret ORDER BY account DESC)
+                    """)
+        }
+        await #expect {
+            _ = try await read()
+        } throws: { error in
+            guard case .cannotUnseal(let reason)? = error as? StoreError else { return false }
+            return reason.contains("damaged or was moved")
+        }
         await store.close()
     }
 

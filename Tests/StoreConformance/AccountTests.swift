@@ -107,6 +107,29 @@ import Testing
         await store.close()
     }
 
+    @Test(arguments: TestedBackend.allCases)
+    func `a new token takes the place of each that was asked for with some of its scopes`(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let (store, _, key) = try await signedIn(fixture)
+        for (label, scopes) in [("first", ["mail.read", "files.read"]), ("second", ["files.read", "tasks.read"])] {
+            try await store.storeRefreshed(
+                AccountKey(session: key, app: "ios", id: "adele.tenant"),
+                tokens: .sample(label, at: fixture.clock, scopes: ScopeSet(scopes)))
+        }
+        let cases: [(ScopeSet, String?)] = [
+            (["mail.read"], nil), (["mail.read", "files.read"], nil), (["files.read"], "access-second"),
+            (["user.read"], "access-adele"),
+        ]
+        for (scopes, expected) in cases {
+            let token = try await store.accessToken(
+                of: AccountKey(session: key, app: "ios", id: "adele.tenant"), scopes: scopes)
+            #expect(token?.secret == expected, "\(scopes)")
+        }
+        await store.close()
+    }
+
     @Test(arguments: TestedBackend.allCases) func needsInteractionIsMarkedOnlyForTheRefreshTokenThatWasRefused(
         _ backend: TestedBackend
     ) async throws {
@@ -153,6 +176,20 @@ import Testing
         var rows: [Int?] = []
         for table in ["account", "account_secret", "access_token"] { rows.append(try await fixture.count(table)) }
         #expect(rows == [0, 0, 0])
+    }
+
+    @Test(arguments: TestedBackend.allCases)
+    func `a sign-out without a trace also forgets who had signed out before`(_ backend: TestedBackend) async throws {
+        let fixture = try StoreFixture(backend)
+        let (store, _, key) = try await signedIn(fixture)
+        var id = try await store.removeAccount(
+            AccountKey(session: key, app: "ios", id: "adele.tenant"), keepAsPrevious: true)
+        id = try await store.signIn("megan", cookie: id, at: fixture.clock)
+        #expect(try await store.session(id)?.previousUsername(for: "ios") == "adele@contoso.example")
+        id = try await store.removeAccount(
+            AccountKey(session: key, app: "ios", id: "megan.tenant"), keepAsPrevious: false)
+        #expect(try await store.session(id)?.previousUsername(for: "ios") == nil)
+        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases) func signOutOfOneAccountLeavesTheOthers(_ backend: TestedBackend)

@@ -105,6 +105,23 @@ import Testing
         await store.close()
     }
 
+    /// The browser has the new id; what it had before opens nothing, not even from memory.
+    @Test(arguments: TestedBackend.allCases) func `a callback that came again leaves nothing under the earlier id`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        let begun = try await store.beginSignIn(.sample(state: "s1"), cookie: nil).sessionID
+        let issued = try await reach(.completed, begun, store, fixture.clock)
+        #expect(try await store.session(issued) != nil)
+        #expect(store.cachedSession(issued).session != nil)
+        let outcome = try await store.consumeAttempt(state: "s1", code: "code-of-s1", cookie: issued)
+        #expect(outcome.name == "replayed")
+        #expect(store.cachedSession(issued).session == nil)
+        #expect(try await store.session(issued) == nil)
+        await store.close()
+    }
+
     private func reach(_ stage: Stage, _ begun: SessionID, _ store: SessionStore, _ clock: StoreClock) async throws
         -> SessionID
     {

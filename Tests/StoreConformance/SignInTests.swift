@@ -126,6 +126,19 @@ import Testing
         await store.close()
     }
 
+    @Test(arguments: TestedBackend.allCases) func `an attempt that was completed does not fail afterwards`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        let id = try await store.beginSignIn(.sample(state: "s1"), cookie: nil).sessionID
+        let attempt = try await store.consume("s1", cookie: id)
+        _ = try await store.completeSignIn(attempt, account: .sample("adele"), tokens: .sample("a", at: fixture.clock))
+        try await store.failSignIn(attempt)
+        #expect(try await store.consumeAttempt(state: "s1", code: "code-of-s1", cookie: id).name == "replayed")
+        await store.close()
+    }
+
     @Test(arguments: TestedBackend.allCases) func anAttemptOfARevokedSessionDoesNotComplete(_ backend: TestedBackend)
         async throws
     {
@@ -222,6 +235,28 @@ import Testing
         let next = try await store.completeSignIn(
             attempt, account: .sample("megan"), tokens: .sample("m", at: fixture.clock))
         #expect(try await store.session(next)?.accounts.map(\.id) == ["megan.tenant"])
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases) func `an emptied session does not remember who had signed out either`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open(idle: .seconds(600))
+        var id = try await store.signIn("adele", at: fixture.clock)
+        id = try await store.signIn("megan", cookie: id, at: fixture.clock)
+        let key = try #require(try await store.session(id)?.key)
+        id = try await store.removeAccount(
+            AccountKey(session: key, app: "ios", id: "adele.tenant"), keepAsPrevious: true)
+        #expect(try await store.session(id)?.previousUsername(for: "ios") == "adele@contoso.example")
+        _ = try await store.beginSignIn(.sample(state: "slow"), cookie: id)
+        fixture.clock.advance(by: .seconds(900))
+        let attempt = try await store.consume("slow", cookie: id)
+        id = try await store.completeSignIn(
+            attempt, account: .sample("lee"), tokens: .sample("lee", at: fixture.clock))
+        let session = try #require(try await store.session(id))
+        #expect(session.accounts.map(\.id) == ["lee.tenant"])
+        #expect(session.previousUsername(for: "ios") == nil)
         await store.close()
     }
 
