@@ -63,6 +63,10 @@ def uncached(bench):
     seconds, least = bench.options.seconds, None
     for count in bench.options.sessions:
         folder = bench.sessions(count)
+        # All measure the file in the system's memory, whoever is first.
+        with open(folder / "companion.sqlite", "rb") as file:
+            while file.read(1 << 24):
+                pass
         single, several, prepared = [], [], []
         for _ in range(bench.options.rounds):
             single.append(bench.store("read", folder, seconds, 1))
@@ -84,10 +88,13 @@ def uncached(bench):
         if count > bench.options.sessions[0]:
             yield Result("uncached", f"{count:,} sessions", "us", time_of(single), f"{bench.options.sessions[0]:,} sessions",
                          least, time_of(single) / least, goal=1.3 if count >= 1_000_000 else None, at_most=True)
-    many = bench.many(bench.options.sessions[-1])
-    yield from beside(bench, "uncached", f"account, any of {bench.options.sessions[-1]:,}", many,
-                      {"cached": bench.ours("/api/ios/account")}, 64)
+    count = bench.options.sessions[-1]
+    many = bench.many(count)
+    yield from beside(bench, "uncached", f"account, any of {count:,}", many, {"cached": bench.ours("/api/ios/account")}, 64)
+    yield Result("uncached", f"resident after any of {count:,}", "MB", many.server.resident_bytes() / 2**20)
     many.server.stop()
+    size = sum(file.stat().st_size for file in bench.sessions(count).glob("companion.sqlite*"))
+    yield Result("uncached", f"on the disk, each of {count:,}", "KB", size / count / 1024)
 
 
 @row("sign-ins")
