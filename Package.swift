@@ -38,6 +38,8 @@ let package = Package(
         // The system, each a thin layer of C.
         .target(name: "CLinux"),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
+        .systemLibrary(name: "CBrotli"),
+        .systemLibrary(name: "CZlib"),
 
         // The small encodings that several of the others speak.
         .target(name: "WebFormats", swiftSettings: settings),
@@ -47,7 +49,9 @@ let package = Package(
         .target(name: "HTTPWire", dependencies: ["WebFormats", httpTypes], swiftSettings: settings),
         .target(
             name: "HTTPServer",
-            dependencies: ["EventLoop", "HTTPWire", "WebFormats", "CLinux", httpTypes, crypto, logging],
+            dependencies: [
+                "EventLoop", "HTTPWire", "WebFormats", "CLinux", "CBrotli", "CZlib", httpTypes, crypto, logging,
+            ],
             swiftSettings: settings),
         .target(name: "HTTPClient", dependencies: ["EventLoop", "CCurl", httpTypes], swiftSettings: settings),
 
@@ -94,7 +98,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "HTTPServerTests",
-            dependencies: ["HTTPServer", "HTTPWire", "WebFormats", "EventLoop", "CLinux", "TestSupport"],
+            dependencies: [
+                "HTTPServer", "HTTPWire", "WebFormats", "EventLoop", "CLinux", "CBrotli", "CZlib", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "EventLoop", "TestSupport"],

@@ -7,7 +7,9 @@ import { element } from "./element.js";
 import { onForeground } from "./return-trip.js";
 import { t } from "./strings.js";
 
-const pictures = { ios: "phone", external: "phone", b2c: "phone", macos: "window", portal: "portal", kiosk: "kiosk" };
+const phone = "/assets/phone.svg";
+const otherPicture = "/assets/window.svg";
+const pictures = { ios: phone, external: phone, b2c: phone, macos: otherPicture, portal: "/assets/portal.svg", kiosk: "/assets/kiosk.svg" };
 
 const state = document.getElementById("state");
 const cards = document.getElementById("cards");
@@ -15,7 +17,7 @@ const signedIn = document.getElementById("signed-in");
 
 function card({ id, title, page, kind, authority, signed_in_as: username }) {
   const icon = element("img");
-  Object.assign(icon, { src: `${base}/assets/${pictures[page] ?? "window"}.svg`, width: 44, height: 44, alt: "" });
+  Object.assign(icon, { src: base + (pictures[page] ?? otherPicture), width: 44, height: 44, alt: "" });
   const link = element("a", "", title);
   link.href = `${base}/${id}`;
   const open = element("span", "open", `${t("home.open")} →`);

@@ -7,6 +7,7 @@ import Logging
 import OpenIDConnect
 import SQLiteStore
 import SessionStore
+import Synchronization
 
 /// This version, as `companion --version` and the `User-Agent` say it.
 public let companionVersion = "0.1.0"
@@ -20,6 +21,8 @@ public final class CompanionServer: Sendable {
     private let lag: EventLoopLag
     private let workers: WorkerGroup
     private let isShared: Bool
+    private let pages: Pages
+    private let isStopped = Atomic(false)
     let memory: SessionMemory
 
     /// Opens the store and loads the pages; nothing is served yet.
@@ -61,6 +64,7 @@ public final class CompanionServer: Sendable {
         let pages = try Pages(
             folder: configuration.publicFolder, applications: applications, languages: languages,
             publicURL: configuration.publicURL)
+        self.pages = pages
         isShared = configuration.deviceMode == .shared
 
         // What is reported.
@@ -154,10 +158,19 @@ public final class CompanionServer: Sendable {
         do {
             let port = try await server.start(inheriting: sockets)
             lag.start(on: workers)
+            compressAssets()
             return port
         } catch {
             await monitoringServer?.stop(grace: .zero)
             throw error
+        }
+    }
+
+    /// On a thread of its own, which gives way to everything else. Assets are served as they are until then.
+    private func compressAssets() {
+        Thread.detachNewThread { [self] in
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+            pages.compress { !isStopped.load(ordering: .relaxed) }
         }
     }
 
@@ -167,6 +180,7 @@ public final class CompanionServer: Sendable {
     ///   - grace: how long what is under way may take.
     ///   - idleGrace: how long idle connections stay open for a request that is on its way.
     public func stop(grace: Duration = .seconds(10), idleGrace: Duration = .zero) async {
+        isStopped.store(true, ordering: .relaxed)
         lag.stop()
         await server.stop(grace: grace, idleGrace: idleGrace)
         await monitoringServer?.stop(grace: .zero)

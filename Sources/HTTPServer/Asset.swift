@@ -1,10 +1,12 @@
 import Crypto
 import HTTPTypes
 import HTTPWire
+import Synchronization
 import WebFormats
 
 /// A body that is held in memory with everything its answers need: the server sends it to GET and HEAD, whole, in
-/// part or as `304 Not Modified`.
+/// part or as `304 Not Modified`. What may be compressed is also sent in other content codings, once ``compress()`` has
+/// been called.
 public final class Asset: Sendable {
     /// The bytes.
     public let body: [UInt8]
@@ -18,9 +20,20 @@ public final class Asset: Sendable {
     /// The Content-Length line of a 200.
     let lengthLine: [UInt8]
 
+    /// What variants in other content codings are made of; nil for what is only sent as it is.
+    private let fields: (content: HTTPFields, lastModified: HTTPDate?)?
+    private let coded = AtomicLazyReference<CodedForms>()
+
+    /// The same content in other codings, the best first.
+    private final class CodedForms: Sendable {
+        let assets: [(coding: ContentCoding, asset: Asset)]
+
+        init(_ assets: [(coding: ContentCoding, asset: Asset)]) { self.assets = assets }
+    }
+
     /// What the lines above name, and what the server's common fields therefore must not repeat.
     static let fieldNames: [HTTPField.Name] = [
-        .contentType, .cacheControl, .eTag, .lastModified, .acceptRanges, .contentRange,
+        .contentType, .cacheControl, .eTag, .lastModified, .acceptRanges, .contentRange, .contentEncoding,
     ]
 
     /// - Parameters:
@@ -28,24 +41,64 @@ public final class Asset: Sendable {
     ///   - contentType: Their media type.
     ///   - cacheControl: The `Cache-Control` of every answer; the default has browsers revalidate each time.
     ///   - lastModified: When the bytes changed last, if it is known.
+    ///   - mayBeCompressed: Whether there will be other content codings, which every answer says (`Vary`).
     ///   - fields: Further fields of every answer, a 304 among them, as `Vary` and `Content-Language`.
-    public init(
+    public convenience init(
         body: [UInt8], contentType: String, cacheControl: String = "no-cache", lastModified: HTTPDate? = nil,
-        fields further: HTTPFields = [:]
+        mayBeCompressed: Bool = false, fields further: HTTPFields = [:]
     ) {
+        var fields: HTTPFields = [.contentType: contentType, .cacheControl: cacheControl]
+        fields.append(contentsOf: further)
+        if mayBeCompressed { fields.append(HTTPField(name: .vary, value: "Accept-Encoding")) }
+        self.init(body: body, lastModified: lastModified, fields: fields, isVariable: mayBeCompressed)
+    }
+
+    private init(body: [UInt8], lastModified: HTTPDate?, fields: HTTPFields, isVariable: Bool) {
         self.body = body
+        self.fields = isVariable ? (fields, lastModified) : nil
         let tag = EntityTag(strong: Hex.encode(SHA256.hash(data: body).prefix(16)))
         validators = Validators(entityTag: tag, lastModified: lastModified)
         // Fields are made by HTTPTypes, so that no line end in a parameter can reach the wire.
-        var fields: HTTPFields = [.cacheControl: cacheControl]
+        var fields = fields
         fields[.eTag] = tag?.text
         fields[.lastModified] = lastModified?.text
-        fields.append(contentsOf: further)
-        notModifiedLines = Self.lines(fields)
-        fields[.contentType] = contentType
         fields[.acceptRanges] = "bytes"
         contentLines = Self.lines(fields)
+        // A 304 has what a cache updates, and not what describes the content (RFC 9110 section 15.4.5).
+        for name in [HTTPField.Name.contentType, .contentEncoding, .acceptRanges] { fields[name] = nil }
+        notModifiedLines = Self.lines(fields)
         lengthLine = Array("Content-Length: \(body.count)\r\n".utf8)
+    }
+
+    /// Makes the content's other codings, which requests get from then on. Takes milliseconds: not for a worker.
+    ///
+    /// - Parameter twin: An asset with the same body that gets them too.
+    func compress(with twin: Asset? = nil) {
+        guard fields != nil, coded.load() == nil else { return }
+        let bodies = ContentCoding.allCases.map { ($0, $0.encode(body)) }
+        for asset in [self, twin].compactMap(\.self) { asset.publish(bodies) }
+    }
+
+    private func publish(_ bodies: [(ContentCoding, [UInt8]?)]) {
+        guard let fields else { return }
+        let forms = bodies.compactMap { coding, body -> (coding: ContentCoding, asset: Asset)? in
+            guard let body else { return nil }
+            var content = fields.content
+            content[.contentEncoding] = coding.rawValue
+            return (
+                coding,
+                Asset(body: body, lastModified: fields.lastModified, fields: content, isVariable: false)
+            )
+        }
+        _ = coded.storeIfNil(CodedForms(forms))
+    }
+
+    /// The form of the content that suits a request: an asset of its own, with its own tag and length.
+    func form(for head: RequestHead) -> Asset {
+        guard let forms = coded.load()?.assets, let field = head[.acceptEncoding],
+            let coding = AcceptEncoding(field).best(of: forms.lazy.map(\.coding))
+        else { return self }
+        return forms.first { $0.coding == coding }?.asset ?? self
     }
 
     /// Fields as they stand on the wire.

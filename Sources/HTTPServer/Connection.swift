@@ -388,6 +388,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     }
 
     private func respond(_ asset: Asset, to exchange: Exchange, _ persistence: Persistence) {
+        let asset = asset.form(for: exchange.head)
         let answer = AssetAnswer(asset, to: exchange.head)
         if case .refused(let status, let detail, let fields) = answer {
             var response = lane.shared.errorResponse(status, detail)

@@ -6,6 +6,12 @@ enum ContentType {
         return types[fileName[fileName.index(after: dot)...].lowercased()] ?? fallback
     }
 
+    /// Whether files of this type have references, and are worth compressing.
+    static func isText(_ type: String) -> Bool {
+        type.hasPrefix("text/") || type == "image/svg+xml" || type == "application/json"
+            || type == "application/manifest+json" || type == "application/xml"
+    }
+
     private static let fallback = "application/octet-stream"
     private static let types: [String: String] = [
         "css": "text/css; charset=utf-8",

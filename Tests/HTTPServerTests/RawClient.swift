@@ -9,7 +9,9 @@ final class RawClient: @unchecked Sendable {
     struct Answer: Equatable {
         var status: Int
         var fields: [String: String]
+        /// As text, with what is no text replaced.
         var body: String
+        var bytes: [UInt8] = []
     }
 
     /// How the other end finished.
@@ -109,7 +111,8 @@ final class RawClient: @unchecked Sendable {
                 let hasBody = !toHead && answer.status != 304 && answer.status != 204 && answer.status >= 200
                 let length = hasBody ? Int(answer.fields["content-length"] ?? "0") ?? 0 : 0
                 while received.count < length { try more() }
-                answer.body = String(decoding: received.prefix(length), as: UTF8.self)
+                answer.bytes = Array(received.prefix(length))
+                answer.body = String(decoding: answer.bytes, as: UTF8.self)
                 received.removeFirst(length)
                 return answer
             }

@@ -16,7 +16,7 @@ struct Pages: Sendable {
         subscript(language: Language) -> Asset { assets[language.index].asset }
     }
 
-    private let assets: [String: Asset]
+    private let assets: StaticFiles
     private let texts: [String: LazyAsset]
     private let pages: [String: Page]
     private let error: Page
@@ -29,16 +29,12 @@ struct Pages: Sendable {
     init(folder: String, applications: [Application], languages: Languages, publicURL: PublicURL) throws {
         self.publicURL = publicURL
         self.languages = languages
-        let files = try StaticFiles(folder: folder)
-        var assets: [String: Asset] = [:]
-        for path in files.paths where path.hasPrefix("/assets/") || path == "/favicon.ico" {
-            assets[path] = files[path]
-        }
-        self.assets = assets
+        let files = try StaticFiles(folder: folder, versionedBelow: Pages.assetPrefix)
+        assets = files.only(Pages.isAsset)
         texts = Pages.texts(languages)
         func html(_ name: String) throws -> String {
             guard let asset = files["/\(name).html"] else { throw MissingPage(page: name, folder: folder) }
-            return String(decoding: asset.body, as: UTF8.self)
+            return files.rewritten(String(decoding: asset.body, as: UTF8.self))
         }
         func page(_ name: String) throws -> Page {
             let template = try PageTemplate(file: "\(name).html", html: html(name)) { try html("parts/\($0)") }
@@ -76,6 +72,9 @@ struct Pages: Sendable {
         return Dictionary(uniqueKeysWithValues: paths)
     }
 
+    private static let assetPrefix = "/assets/"
+    private static func isAsset(_ path: String) -> Bool { path.hasPrefix(assetPrefix) || path == "/favicon.ico" }
+
     private static let htmlType = "text/html; charset=utf-8"
 
     private static func fields(_ language: Language) -> HTTPFields {
@@ -83,7 +82,10 @@ struct Pages: Sendable {
     }
 
     /// A style, script or picture.
-    func asset(_ path: String) -> Asset? { assets[path] ?? texts[path]?.asset }
+    func asset(_ path: String) -> Asset? { Pages.isAsset(path) ? assets[path] ?? texts[path]?.asset : nil }
+
+    /// Compresses the assets; see ``StaticFiles/compress(while:)``.
+    func compress(while isWanted: () -> Bool) { assets.compress(while: isWanted) }
 
     /// A page.
     func page(_ path: String) -> Page? { pages[path] }

@@ -268,3 +268,19 @@ def shared_mode(browser):
         browser.cdp("Page.bringToFront")
         browser.expect_username("Signed out")
         assert not any("Result from Graph" in text for text in browser.log()), "the next person can read what the one before saw"
+
+
+@test("a second visit asks for the document, and takes styles, scripts and pictures from what the browser kept")
+def second_visit(browser):
+    for path in ("/", "/ios", "/portal"):
+        browser.open(path)
+        browser.settled()
+        browser.open("/auth/signed-out")
+        browser.settled()
+        browser.open(path)
+        browser.settled()
+        assets = browser.driver.execute_script(
+            "return performance.getEntriesByType('resource').filter(e => e.name.includes('/assets/')).map(e => [e.name, e.transferSize])")
+        assert len(assets) > 5, assets
+        # What is revalidated counts the 304's head.
+        assert not [name for name, size in assets if size], f"{path}: {assets}"

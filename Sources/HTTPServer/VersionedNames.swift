@@ -1,0 +1,114 @@
+import Crypto
+import Glibc
+import WebFormats
+
+/// Names of files that also name their content, as `/assets/flow.0123456789abcdef.js` does beside `/assets/flow.js`. What
+/// such a name stands for never changes, so that browsers keep it without asking.
+///
+/// References between the files are rewritten to these names: a path from the root (`/assets/flow.js`) or from the same
+/// folder (`./flow.js`), as it stands in a module's import, a style or a page. A file's hash is that of its content and
+/// of all that it refers to, directly or not: when one changes, so do the names of those that lead to it.
+struct VersionedNames: Sendable {
+    private static let hashDigits = 16
+
+    /// By plain path.
+    private var names: [String: String] = [:]
+
+    /// - Parameter files: contents by path. References in those that are text are followed.
+    init(_ files: [String: [UInt8]]) {
+        var hashes: [String: [UInt8]] = [:]
+        var references: [String: Set<String>] = [:]
+        for (path, content) in files {
+            hashes[path] = Array(SHA256.hash(data: content))
+            guard ContentType.isText(ContentType.of(fileName: path)) else { continue }
+            references[path] = Set(Self.words(of: content).compactMap { Self.target($0, from: path) })
+                .filter { files[$0] != nil }
+        }
+        for path in files.keys {
+            var reached: Set<String> = [path]
+            var waiting = [path]
+            while let next = waiting.popLast() {
+                for target in references[next] ?? [] where reached.insert(target).inserted { waiting.append(target) }
+            }
+            var hash = SHA256()
+            for path in reached.sorted() {
+                hash.update(data: SHA256.hash(data: Array(path.utf8)).map(\.self))
+                hash.update(data: hashes[path] ?? [])
+            }
+            guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { continue }
+            let digits = Hex.encode(hash.finalize()).prefix(Self.hashDigits)
+            names[path] = "\(path[..<dot]).\(digits)\(path[dot...])"
+        }
+    }
+
+    /// The versioned name of a file; nil where it has none.
+    subscript(path: String) -> String? { names[path] }
+
+    /// The content with its references rewritten.
+    ///
+    /// - Parameter path: where the content itself is, from which relative references lead.
+    func rewritten(_ content: [UInt8], at path: String) -> [UInt8] {
+        var result: [UInt8] = []
+        var rest = content.startIndex
+        for word in Self.words(of: content) {
+            guard let target = Self.target(word, from: path), let name = names[target] else { continue }
+            result += content[rest..<word.startIndex]
+            // A relative reference stays one, so that it works below any path.
+            if word.first == UInt8(ascii: ".") {
+                result += "./".utf8
+                result += name.utf8.dropFirst(Self.folder(of: path).utf8.count)
+            } else {
+                result += name.utf8
+            }
+            rest = word.endIndex
+        }
+        return result + content[rest...]
+    }
+
+    /// The plain path of what may be the versioned name of another time; nil when it has not the form of one.
+    static func plain(_ path: String) -> String? {
+        let parts = path.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count >= 3, let end = parts.last, let digits = parts.dropLast().last,
+            digits.utf8.count == hashDigits,
+            digits.utf8.allSatisfy({ Hex.value(of: $0) != nil })
+        else { return nil }
+        return (parts.dropLast(2) + [end]).joined(separator: ".")
+    }
+
+    /// The runs of bytes that a path can consist of, where they begin with `/` or `./`.
+    private static func words(of content: [UInt8]) -> [ArraySlice<UInt8>] {
+        content.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return [] }
+            var words: [ArraySlice<UInt8>] = []
+            var next = 0
+            while let slash = memchr(base + next, Int32(UInt8(ascii: "/")), bytes.count - next) {
+                let position = base.distance(to: UnsafeRawPointer(slash))
+                var start = position
+                if start > 0, bytes[start - 1] == UInt8(ascii: ".") { start -= 1 }
+                next = position + 1
+                while next < bytes.count, isPathByte[Int(bytes[next])] { next += 1 }
+                if next > position + 1, start == 0 || !isPathByte[Int(bytes[start - 1])] {
+                    words.append(content[start..<next])
+                }
+            }
+            return words
+        }
+    }
+
+    private static let isPathByte: [Bool] = {
+        var table = [Bool](repeating: false, count: 256)
+        let bytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._/".utf8
+        for byte in bytes { table[Int(byte)] = true }
+        return table
+    }()
+
+    private static func target(_ word: ArraySlice<UInt8>, from path: String) -> String? {
+        let text = String(decoding: word, as: UTF8.self)
+        return text.hasPrefix("./") ? String(folder(of: path) + text.dropFirst(2)) : text
+    }
+
+    /// With the slash at its end.
+    private static func folder(of path: String) -> Substring {
+        path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+/// What a page loads has names that browsers keep: a second visit asks for the page alone.
+@Suite struct AssetNameTests {
+    @Test(arguments: ["/", "/ios", "/macos", "/portal", "/auth/signed-out", "/nowhere"])
+    func `all that a page names, and that its modules and styles name, is kept for a year`(path: String) async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let page = try await visitor.send(.get, path, headers: [.accept: "text/html"])
+            var waiting = Self.references(in: page.text)
+            #expect(waiting.count > 2)
+            var seen: Set<String> = []
+            while let name = waiting.popLast() {
+                guard seen.insert(name).inserted else { continue }
+                let file = try await visitor.send(.get, "/assets/\(name)")
+                #expect(file.status == 200, "\(name)")
+                #expect(file.fields[.cacheControl] == "public, max-age=31536000, immutable", "\(name)")
+                waiting += Self.references(in: file.text)
+            }
+        }
+    }
+
+    @Test func `a plain name goes on working, with revalidation`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let file = try await visitor.send(.get, "/assets/companion.css")
+            #expect(file.status == 200)
+            #expect(file.fields[.cacheControl] == "no-cache")
+            let tag = try #require(file.fields[.eTag])
+            let again = try await visitor.send(.get, "/assets/companion.css", headers: [.ifNoneMatch: tag])
+            #expect(again.status == 304)
+        }
+    }
+
+    /// Names of assets in a page, module or style.
+    private static func references(in text: String) -> [String] {
+        text.matches(of: /(?:\/assets\/|["']\.\/)([a-z0-9.-]+\.(?:js|css|svg))/).map { String($0.output.1) }
+    }
+}
