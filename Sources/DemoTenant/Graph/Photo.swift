@@ -1,16 +1,29 @@
 /// The profile photo of all accounts: a simple figure on a blue background, drawn once.
 enum Photo {
-    private static let side = 120
+    /// Pixels. A kiosk shows it about as large.
+    private static let side = 240
+    /// Steps from one colour to another at an edge, which would be jagged without them.
+    private static let steps = 16
 
     /// PNG (RFC 2083) with a palette and one byte per pixel, stored without compression.
     static let png: [UInt8] = {
         var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         let size = bigEndian(UInt32(side))
         bytes += chunk("IHDR", size + size + [8, 3, 0, 0, 0])
-        bytes += chunk("PLTE", [0x2B, 0x57, 0x97, 0xF3, 0xD9, 0xC4, 0x1C, 0x3A, 0x66])
+        bytes += chunk("PLTE", palette)
         bytes += chunk("IDAT", zlibStored(scanLines()))
         bytes += chunk("IEND", [])
         return bytes
+    }()
+
+    /// From the background to the face, then from the background to the shoulders.
+    private static let palette: [UInt8] = {
+        let background: [Int] = [0x2B, 0x57, 0x97]
+        return [[0xF3, 0xD9, 0xC4], [0x1C, 0x3A, 0x66]].flatMap { color in
+            (0...steps).flatMap { step in
+                zip(background, color).map { UInt8($0 + ($1 - $0) * step / steps) }
+            }
+        }
     }()
 
     private static func scanLines() -> [UInt8] {
@@ -22,13 +35,25 @@ enum Photo {
         return lines
     }
 
-    /// 0 is the background, 1 the face, 2 the shoulders.
+    /// A pixel's place in the palette, by how much of it each of two circles covers.
     private static func color(_ x: Int, _ y: Int) -> UInt8 {
-        func isInside(_ centerX: Int, _ centerY: Int, _ radius: Int) -> Bool {
-            (x - centerX) * (x - centerX) + (y - centerY) * (y - centerY) <= radius * radius
+        let face = coverage(x, y, centerX: 120, centerY: 92, radius: 48)
+        if face > 0 { return UInt8(face) }
+        let shoulders = coverage(x, y, centerX: 120, centerY: 248, radius: 92)
+        return shoulders > 0 ? UInt8(steps + 1 + shoulders) : 0
+    }
+
+    /// How many of the 16 points of a pixel are inside the circle.
+    private static func coverage(_ x: Int, _ y: Int, centerX: Int, centerY: Int, radius: Int) -> Int {
+        var count = 0
+        for row in 0..<4 {
+            for column in 0..<4 {
+                // In eighths of a pixel, at the points' centres.
+                let (dx, dy) = (8 * (x - centerX) + 2 * column + 1, 8 * (y - centerY) + 2 * row + 1)
+                if dx * dx + dy * dy <= 64 * radius * radius { count += 1 }
+            }
         }
-        if isInside(60, 46, 24) { return 1 }
-        return isInside(60, 124, 46) ? 2 : 0
+        return count
     }
 
     private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
