@@ -33,6 +33,7 @@ enum Running {
             id: DemoApplications.clientID, secret: secret, redirectURIs: [configuration.publicURL.redirectURI],
             postLogoutRedirectURIs: [configuration.publicURL.postLogoutRedirectURI], name: "Companion demo")
         client.frontChannelLogoutURI = configuration.publicURL.frontChannelLogoutURI
+        client.homeURL = configuration.publicURL.address + "/"
         let tenant = try DemoTenant(
             configuration: DemoTenantConfiguration(
                 port: configuration.port + 1, clients: [client],

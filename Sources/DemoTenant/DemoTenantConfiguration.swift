@@ -14,6 +14,8 @@ public struct DemoClient: Sendable, Hashable {
     public var postLogoutRedirectURIs: [String]
     /// Where the application is notified of sign-outs (OpenID Connect Front-Channel Logout 1.0); nil when it is not.
     public var frontChannelLogoutURI: String?
+    /// Where its people begin, which the control page leads back to; nil when there is no such page.
+    public var homeURL: String?
     /// A certificate that authenticates the application instead of a secret.
     public var certificate: Certificate?
     /// A token of another identity system for the same purpose (a federated credential).

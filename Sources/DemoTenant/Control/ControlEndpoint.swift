@@ -38,7 +38,9 @@ extension Platform {
     }
 
     private func controlPage(notice: String?) -> ControlPage {
-        ControlPage(state: controlState(), notice: notice, address: "\(baseURL)/control")
+        ControlPage(
+            state: controlState(), notice: notice, address: "\(baseURL)/control",
+            homeURL: clients.values.lazy.compactMap(\.homeURL).first)
     }
 
     private func apply(_ change: ControlChange) async {

@@ -8,13 +8,18 @@ struct ControlPage: Page {
     let notice: String?
     /// The control page's address, for the example.
     let address: String
+    /// Where the application's people begin.
+    let homeURL: String?
     var status: HTTPResponse.Status = .ok
 
     var title: String { "Failures on demand" }
     var layout: String { "wide-layout" }
 
+    var footLink: HTML { homeURL.map { "<a href=\"\($0)\">Back to Companion</a>" } ?? "" }
+
     var content: HTML {
         """
+        \(homeURL.map { "<p><a class=\"back\" href=\"\($0)\">Back to Companion</a></p>" as HTML } ?? "")
         <h1>Failures on demand</h1>
         <p class="lead">Make this identity platform and its Graph misbehave, and see how the application copes. \
         Settings last until you reset them or the process ends.</p>
@@ -89,7 +94,7 @@ struct ControlPage: Page {
     }
 
     private var tokens: HTML {
-        let faults = [("", "In order")] + DemoIDTokenFault.allCases.map { ($0.rawValue, $0.title) }
+        let faults = [("", "Normal")] + DemoIDTokenFault.allCases.map { ($0.rawValue, $0.title) }
         return panel(
             "Tokens and keys",
             [
@@ -209,7 +214,7 @@ struct ControlPage: Page {
         let times = state[key]?["times"]?.integer ?? 0
         let now: HTML =
             pending.map { "<p class=\"small\">Now: status \($0), \(times) more times.</p>" as HTML } ?? ""
-        let choices = [("", "In order")] + presets.map { ($0.name, $0.title) }
+        let choices = [("", "Normal")] + presets.map { ($0.name, $0.title) }
         return form(
             """
             <label for="\(key)">\(title)</label>

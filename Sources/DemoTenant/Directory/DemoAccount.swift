@@ -108,7 +108,7 @@ enum Directory {
         DemoAccount(
             username: "nevena@contoso.example", kind: .work, objectID: "e46cc6c9-7d44-4b8c-9d1f-ca0d2ef3a0ff",
             givenName: "Nevena", surname: "Kirova", displayName: "Nevena Kirova", jobTitle: "Trainee",
-            officeLocation: "20/2107", traits: [.needsAdminConsent], hint: "Needs an administrator\u{2019}s consent"),
+            officeLocation: "20/2107", traits: [.needsAdminConsent], hint: "Needs an administrator’s consent"),
         DemoAccount(
             username: "mfa@contoso.example", kind: .work, objectID: "c8913c86-ceea-4d39-b1ea-f63a5b675166",
             givenName: "Mira", surname: "Farooq", displayName: "Mira Farooq", jobTitle: "Security Analyst",

@@ -12,7 +12,7 @@ enum Scope {
     /// The Graph permissions which tutorials use, in Graph's spelling.
     static let graph: [Permission] = [
         Permission(name: "User.Read", title: "Sign you in and read your profile"),
-        Permission(name: "User.ReadBasic.All", title: "Read all users\u{2019} basic profiles"),
+        Permission(name: "User.ReadBasic.All", title: "Read all users’ basic profiles"),
         Permission(name: "User.ReadWrite", title: "Read and update your profile"),
         Permission(name: "Mail.Read", title: "Read your mail"),
         Permission(name: "Mail.Send", title: "Send mail as you"),
@@ -23,7 +23,7 @@ enum Scope {
         Permission(name: "People.Read", title: "Read your relevant people list"),
         Permission(name: "Presence.Read", title: "Read your presence"),
         Permission(name: "Tasks.Read", title: "Read your tasks"),
-        Permission(name: "User.Read.All", title: "Read all users\u{2019} full profiles", adminOnly: true),
+        Permission(name: "User.Read.All", title: "Read all users’ full profiles", adminOnly: true),
         Permission(name: "Group.Read.All", title: "Read all groups", adminOnly: true),
         Permission(name: "Directory.Read.All", title: "Read directory data", adminOnly: true),
     ]

@@ -9,26 +9,29 @@ struct ConsentPage: Page {
 
     var title: String { "Permissions requested" }
 
+    private let onBehalf = "You consent on behalf of your organization: nobody in Contoso is asked again."
+    private let meaning =
+        "Accepting means that you allow this application to use your data as it says. The demo asks once for each "
+        + "application and account."
+
     var content: HTML {
         let buttons: HTML = """
             <div class="row end">
-            <button name="consent" value="cancel">Cancel</button>
-            <button class="primary" name="consent" value="accept">Accept</button>
+            <button name="consent" value="cancel">\(HTML(saying: "Cancel"))</button>
+            <button class="primary" name="consent" value="accept">\(HTML(saying: "Accept"))</button>
             </div>
             """
         let scope: HTML =
             isForEveryone
-            ? "<p class=\"notice calm\">You consent on behalf of your organization: nobody in Contoso is asked again.</p>"
-            : ""
+            ? "<p class=\"notice calm\">\(HTML(saying: onBehalf))</p>" : ""
         return """
             \(account.chip)
-            <h1>Permissions requested</h1>
+            <h1>\(HTML(saying: "Permissions requested"))</h1>
             <p class="application">\(client.name)</p>
-            <p class="lead">This application would like to:</p>
-            <ul class="permissions">\(titles.map { "<li>\($0)</li>" as HTML })</ul>
+            <p class="lead">\(HTML(saying: "This application would like to:"))</p>
+            <ul class="permissions">\(titles.map { "<li>\(HTML(saying: $0))</li>" as HTML })</ul>
             \(scope)
-            <p class="small">Accepting means that you allow this application to use your data as it says. \
-            The demo asks once for each application and account.</p>
+            <p class="small">\(HTML(saying: meaning))</p>
             \(form(buttons))
             """
     }
@@ -57,11 +60,12 @@ struct AdministratorPage: Page {
 
     var content: HTML {
         let back: HTML = """
-            <button name="consent" value="cancel">Return to the application without granting consent</button>
+            <button name="consent" value="cancel">\
+            \(HTML(saying: "Return to the application without granting consent"))</button>
             """
         return """
             \(account.chip)
-            <h1>Need admin approval</h1>
+            <h1>\(HTML(saying: "Need admin approval"))</h1>
             <p class="application">\(client.name)</p>
             <p>\(reason)</p>
             \(form(back))
@@ -73,14 +77,15 @@ struct AdministratorPage: Page {
         switch request.purpose {
         case .code:
             """
-            <strong>\(client.name)</strong> needs permission to access resources in your organization that only an \
-            admin can grant. Ask an admin to grant permission to this app before you can use it. <code>AADSTS90094</code>
+            \(HTML(
+                saying: "<strong>%@</strong> needs permission to access resources in your organization that only an "
+                    + "admin can grant. Ask an admin to grant permission to this app before you can use it.",
+                "\(client.name)")) <code>AADSTS90094</code>
             """
         case .adminConsent:
-            """
-            Only an administrator can consent for the whole organization, and <strong>\(account.username)</strong> is \
-            none. In this demo, <strong>adele@contoso.example</strong> is.
-            """
+            HTML(
+                saying: "Only an administrator can consent for the whole organization, and <strong>%@</strong> is "
+                    + "none. In this demo, <strong>adele@contoso.example</strong> is.", "\(account.username)")
         }
     }
 }

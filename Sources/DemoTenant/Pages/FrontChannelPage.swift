@@ -20,12 +20,14 @@ struct FrontChannelPage: Page {
         }
         let note: HTML =
             remaining.isEmpty
-            ? "The applications are being notified."
-            : "Still signed in: \(remaining.map(\.username).joined(separator: ", "))."
+            ? HTML(saying: "The applications are being notified.")
+            : HTML(saying: "Still signed in: %@.", "\(remaining.map(\.username).joined(separator: ", "))")
         let link: HTML =
             returnURI.map {
-                "<p><a id=\"continue\" class=\"button\" href=\"\($0)\">Continue to the application</a></p>"
+                """
+                <p><a id="continue" class="button" href="\($0)">\(HTML(saying: "Continue to the application"))</a></p>
+                """
             } ?? ""
-        return "<h1>You signed out of your account</h1>\n<p>\(note)</p>\n\(link)\n\(hidden)"
+        return "<h1>\(HTML(saying: title))</h1>\n<p>\(note)</p>\n\(link)\n\(hidden)"
     }
 }

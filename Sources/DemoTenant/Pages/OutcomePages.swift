@@ -34,12 +34,15 @@ struct BlockedPage: Page {
 
     var title: String { "You cannot access this right now" }
 
+    private let criteria =
+        "Your sign-in was successful but does not meet the criteria to access this resource. For example, you might be "
+        + "signing in from a browser, app, or location that is restricted by your admin."
+
     var content: HTML {
         """
         \(account.chip)
-        <h1>You cannot access this right now</h1>
-        <p>Your sign-in was successful but does not meet the criteria to access this resource. For example, you might \
-        be signing in from a browser, app, or location that is restricted by your admin.</p>
+        <h1>\(HTML(saying: "You cannot access this right now"))</h1>
+        <p>\(HTML(saying: criteria))</p>
         <p class="small">AADSTS53003: \(PlatformError.blockedByPolicy.message)</p>
         \(form(.otherAccount))
         \(diagnostics.troubleshooting(number: 53003, client: client))
@@ -80,11 +83,11 @@ struct SignOutPickerPage: Page {
         let list: HTML = """
             <ul class="accounts">
             \(accounts.map { $0.button(badge: nil) })</ul>
-            <button class="wide" name="username" value="\(Self.everyone)">Sign out of all accounts</button>
+            <button class="wide" name="username" value="\(Self.everyone)">\(HTML(saying: "Sign out of all accounts"))</button>
             """
         return """
-            <h1>Pick an account</h1>
-            <p class="lead">Which account do you want to sign out of?</p>
+            <h1>\(HTML(saying: "Pick an account"))</h1>
+            <p class="lead">\(HTML(saying: "Which account do you want to sign out of?"))</p>
             \(form(list))
             """
     }
@@ -100,9 +103,9 @@ struct SignedOutPage: Page {
     var content: HTML {
         let note: HTML =
             remaining.isEmpty
-            ? "It\u{2019}s a good idea to close all browser windows."
-            : "Still signed in with this browser: \(remaining.map(\.username).joined(separator: ", "))."
-        return "<h1>You signed out of your account</h1>\n<p>\(note)</p>"
+            ? HTML(saying: "It’s a good idea to close all browser windows.")
+            : HTML(saying: "Still signed in: %@.", "\(remaining.map(\.username).joined(separator: ", "))")
+        return "<h1>\(HTML(saying: title))</h1>\n<p>\(note)</p>"
     }
 }
 

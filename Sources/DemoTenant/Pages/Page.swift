@@ -11,12 +11,15 @@ protocol Page {
     var head: HTML { get }
     /// The class of `body`, which sets the layout.
     var layout: String { get }
+    /// Where the foot of the page leads.
+    var footLink: HTML { get }
 }
 
 extension Page {
     var status: HTTPResponse.Status { .ok }
     var head: HTML { "" }
     var layout: String { "card-layout" }
+    var footLink: HTML { "<a href=\"/control\">\(HTML(saying: "Failures on demand"))</a>" }
 }
 
 extension Platform {
@@ -24,23 +27,24 @@ extension Platform {
     func page(_ page: any Page) -> Response {
         let document: HTML = """
             <!DOCTYPE html>
-            <html lang="en">
+            <html lang="\(DemoLanguage.current.rawValue)">
             <head>
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
-            <title>\(page.title) \u{2013} Demo tenant</title>
+            <title>\(HTML(saying: page.title)) \u{2013} \(HTML(saying: "Demo tenant"))</title>
             <link rel="stylesheet" href="/assets/demo-tenant.css">
             <link rel="icon" href="/assets/demo-tenant.svg" type="image/svg+xml">
             \(page.head)</head>
             <body class="\(page.layout)">
             <main>
-            <p class="brand"><img src="/assets/demo-tenant.svg" alt="" width="24" height="24"> Demo tenant</p>
+            <p class="brand"><img src="/assets/demo-tenant.svg" alt="" width="24" height="24"> \(HTML(saying: "Demo tenant"))</p>
             \(page.content)
             </main>
             <footer>
-            <p>A stand-in for an identity platform, on this computer only. \
-            No real account is involved. <a href="/control">Failures on demand</a></p>
+            <p>\(HTML(
+                saying: "A stand-in for an identity platform, on this computer only. No real account is involved."
+            )) \(page.footLink)</p>
             </footer>
             </body>
             </html>
@@ -50,7 +54,8 @@ extension Platform {
     }
 }
 
-/// What the forms of a sign-in page share: their address, and the hidden field with the state of the sign-in.
+/// What the forms of a sign-in page share: their address, which keeps the language, and the hidden field with the state of
+/// the sign-in.
 struct SignInForm {
     let action: String
     let flow: String
@@ -58,7 +63,7 @@ struct SignInForm {
     /// Returns a form that contains these elements.
     func callAsFunction(_ elements: HTML, style: String = "") -> HTML {
         """
-        <form method="post" action="\(action)" class="\(style)">
+        <form method="post" action="\(action)?ui_locales=\(DemoLanguage.current.rawValue)" class="\(style)">
         <input type="hidden" name="flow" value="\(flow)">
         \(elements)
         </form>
@@ -75,8 +80,8 @@ extension DemoAccount {
         <li><button class="account" name="username" value="\(username)">\
         <span class="avatar" aria-hidden="true">\(initials)</span>\
         <span class="who"><span class="name">\(displayName)</span><span class="username">\(username)</span>\
-        <span class="hint">\(hint)</span></span>\
-        \(badge.map { "<span class=\"badge\">\($0)</span>" as HTML } ?? "")</button></li>
+        <span class="hint">\(HTML(saying: hint))</span></span>\
+        \(badge.map { "<span class=\"badge\">\(HTML(saying: $0))</span>" as HTML } ?? "")</button></li>
 
         """
     }

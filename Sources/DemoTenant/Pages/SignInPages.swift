@@ -17,16 +17,16 @@ struct AccountPickerPage: Page {
         let buttons = sorted.map { $0.button(badge: signedIn.contains($0.username) ? "Signed in" : nil) }
         let list: HTML = "<ul class=\"accounts\">\n\(buttons)</ul>"
         let field: HTML = """
-            <label for="username">Use another account</label>
+            <label for="username">\(HTML(saying: "Use another account"))</label>
             <div class="row">
             <input id="username" name="username" type="text" inputmode="email" autocomplete="username" \
             autocapitalize="none" spellcheck="false" required placeholder="name@contoso.example"\(invalid)>
-            <button class="primary">Next</button>
+            <button class="primary">\(HTML(saying: "Next"))</button>
             </div>
             """
         return """
-            <h1>Pick an account</h1>
-            <p class="lead">to continue to <strong>\(client.name)</strong></p>
+            <h1>\(HTML(saying: "Pick an account"))</h1>
+            <p class="lead">\(HTML(saying: "to continue to <strong>%@</strong>", "\(client.name)"))</p>
             \(notice?.html ?? "")
             \(form(list))
             \(form(field, style: "other"))
@@ -54,19 +54,19 @@ struct PasswordPage: Page {
         let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
         let field: HTML = """
             <input hidden value="\(account.username)" autocomplete="username">
-            <label for="password">Password</label>
+            <label for="password">\(HTML(saying: "Password"))</label>
             <input id="password" name="password" type="password" autocomplete="current-password" required \
             autofocus\(wrong)>
-            <button class="primary wide">Sign in</button>
+            <button class="primary wide">\(HTML(saying: "Sign in"))</button>
             """
         let shortcut: HTML = """
-            <p class="tip">Every demo account\u{2019}s password is <code>demo</code>. \
-            <button class="link" name="password" value="demo">Use it</button></p>
+            <p class="tip">\(HTML(saying: "Every demo account’s password is %@.", .demoPassword)) \
+            <button class="link" name="password" value="demo">\(HTML(saying: "Use it"))</button></p>
             """
         return """
             \(account.chip)
-            <h1>Enter password</h1>
-            <p class="lead">to continue to <strong>\(client.name)</strong></p>
+            <h1>\(HTML(saying: "Enter password"))</h1>
+            <p class="lead">\(HTML(saying: "to continue to <strong>%@</strong>", "\(client.name)"))</p>
             \(notice?.html ?? "")
             \(form(field))
             \(form(shortcut))
@@ -83,19 +83,22 @@ struct SecondFactorPage: Page {
 
     var title: String { "Approve sign-in request" }
 
+    private let question =
+        "Your organization asks for a second factor before <strong>%@</strong> goes on. With a real account you would now "
+        + "enter this number in your authenticator app. Here, approve it yourself."
+
     var content: HTML {
         let buttons: HTML = """
             <p class="number" aria-label="Number 42">42</p>
             <div class="row end">
-            <button name="second_factor" value="cancel">I can\u{2019}t approve</button>
-            <button class="primary" name="second_factor" value="approve">Approve</button>
+            <button name="second_factor" value="cancel">\(HTML(saying: "I can’t approve"))</button>
+            <button class="primary" name="second_factor" value="approve">\(HTML(saying: "Approve"))</button>
             </div>
             """
         return """
             \(account.chip)
-            <h1>Approve sign-in request</h1>
-            <p>Your organization asks for a second factor before <strong>\(client.name)</strong> goes on. \
-            With a real account you would now enter this number in your authenticator app. Here, approve it yourself.</p>
+            <h1>\(HTML(saying: "Approve sign-in request"))</h1>
+            <p>\(HTML(saying: question, "\(client.name)"))</p>
             \(form(buttons))
             """
     }
@@ -106,15 +109,19 @@ extension SignIn.Notice {
         let message: HTML =
             switch self {
             case .unknownAccount(let name):
-                "We couldn\u{2019}t find an account named \u{201C}\(name)\u{201D}. Pick one of the demo accounts."
+                HTML(
+                    saying: "We couldn’t find an account named “%@”. Pick one of the demo accounts.", "\(name)")
             case .wrongKind(let account):
-                account.kind == .personal
-                    ? "You can\u{2019}t sign in here with a personal account. Use a work or school account instead."
-                    : "You can\u{2019}t sign in here with a work or school account. Use a personal account instead."
+                HTML(
+                    saying: account.kind == .personal
+                        ? "You can’t sign in here with a personal account. Use a work or school account instead."
+                        : "You can’t sign in here with a work or school account. Use a personal account instead.")
             case .refused(let refusal): "\(refusal.message)"
-            case .noDisplayName: "Give a name of 1 to 64 characters."
+            case .noDisplayName: HTML(saying: "Give a name of 1 to 64 characters.")
             case .wrongPassword:
-                "Your account or password is incorrect. The password of every demo account is <code>demo</code>."
+                HTML(
+                    saying: "Your account or password is incorrect. The password of every demo account is %@.",
+                    .demoPassword)
             }
         return "<p class=\"notice\" id=\"notice\" role=\"alert\">\(message)</p>"
     }
@@ -122,20 +129,34 @@ extension SignIn.Notice {
 
 extension HTML {
     /// The link to a new account.
-    static let signUp: HTML =
-        "<p class=\"aside\">No account? <button class=\"link\" name=\"sign_up\" value=\"1\">Create one</button></p>"
+    static var signUp: HTML {
+        """
+        <p class="aside">\(HTML(saying: "No account?")) \
+        <button class="link" name="sign_up" value="1">\(HTML(saying: "Create one"))</button></p>
+        """
+    }
+
+    /// The password of every account.
+    static let demoPassword: HTML = "<code>demo</code>"
 
     /// The button that cancels a B2C page.
-    static let cancel: HTML =
-        "<p class=\"aside\"><button class=\"link\" name=\"cancel\" value=\"1\">Cancel</button></p>"
+    static var cancel: HTML {
+        "<p class=\"aside\"><button class=\"link\" name=\"cancel\" value=\"1\">\(HTML(saying: "Cancel"))</button></p>"
+    }
 
     /// The buttons that leave a B2C password page.
-    static let forgotOrCancel: HTML = """
-        <p class="aside"><button class="link" name="forgot" value="1">Forgot your password?</button></p>
-        <p class="aside"><button class="link" name="cancel" value="1">Cancel</button></p>
+    static var forgotOrCancel: HTML {
         """
+        <p class="aside"><button class="link" name="forgot" value="1">\(HTML(saying: "Forgot your password?"))</button></p>
+        \(cancel)
+        """
+    }
 
     /// The link back to the account picker.
-    static let otherAccount: HTML =
-        "<p class=\"aside\"><button class=\"link\" name=\"username\" value=\"\">Sign in with another account</button></p>"
+    static var otherAccount: HTML {
+        """
+        <p class="aside"><button class="link" name="username" value="">\
+        \(HTML(saying: "Sign in with another account"))</button></p>
+        """
+    }
 }

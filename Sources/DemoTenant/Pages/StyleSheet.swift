@@ -42,6 +42,8 @@ enum StyleSheet {
           display: flex; align-items: center; gap: .5rem; margin: 0 0 1.25rem; color: var(--soft); font-weight: 600;
         }
         .brand img { border-radius: .375rem; }
+        .back { display: inline-flex; align-items: center; min-height: 2.75rem; font-weight: 600; }
+        .back::before { content: "\\2039"; margin-right: .375rem; font-size: 1.5em; line-height: 1; }
         .lead { color: var(--soft); }
         .lead strong { color: var(--ink); font-weight: 600; }
         .small { color: var(--soft); font-size: .875rem; }
@@ -72,7 +74,7 @@ enum StyleSheet {
         button.danger { border-color: var(--alarm); color: var(--alarm); }
         button.wide { width: 100%; margin-top: 1rem; }
         button.link {
-          min-height: 1.5rem; padding: 0; border: 0; background: none; color: var(--accent); text-decoration: underline;
+          padding: 0; border: 0; background: none; color: var(--accent); text-decoration: underline;
           text-underline-offset: .15em; font-weight: 500;
         }
         button.link:hover { color: var(--accent-hover); }

@@ -11,15 +11,15 @@ struct ProfilePage: Page {
     var content: HTML {
         let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
         let field: HTML = """
-            <label for="display_name">Display name</label>
+            <label for="display_name">\(HTML(saying: "Display name"))</label>
             <input id="display_name" name="display_name" type="text" autocomplete="name" maxlength="64" required \
             value="\(name)"\(wrong)>
-            <button class="primary wide">Continue</button>
+            <button class="primary wide">\(HTML(saying: "Continue"))</button>
             """
         return """
             \(account.chip)
-            <h1>Edit your profile</h1>
-            <p class="lead">for <strong>\(client.name)</strong></p>
+            <h1>\(HTML(saying: "Edit your profile"))</h1>
+            <p class="lead">\(HTML(saying: "for <strong>%@</strong>", "\(client.name)"))</p>
             \(notice?.html ?? "")
             \(form(field))
             \(form(.cancel))
@@ -35,18 +35,21 @@ struct NewPasswordPage: Page {
 
     var title: String { "Set a new password" }
 
+    private let note =
+        "A real tenant would now check your e-mail address. Here any new password is taken, and forgotten at once: the "
+        + "password of every demo account stays %@."
+
     var content: HTML {
         let field: HTML = """
             <input hidden value="\(account.username)" autocomplete="username">
-            <label for="new_password">New password</label>
+            <label for="new_password">\(HTML(saying: "New password"))</label>
             <input id="new_password" name="new_password" type="password" autocomplete="new-password" required autofocus>
-            <button class="primary wide">Continue</button>
+            <button class="primary wide">\(HTML(saying: "Continue"))</button>
             """
         return """
             \(account.chip)
-            <h1>Set a new password</h1>
-            <p>A real tenant would now check your e-mail address. Here any new password is taken, and forgotten at once: \
-            the password of every demo account stays <code>demo</code>.</p>
+            <h1>\(HTML(saying: "Set a new password"))</h1>
+            <p>\(HTML(saying: note, .demoPassword))</p>
             \(form(field))
             \(form(.cancel))
             """
@@ -64,19 +67,20 @@ struct SignUpPage: Page {
     var content: HTML {
         let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
         let fields: HTML = """
-            <label for="new_username">E-mail address</label>
+            <label for="new_username">\(HTML(saying: "E-mail address"))</label>
             <input id="new_username" name="new_username" type="text" inputmode="email" autocomplete="username" \
             autocapitalize="none" spellcheck="false" required placeholder="casey@customer.example"\(wrong)>
-            <label for="display_name">Display name</label>
+            <label for="display_name">\(HTML(saying: "Display name"))</label>
             <input id="display_name" name="display_name" type="text" autocomplete="name" maxlength="64" required>
-            <button class="primary wide">Create the account</button>
+            <button class="primary wide">\(HTML(saying: "Create the account"))</button>
             """
         return """
-            <h1>Create an account</h1>
-            <p class="lead">to continue to <strong>\(client.name)</strong></p>
+            <h1>\(HTML(saying: "Create an account"))</h1>
+            <p class="lead">\(HTML(saying: "to continue to <strong>%@</strong>", "\(client.name)"))</p>
             \(notice?.html ?? "")
             \(form(fields))
-            <p class="small">No e-mail is sent. The account\u{2019}s password is <code>demo</code>, like everybody\u{2019}s.</p>
+            <p class="small">\(HTML(
+                saying: "No e-mail is sent. The account’s password is %@, like everybody’s.", .demoPassword))</p>
             \(form(.otherAccount))
             """
     }

@@ -73,7 +73,11 @@ extension Platform {
         do {
             let exchange = try Exchange(request, platform: self)
             do {
-                return try body(exchange)
+                // A form has it in its address.
+                let query = request.head.query.flatMap { try? FormFields(query: $0) } ?? exchange.fields
+                let language = DemoLanguage(
+                    uiLocales: query.text("ui_locales"), acceptLanguage: request.head[.acceptLanguage])
+                return try DemoLanguage.$current.withValue(language) { try body(exchange) }
             } catch let error as PlatformError {
                 return page(ErrorPage(error, exchange.diagnostics))
             }
