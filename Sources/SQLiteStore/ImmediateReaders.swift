@@ -56,7 +56,7 @@ final class ImmediateReaders: Sendable {
         }
     }
 
-    /// Ends the connections. Nobody may be reading.
+    /// Ends the connections; one that is reading now ends with its read.
     func close() {
         state.withLock { state in
             state.isOpen = false

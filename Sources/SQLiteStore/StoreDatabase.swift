@@ -45,8 +45,6 @@ final class StoreDatabase: Sendable {
     /// Runs `body` on the calling thread, where nobody has to wait for it.
     func readNow<Value>(_ body: (SessionQueries) throws -> Value?) -> ImmediateRead<Value> {
         let start = ContinuousClock.now
-        guard (try? enter()) != nil else { return .mustWait }
-        defer { leave() }
         let result = readers.read(body)
         if case .mustWait = result { return result }
         onOperation?(StoreOperation(.read, .success(result), since: start))
@@ -136,6 +134,7 @@ final class StoreDatabase: Sendable {
             return state.isOpen
         }
         guard wasOpen else { return }
+        readers.close()
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
                 if state.running > 0 { state.whenIdle = continuation }
@@ -145,7 +144,6 @@ final class StoreDatabase: Sendable {
         }
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                self.readers.close()
                 // GRDB closes the writer before its readers, which could not merge the log.
                 _ = try? self.pool.writeWithoutTransaction { db in try db.checkpoint(.passive) }
                 // It fails only while statements run, and none do.
