@@ -7,7 +7,6 @@ import Logging
 import OpenIDConnect
 import SQLiteStore
 import SessionStore
-import Synchronization
 
 /// This version, as `companion --version` and the `User-Agent` say it.
 public let companionVersion = "0.1.0"
@@ -22,7 +21,7 @@ public final class CompanionServer: Sendable {
     private let workers: WorkerGroup
     private let isShared: Bool
     private let pages: Pages
-    private let isStopped = Atomic(false)
+    private let compression = AssetCompression()
     let memory: SessionMemory
 
     /// Opens the store and loads the pages; nothing is served yet.
@@ -158,19 +157,11 @@ public final class CompanionServer: Sendable {
         do {
             let port = try await server.start(inheriting: sockets)
             lag.start(on: workers)
-            compressAssets()
+            compression.start(pages)
             return port
         } catch {
             await monitoringServer?.stop(grace: .zero)
             throw error
-        }
-    }
-
-    /// On a thread of its own, which gives way to everything else. Assets are served as they are until then.
-    private func compressAssets() {
-        Thread.detachNewThread { [self] in
-            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
-            pages.compress { !isStopped.load(ordering: .relaxed) }
         }
     }
 
@@ -180,7 +171,7 @@ public final class CompanionServer: Sendable {
     ///   - grace: how long what is under way may take.
     ///   - idleGrace: how long idle connections stay open for a request that is on its way.
     public func stop(grace: Duration = .seconds(10), idleGrace: Duration = .zero) async {
-        isStopped.store(true, ordering: .relaxed)
+        compression.stop()
         lag.stop()
         await server.stop(grace: grace, idleGrace: idleGrace)
         await monitoringServer?.stop(grace: .zero)
