@@ -1,13 +1,14 @@
 // The claims of a token as a table: name, value, and what the well-known ones mean. Where it is narrow they stand below each
 // other; the roles are spelled out because some browsers take them from a table that is not laid out as one.
 
-import { element } from "./element.js";
+import { base } from "./base.js";
+import { element, loadStyle } from "./element.js";
 import { language, loadTexts, t } from "./strings.js";
 
 const times = new Set(["auth_time", "exp", "iat", "nbf"]);
 
-/** To be called before the first table. */
-export const loadClaimTexts = () => Promise.all([loadTexts("claim"), loadTexts("claims")]);
+/** Loads what a table needs; to be called before the first one. */
+export const loadClaims = () => Promise.all([loadTexts("claim"), loadTexts("claims"), loadStyle(`${base}/assets/claims.css`)]);
 
 /** A claim's value, with the date of those that are times. */
 export function readable(name, value) {

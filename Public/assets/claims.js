@@ -1,17 +1,15 @@
 // The claims of the account's ID token, with what the well-known ones mean.
 
 import { app, get } from "./api.js";
-import { base } from "./base.js";
-import { claimsTable, loadClaimTexts } from "./claims-table.js";
+import { claimsTable, loadClaims } from "./claims-table.js";
 import { element } from "./element.js";
-import { loadStyle } from "./panel.js";
 import { t } from "./strings.js";
 
 const place = element("div", "claims-place");
 
 /** Makes the panel's content. */
 export async function fill(box) {
-  await Promise.all([loadClaimTexts(), loadStyle(`${base}/assets/claims.css`)]);
+  await loadClaims();
   box.append(place);
 }
 

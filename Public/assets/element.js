@@ -7,3 +7,13 @@ export function element(name, className = "", ...content) {
   made.append(...content);
   return made;
 }
+
+const styles = {};
+
+/** Loads a style that few people need, when it is first needed. */
+export function loadStyle(href) {
+  styles[href] ??= new Promise((resolve) => {
+    document.head.append(Object.assign(element("link"), { rel: "stylesheet", href, onload: resolve, onerror: resolve }));
+  });
+  return styles[href];
+}

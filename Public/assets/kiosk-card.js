@@ -5,6 +5,8 @@ import { base } from "./base.js";
 import { element } from "./element.js";
 import { language, t } from "./strings.js";
 
+export { getMe } from "./application-api.js";
+
 const badge = document.getElementById("badge");
 const hello = document.getElementById("hello");
 

@@ -1,8 +1,6 @@
 // The demo kiosk: people walk up, sign in, see their card, sign out or walk away. Nobody leaves anything to the next.
 
 import { app, get, post } from "./api.js";
-import { getMe } from "./application-api.js";
-import { clearCard, showCard, showPhoto } from "./kiosk-card.js";
 import { button, say, show, showMessage, stopGoingBack } from "./kiosk-screen.js";
 import { takeKiosk } from "./kiosk-tab.js";
 import { forgetTouch, startWatching, stopWatching } from "./kiosk-watch.js";
@@ -10,6 +8,9 @@ import { leave, leaveForSignOut, loadApplications, onForeground, signInAddress, 
 import { t } from "./strings.js";
 
 const trouble = document.getElementById("trouble");
+
+/** What shows a card; loaded with the first one. */
+let card = null;
 
 /** A sign-out that the server has not heard of yet; kept over a reload. */
 const unfinishedKey = "kiosk:sign-out";
@@ -63,7 +64,10 @@ async function open(failedWith = null) {
     if (mine !== state) return;
     Object.assign(state, { application: own, device });
     if (own && own.kind !== "workforce") document.getElementById("lead").textContent = t("kiosk.attract_lead_other");
-    if (account) return welcome(account);
+    if (account) {
+      card ??= await import("./kiosk-card.js");
+      return mine === state && welcome(account);
+    }
   } catch (failure) {
     if (mine === state) showDown(failure);
     return;
@@ -79,7 +83,7 @@ function wipe() {
   clearTimeout(state.retry);
   stopGoingBack();
   stopWatching();
-  clearCard();
+  card?.clearCard();
   hideTrouble();
 }
 
@@ -165,7 +169,7 @@ function showOutcome(message) {
 function welcome(account) {
   const { countdown_after_seconds: askAfter, idle_seconds: endAfter } = state.device.kiosk;
   const mine = enter("card", { account, isCutOff: false });
-  showCard(account, null);
+  card.showCard(account, null);
   document.getElementById("left-alone").textContent = t("kiosk.left_alone", { seconds: endAfter });
   show("card", t("kiosk.card_title"));
   startWatching({ askAfter: askAfter * 1000, endAfter: Math.max(endAfter * 1000 - ahead, askAfter * 1000 + 500), onUse: tellServer, onEnd: signOut });
@@ -177,10 +181,10 @@ async function showProfile() {
   const mine = state;
   mine.isCutOff = false;
   hideTrouble();
-  if (mine.application?.kind === "workforce") showPhoto(() => mine === state);
+  if (mine.application?.kind === "workforce") card.showPhoto(() => mine === state);
   try {
-    const me = await getMe();
-    if (mine === state) showCard(mine.account, me);
+    const me = await card.getMe();
+    if (mine === state) card.showCard(mine.account, me);
   } catch (failure) {
     // An API of another kind has no profile to show.
     if (mine === state && failure.code !== "not_json") showProfileFailure(failure);

@@ -1,9 +1,8 @@
-// The pages with one message, for errors and for who is signed out: the demo note, and on a shared device the way back to its
-// kiosk, which nobody has to press.
+// The pages with one message, for errors and for those who are signed out: on a shared device the way back to its kiosk, which
+// nobody has to press.
 
 import { get } from "./api.js";
 import { base } from "./base.js";
-import { showDemoNote } from "./demo.js";
 import { t } from "./strings.js";
 
 const back = document.getElementById("back");
@@ -35,8 +34,7 @@ async function start() {
     // A kiosk must not stay here because the server was away for a moment.
     return setTimeout(start, 5000);
   }
-  const { apps, demo, mode } = answer;
-  if (demo) showDemoNote();
+  const { apps, mode } = answer;
   const kiosk = mode === "shared" && apps.find(({ page }) => page === "kiosk");
   if (kiosk) goBackTo(kiosk, Date.now() + Number(text.dataset.seconds) * 1000);
 }

@@ -1,7 +1,7 @@
 // The folded panels beside an application's screen: what just happened, sign-in options, claims.
 
 import { base } from "./base.js";
-import { element } from "./element.js";
+import { element, loadStyle } from "./element.js";
 import { t } from "./strings.js";
 
 const panels = document.getElementById("panels");
@@ -9,17 +9,6 @@ const panels = document.getElementById("panels");
 /** Which panels this tab has open on this page, so that they still are when it comes back from the provider's pages. */
 const kept = `panels:${location.pathname}`;
 const opened = new Set(JSON.parse(sessionStorage.getItem(kept) ?? "[]"));
-
-const styles = {};
-/** Loads a style of what is in the panels, when it is first needed. */
-export function loadStyle(href) {
-  styles[href] ??= new Promise((resolve) => {
-    const link = element("link");
-    Object.assign(link, { rel: "stylesheet", href, onload: resolve, onerror: resolve });
-    document.head.append(link);
-  });
-  return styles[href];
-}
 
 /**
  * Adds a folded panel with this title; returns the panel, the box for its content, and `update`.

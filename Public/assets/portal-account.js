@@ -1,7 +1,7 @@
 // Who is signed in to the chosen application: the account, the ID token's claims explained, signing out.
 
 import { get, post } from "./api.js";
-import { claimsTable, loadClaimTexts } from "./claims-table.js";
+import { claimsTable, loadClaims } from "./claims-table.js";
 import { element } from "./element.js";
 import { forgetPerson } from "./portal-form.js";
 import { copyJSON } from "./portal-json.js";
@@ -13,7 +13,7 @@ const claimsWithCopy = (claims) => element("div", "", claimsTable(claims), eleme
 
 export async function view({ application, account, mode, reload }) {
   const { id } = application;
-  await loadClaimTexts();
+  await loadClaims();
   const box = statusBox();
   const signOut = (label, browser) => button(label, (pressed) => run(pressed, box, async () => {
     const { redirect } = await post(`/auth/${id}/sign-out`, { browser });

@@ -1,7 +1,7 @@
 // The team portal: loads the applications, shows the chosen one's account and the view of the chosen tab.
 
 import { Failure, get } from "./api.js";
-import { showDemoNote } from "./demo.js";
+import { showDemoAccount } from "./demo.js";
 import { element } from "./element.js";
 import { chosen, keep, kept, startForm } from "./portal-form.js";
 import { announce, button, explained, run } from "./portal-parts.js";
@@ -23,12 +23,12 @@ const panelOf = (name) => document.getElementById(name);
 const tabOf = (name) => document.getElementById(`tab-${name}`);
 
 const state = document.getElementById("state");
+const columns = document.getElementById("columns");
 const who = document.getElementById("who");
 const outcome = document.getElementById("outcome");
 
 /** What the views are given. `account` is undefined until the server has said it, null when none is signed in. */
 const context = { apps: [], application: null, account: undefined, mode: null, tokenDisplay: null, openAttempt: null, reload };
-let demo;
 
 // MARK: The view
 
@@ -103,17 +103,12 @@ for (const [index, name] of names.entries()) {
 
 // MARK: The account
 
-/** Who can sign in at the demo tenant depends on the application. */
-function showDemo() {
-  showDemoNote({ ...demo, kind: context.application.kind });
-}
-
 /** Loads the chosen application's account, then the view. With `onlyChanges` nothing happens when it is still the same. */
 async function reload({ onlyChanges = false } = {}) {
   const application = chosen();
   if (context.application !== application) context.account = undefined;
   context.application = application;
-  if (demo) showDemo();
+  showDemoAccount(application.kind);
   document.getElementById("result-title").textContent = application.title;
   if (context.account === undefined) {
     who.className = "who";
@@ -169,11 +164,12 @@ async function start() {
     known = await loadApplications();
   } catch (failure) {
     addEventListener("online", start, { once: true });
+    columns.hidden = true;
     return say(failure.message, element("p", "buttons", again(start)));
   }
   const { apps, mode, own, token_display: tokenDisplay } = known;
-  if (known.demo) demo = { controlURL: known.demo_control_url };
-  if (apps.length === 0) return say(t("portal.no_applications"));
+  columns.hidden = apps.length === 0;
+  if (columns.hidden) return say(t("portal.no_applications"));
   Object.assign(context, { apps, mode, tokenDisplay });
   if (own) document.title = `${own.title} · Companion`;
   const asked = query.get("app");
@@ -182,7 +178,8 @@ async function start() {
     outcome.replaceChildren();
     return reload();
   });
-  document.getElementById("columns").hidden = false;
+  columns.hidden = false;
+  delete columns.dataset.loading;
   returnFocus();
   await showReturn();
 }

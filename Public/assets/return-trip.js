@@ -3,11 +3,10 @@
 
 import { app, get } from "./api.js";
 import { base } from "./base.js";
-import { showDemoNote } from "./demo.js";
 
 /** What this tab has left for; nothing about the person. */
 const tripKey = `trip:${app}`;
-/** The element that had the focus, by its id. */
+/** The element that had the focus, by its id, and whether the focus was to be seen. */
 const focusKey = `focus:${app}`;
 /** The state that the provider returns when it has done its part of a sign-out. */
 const signOutKey = "sign-out";
@@ -32,7 +31,6 @@ export async function loadApplications() {
   const known = await get("/api/apps");
   const own = known.apps.find(({ id }) => id === app) ?? null;
   if (own) document.getElementById("title").textContent = own.title;
-  if (known.demo && document.getElementById("demo").hidden) showDemoNote({ kind: own?.kind });
   return { ...known, own };
 }
 
@@ -48,7 +46,8 @@ export const signInAddress = (fields = {}, id = app) => `${base}/auth/${id}/sign
 export function leave(url, { began, replace = false } = {}) {
   if (began) sessionStorage.setItem(tripKey, began);
   // Not every browser gives the focus to a button that is clicked.
-  sessionStorage.setItem(focusKey, (document.querySelector("button[aria-busy]") ?? document.activeElement)?.id ?? "");
+  const pressed = document.querySelector("button[aria-busy]") ?? document.activeElement;
+  sessionStorage.setItem(focusKey, JSON.stringify({ id: pressed?.id, isSeen: pressed?.matches(":focus-visible") }));
   if (replace) location.replace(url);
   else location.assign(url);
   return new Promise(() => {});
@@ -77,8 +76,11 @@ export function takeReturn() {
 
 /** Gives the focus back to the button that began the trip; to the menu where that is folded away. */
 export function returnFocus() {
-  const began = document.getElementById(take(focusKey) ?? "");
-  if (document.activeElement === document.body) (began?.closest("details:not([open])")?.querySelector("summary") ?? began)?.focus();
+  const { id, isSeen } = JSON.parse(take(focusKey) ?? "{}");
+  const began = document.getElementById(id);
+  const place = began?.closest("details:not([open])")?.querySelector("summary") ?? began;
+  // Those who use no keyboard need no ring.
+  if (document.activeElement === document.body) place?.focus({ focusVisible: isSeen });
 }
 
 /** Returns whether the provider has confirmed the sign-out for which this tab has left. */

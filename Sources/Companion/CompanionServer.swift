@@ -62,7 +62,7 @@ public final class CompanionServer: Sendable {
             folder: configuration.publicFolder + "/languages", cookieName: cookie.name + "-language")
         let pages = try Pages(
             folder: configuration.publicFolder, applications: applications, languages: languages,
-            publicURL: configuration.publicURL)
+            publicURL: configuration.publicURL, content: FixedContent(configuration: configuration))
         self.pages = pages
         isShared = configuration.deviceMode == .shared
 
@@ -106,7 +106,7 @@ public final class CompanionServer: Sendable {
                     configuration: configuration, store: store, providers: providers, admission: admission,
                     journal: journal),
                 store: store, formPosts: FormPostCallbacks(now: now, randomBytes: randomBytes), cookie: cookie,
-                publicURL: configuration.publicURL),
+                publicURL: configuration.publicURL, languages: languages),
             signOut: SignOutEndpoints(
                 flow: signOut,
                 channels: ChannelLogout(

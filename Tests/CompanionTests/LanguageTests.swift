@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import HTTPTypes
+import OpenIDConnect
 import Synchronization
 import Testing
 
@@ -130,6 +131,12 @@ import Testing
             used.formUnion(text.matches(of: pattern).map { String($0.output.1) })
             prefixes.formUnion(text.matches(of: /\bt\(`([a-z_.]+\.)\$\{/).map { String($0.output.1) })
         }
+        // The server fills in what pages say of the configuration.
+        let source = try String(
+            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appendingPathComponent("../../Sources/Companion/Pipeline/FixedContent.swift"), encoding: .utf8)
+        used.formUnion(source.matches(of: /(?:\btext\(|\.page\[)"([a-z_]+\.[a-z0-9_.]+)"/).map { String($0.output.1) })
+        prefixes.formUnion(source.matches(of: /(?:\btext\(|\.page\[)"([a-z_.]+\.)\\\(/).map { String($0.output.1) })
         #expect(used.subtracting(keys).sorted() == [], "used and not there")
         let unused = keys.subtracting(used).filter { key in !prefixes.contains { key.hasPrefix($0) } }
         #expect(unused.sorted() == [], "there and not used")

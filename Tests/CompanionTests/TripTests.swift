@@ -30,6 +30,19 @@ import Testing
         }
     }
 
+    @Test func `a browser that goes there again and again is sent back to the page, with how long to wait`()
+        async throws
+    {
+        try await Self.run { _, visitor in
+            for _ in 0..<3 { _ = try await visitor.get(Self.automatic) }
+            let answer = try await visitor.send(
+                .get, Self.automatic, headers: [.secFetchMode: "navigate", .accept: "text/html"])
+            let location = try #require(answer.location)
+            #expect(location.hasPrefix("/ios?sign_in_error=sign_in_loop&"))
+            #expect(location.firstMatch(of: /&retry_after=\d+$/) != nil, "\(location)")
+        }
+    }
+
     @Test func `what a person presses is no loop, however often`() async throws {
         try await Self.run { (_, visitor) async throws in
             for _ in 0..<10 { #expect(try await visitor.get("/auth/ios/sign-in").status == 302) }

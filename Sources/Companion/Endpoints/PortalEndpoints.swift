@@ -61,7 +61,8 @@ struct PortalEndpoints: Sendable {
             ApplicationsHealth(
                 apps: reports.map { report in
                     ApplicationsHealth.Entry(
-                        id: report.application.id, title: report.application.title, authority: report.authority,
+                        id: report.application.id, title: report.application.title(in: language),
+                        authority: report.authority,
                         ok: report.isHealthy,
                         checks: report.findings.map {
                             ApplicationsHealth.Entry.Check(

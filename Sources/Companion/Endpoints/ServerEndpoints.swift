@@ -9,7 +9,8 @@ struct ServerEndpoints: Sendable {
     private let sessions: SessionLookup
     private let languages: Languages
     private let cookie: SessionCookie
-    private let applicationsOfNobody: PreparedResponse
+    /// By language.
+    private let applicationsOfNobody: [PreparedResponse]
     /// How the device is used.
     let device: PreparedResponse
     /// The process runs.
@@ -20,25 +21,32 @@ struct ServerEndpoints: Sendable {
         self.sessions = sessions
         self.languages = languages
         self.cookie = cookie
-        applicationsOfNobody = .json(ServerEndpoints.applications(configuration, nil))
+        applicationsOfNobody = languages.all.map {
+            .json(ServerEndpoints.applications(configuration, nil, in: $0))
+        }
         device = .json(ServerEndpoints.device(configuration))
     }
 
-    /// The applications, when memory knows who is signed in to each.
+    /// The applications, when memory knows who is signed in to each. A session keeps one answer, which is the English one.
     func prepared(_ call: Call) -> PreparedResponse? {
-        guard let id = call.cookie else { return applicationsOfNobody }
+        let language = languages.language(of: call.request.head)
+        guard let id = call.cookie else { return applicationsOfNobody[language.index] }
+        guard language.index == languages.source.index else { return nil }
         return sessions.cached(id).map { session, answers in
-            answers.answer(at: call.match) { .json(ServerEndpoints.applications(configuration, session)) }
+            answers.answer(at: call.match) { .json(ServerEndpoints.applications(configuration, session, in: language)) }
         }
     }
 
-    func applications(_ session: Session?) -> Response {
-        .json(ServerEndpoints.applications(configuration, session))
+    func applications(_ call: Call, _ session: Session?) -> Response {
+        let language = languages.language(of: call.request.head)
+        return .json(ServerEndpoints.applications(configuration, session, in: language))
     }
 
-    private static func applications(_ configuration: CompanionConfiguration, _ session: Session?) -> JSONValue {
+    private static func applications(
+        _ configuration: CompanionConfiguration, _ session: Session?, in language: Language
+    ) -> JSONValue {
         var answer: [String: JSONValue] = [
-            "apps": .array(configuration.applications.map { entry($0, session) }),
+            "apps": .array(configuration.applications.map { entry($0, session, in: language) }),
             "demo": .bool(configuration.demoControlURL != nil), "mode": .string(configuration.deviceMode.rawValue),
             "token_display": .string(configuration.tokenDisplay.rawValue),
         ]
@@ -46,9 +54,9 @@ struct ServerEndpoints: Sendable {
         return .object(answer)
     }
 
-    private static func entry(_ application: Application, _ session: Session?) -> JSONValue {
+    private static func entry(_ application: Application, _ session: Session?, in language: Language) -> JSONValue {
         var entry: [String: JSONValue] = [
-            "id": .string(application.id), "title": .string(application.title),
+            "id": .string(application.id), "title": .string(application.title(in: language)),
             "page": .string(application.page.rawValue), "kind": .string(application.kind.rawValue),
             "authority": .string(application.authority.description),
             "scopes": .array(application.registration.scopes.map(JSONValue.string)),

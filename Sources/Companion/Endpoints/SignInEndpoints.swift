@@ -11,15 +11,18 @@ struct SignInEndpoints: Sendable {
     let formPosts: FormPostCallbacks
     let cookie: SessionCookie
     let publicURL: PublicURL
+    let languages: Languages
 
     func begin(_ call: Call, _ application: Application) async throws -> Response {
         let head = call.request.head
-        let options = try SignInOptions(
+        var options = try SignInOptions(
             query: head.query, application: application, publicURL: publicURL,
             isCrossSite: head[.secFetchSite] == "cross-site")
+        // What the browser asks for, the provider hears from it.
+        if let chosen = languages.chosen(by: head) { options.extraParameters.append(("ui_locales", chosen.tag)) }
         do {
             return redirect(call, to: try await flow.begin(application, options, cookie: call.cookie))
-        } catch let problem as Problem {
+        } catch let problem as Problem where problem.code != .signInLoop || head[.secFetchMode] != "navigate" {
             throw problem
         } catch {
             // The page that the person came from can say it better than an error page, and stays where it was.
@@ -77,9 +80,10 @@ struct SignInEndpoints: Sendable {
         }
     }
 
-    /// The page that began a sign-in, with the stable code of what went wrong and nothing else.
+    /// The page that began a sign-in, with the stable code of what went wrong, how many seconds to wait, and nothing else.
     private func failurePath(_ path: String, _ problem: Problem) -> String {
         let id = problem.correlationID.map { "&correlation_id=" + $0 } ?? ""
-        return path + (path.contains("?") ? "&" : "?") + "sign_in_error=" + problem.code.rawValue + id
+        let wait = problem.retryAfter.map { "&retry_after=\($0)" } ?? ""
+        return path + (path.contains("?") ? "&" : "?") + "sign_in_error=" + problem.code.rawValue + id + wait
     }
 }

@@ -44,11 +44,14 @@ struct Languages: Sendable {
 
     /// The language of a request: the person's choice, else what the browser asks for, else English.
     func language(of head: RequestHead) -> Language {
-        let chosen = RequestCookies(head).first(cookieName) { tag in
+        chosen(by: head) ?? head[.acceptLanguage].flatMap(lookup) ?? source
+    }
+
+    /// The person's own choice; nil when there is none.
+    func chosen(by head: RequestHead) -> Language? {
+        RequestCookies(head).first(cookieName) { tag in
             tag.withUnsafeBufferPointer { self[String(decoding: $0, as: UTF8.self)] }
         }
-        if let chosen { return chosen }
-        return head[.acceptLanguage].flatMap(lookup) ?? source
     }
 
     /// RFC 4647 section 3.4: the range of the greatest weight, and of equals the first, that one of the languages serves.

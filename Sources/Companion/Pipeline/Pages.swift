@@ -25,8 +25,12 @@ struct Pages: Sendable {
 
     /// Loads the folder once.
     ///
+    /// - Parameter content: what the pages say of the configuration; nil leaves its places as they are.
     /// - Throws: when the folder or one of its pages cannot be read, or a language lacks a text.
-    init(folder: String, applications: [Application], languages: Languages, publicURL: PublicURL) throws {
+    init(
+        folder: String, applications: [Application], languages: Languages, publicURL: PublicURL,
+        content: FixedContent? = nil
+    ) throws {
         self.publicURL = publicURL
         self.languages = languages
         let files = try StaticFiles(folder: folder, versionedBelow: Pages.assetPrefix)
@@ -36,7 +40,7 @@ struct Pages: Sendable {
             guard let asset = files["/\(name).html"] else { throw MissingPage(page: name, folder: folder) }
             return files.rewritten(String(decoding: asset.body, as: UTF8.self))
         }
-        func page(_ name: String) throws -> Page {
+        func page(_ name: String, for application: Application? = nil) throws -> Page {
             let template = try PageTemplate(file: "\(name).html", html: html(name)) { try html("parts/\($0)") }
             // A kiosk's page is not brought back by the browser as somebody left it.
             let cacheControl = name == Application.Page.kiosk.rawValue ? "no-store" : "no-cache"
@@ -44,16 +48,21 @@ struct Pages: Sendable {
                 assets: try languages.all.map { language in
                     try template.check(language)
                     return LazyAsset {
-                        Asset(
-                            body: Array(template.checkedHTML(in: language, below: publicURL.prefix).utf8),
+                        let html = template.checkedHTML(in: language, below: publicURL.prefix)
+                        return Asset(
+                            body: Array((content?.filling(html, in: language, for: application) ?? html).utf8),
                             contentType: Pages.htmlType, cacheControl: cacheControl, fields: Pages.fields(language))
                     }
                 })
         }
-        let names =
-            [("/", "index"), ("/auth/signed-out", "signed-out")] + applications.map { ("/\($0.id)", $0.page.rawValue) }
-        let made = try Dictionary(uniqueKeysWithValues: Set(names.map(\.1)).map { ($0, try page($0)) })
-        pages = Dictionary(names.compactMap { path, name in made[name].map { (path, $0) } }) { first, _ in first }
+        // Applications with the same page at the same kind of platform share it.
+        func look(_ application: Application) -> String { "\(application.page) \(application.kind)" }
+        let made = try Dictionary(applications.map { (look($0), $0) }) { first, _ in first }
+            .mapValues { try page($0.page.rawValue, for: $0) }
+        pages = try Dictionary(
+            [("/", page("index")), ("/auth/signed-out", page("signed-out"))]
+                + applications.compactMap { application in made[look(application)].map { ("/\(application.id)", $0) } }
+        ) { first, _ in first }
         error = try page("error")
     }
 

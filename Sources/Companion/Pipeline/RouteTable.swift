@@ -47,7 +47,7 @@ extension Route {
         Route("/api/language", .ourPages, .post(.call { try $0.server.chooseLanguage($1) })),
         Route(
             "/api/apps", .ourPages,
-            .read(.session { $0.server.applications($2) }, unless: { $0.server.prepared($1) })),
+            .read(.session { $0.server.applications($1, $2) }, unless: { $0.server.prepared($1) })),
         Route("/api/device", .ourPages, .read(fromMemory: { $0.server.device })),
         Route("/healthz", .anyone, .read(fromMemory: { $0.server.isAlive })),
         Route(

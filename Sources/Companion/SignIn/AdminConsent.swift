@@ -24,6 +24,7 @@ struct AdminConsent: Sendable {
         } catch {
             throw Problem(.badRequest, "“tenant” cannot be used: \(error.reason)")
         }
+        try await providers.client.requireAnswer(of: application.authority)
         let beginning = journal.begin(application, .adminConsent)
         let scopes = application.registration.scopes
         let purpose = AttemptPurpose(

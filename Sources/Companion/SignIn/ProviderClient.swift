@@ -1,14 +1,23 @@
 import HTTPClient
 import OpenIDConnect
+import Synchronization
 
 /// Requests to identity providers: each carries the trace on, is counted, and when it fails says why in the line of the
 /// request that it was made for.
-struct ProviderClient: Sendable {
-    /// How long a person at a kiosk waits for a provider that may not be there.
+final class ProviderClient: Sendable {
+    /// How long a person waits for a provider that may not be there.
     private static let patience: Duration = .seconds(3)
 
-    let client: HTTPClient
-    let metrics: Metrics
+    private let client: HTTPClient
+    private let metrics: Metrics
+    /// When each host answered last.
+    private let answers = Mutex<[String: ContinuousClock.Instant]>([:])
+    private let questions = SingleFlight<String, Void>()
+
+    init(client: HTTPClient, metrics: Metrics) {
+        self.client = client
+        self.metrics = metrics
+    }
 
     /// The provider's answer, whatever its status.
     ///
@@ -22,6 +31,7 @@ struct ProviderClient: Sendable {
             let answer = try await client.send(request, timeout: timeout)
             metrics.provider(host, answer.head, took: start.duration(to: .now))
             RequestContext.current?.note(answer.head, of: .provider)
+            if answer.head.status.kind != .serverError { answers.withLock { $0[host] = .now } }
             return answer
         } catch {
             metrics.provider(host, nil, took: start.duration(to: .now), failure: error.description)
@@ -30,13 +40,20 @@ struct ProviderClient: Sendable {
         }
     }
 
-    /// Asks whether a provider answers right now. What is known of it may be hours old, and a kiosk has no way back from a
-    /// page that does not come.
+    /// Asks whether a provider answers right now. What is known of it may be hours old, and a browser that goes to a page
+    /// which does not come ends on a page of its own, without a way back. Many who ask at once are one question, so that
+    /// nobody can have a provider asked often.
     ///
+    /// - Parameter start: an answer that came later than this is good enough.
     /// - Throws: ``OpenIDError`` `provider_unavailable` when no answer comes, or an error of the provider's.
-    func requireAnswer(of authority: Authority) async throws(OpenIDError) {
-        let answer = try await send(authority.discoveryRequest, timeout: ProviderClient.patience)
-        guard answer.head.status.kind != .serverError else { throw ProviderClient.unreachable }
+    func requireAnswer(of authority: Authority, since start: ContinuousClock.Instant = .now) async throws {
+        let request = authority.discoveryRequest
+        let host = request.head.authority ?? "-"
+        if let last = answers.withLock({ $0[host] }), last >= start { return }
+        try await questions.run(host) {
+            let answer = try await self.send(request, timeout: ProviderClient.patience)
+            guard answer.head.status.kind != .serverError else { throw ProviderClient.unreachable }
+        }
     }
 
     private static var unreachable: OpenIDError {

@@ -73,11 +73,11 @@ final class SignInFlow: Sendable {
     private func leave(
         _ beginning: SignInJournal.Beginning, _ options: SignInOptions, _ session: Session?, cookie: SessionID?
     ) async throws -> Departure {
-        let application = beginning.application
+        let (application, start) = (beginning.application, ContinuousClock.now)
         try await admission.check(options.authority, application)
-        // A kiosk has no way back from a page that does not come.
-        if application.page == .kiosk { try await providers.client.requireAnswer(of: options.authority) }
         let metadata = try await providers.directory.metadata(for: options.authority)
+        // There is no way back from the browser's own page about one that does not come.
+        try await providers.client.requireAnswer(of: options.authority, since: start)
         // Whose profile is edited.
         let subject = options.userFlow == .editProfile ? session?.currentAccount(for: application.id) : nil
         if options.userFlow == .editProfile, subject == nil {

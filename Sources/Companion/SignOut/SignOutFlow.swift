@@ -59,12 +59,10 @@ struct SignOutFlow: Sendable {
         return await providerURL(application, nil, idToken: nil)
     }
 
-    /// Nil when the provider has no such page or, on a shared device, does not answer.
+    /// Nil when the provider has no such page or does not answer.
     private func providerURL(_ application: Application, _ account: Account?, idToken: String?) async -> String? {
         do {
-            if configuration.deviceMode == .shared {
-                try await providers.client.requireAnswer(of: application.authority)
-            }
+            try await providers.client.requireAnswer(of: application.authority)
             let metadata = try await providers.directory.metadata(for: application.authority)
             return logoutURL(application, account, idToken: idToken, metadata: metadata)
         } catch {

@@ -1,5 +1,6 @@
 """What goes wrong on the way, and what the page says then."""
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 from .browser import ADELE
@@ -145,6 +146,70 @@ def provider_down_at_sign_in(browser):
     browser.expect_username("Signed out")
 
 
+@test("a refusal, a pause and a failure of Graph are each explained: what it means, who can fix it, how")
+def graph_explained(browser):
+    browser.sign_in()
+    rows = {
+        403: ("The API refused the call", "Ask an administrator:", "no permission"),
+        429: ("The API asks for a pause", "How to fix it:", "Retry-After"),
+        503: ("The API cannot answer right now", "How to fix it:", "you are still signed in"),
+    }
+    browser.allow("/api/ios/me")
+    for status, (title, who, reason) in rows.items():
+        error = {"status": status, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1}
+        browser.server.control(graph_error=error | ({"headers": {"Retry-After": "2"}} if status == 429 else {}))
+        browser.press("Call Microsoft Graph API")
+        panel = browser.wait(f"the explanation of {status}", lambda: title in (text := browser.one("#problem").text) and text)
+        assert f"HTTP {status}" in panel and who in panel and reason in panel and "Request ID" in panel, panel
+        browser.expect_accessible(f"graph {status}")
+        if status != 429:
+            continue
+        # While the pause lasts the server answers by itself, and says once how long.
+        browser.press("Call Microsoft Graph API")
+        said = browser.wait("the server's own answer", lambda: "(throttled" in (text := browser.log()[-1]) and text)
+        assert len(re.findall(r"Try again in", said)) == 1, said
+        browser.wait("the end of the pause", lambda: "You can try again now." in browser.one("#problem").text)
+
+
+@test("cancelling is no fault: the log has it in its usual colour, and the note is calm")
+def calm_cancel(browser):
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent("cancel")
+    browser.expect_log("Could not acquire token: You cancelled.")
+    assert not browser.all("#log .bad"), "the log is red"
+    browser.one("#problem")
+    colours = browser.driver.execute_script(
+        "const look = (e) => getComputedStyle(e).backgroundColor; return [look(document.getElementById('problem')), look(document.querySelector('.demo-note'))]")
+    assert colours[0] != colours[1], "the note has the colour of a warning"
+    assert not browser.all("#problem button"), "support has nothing to do with it"
+    browser.expect_accessible("cancelled")
+
+
+@test("where nobody answers at the provider's address, every page says so and stays, at sign-in and at sign-out")
+def no_answer(browser):
+    starts = {"/ios": "#call-graph", "/macos": "#call-graph", "/external": "#acquire-interactively", "/b2c": "#authorize", "/portal": "#sign-in"}
+    browser.server.control(provider_down="all")
+    for page, button in starts.items():
+        browser.open(page)
+        browser.settled()
+        browser.one(button).click()
+        browser.wait(f"{page} says why", lambda: "provider_unavailable" in browser.one("body").text)
+        browser.expect_page(page)
+        assert browser.one("a.home").is_displayed(), f"{page} has no way back"
+    browser.server.control(provider_down=None)
+    browser.sign_in()
+    browser.open("/portal")
+    browser.one("#tab-account").click()
+    browser.wait("the account", lambda: ADELE in browser.one("#account").text)
+    browser.server.control(provider_down="all")
+    browser.press("Sign out at the provider too")
+    browser.wait("nobody", lambda: ADELE not in browser.one("#result").text)
+    browser.expect_page("/portal")
+
+
 @test("the page says that our server is gone, and works when it is back")
 def server_gone(browser):
     browser.sign_in()
@@ -247,6 +312,24 @@ def too_many_trips(browser):
     browser.allowed.append(browser.driver.current_url)
     assert not browser.at_tenant(), "the fourth trip by itself was made"
     assert browser.server.counts()["authorize"] == before + 4, "one by the press, three by the page itself"
+
+
+@test("the end of a loop is explained on the application's own page, with a countdown and what to do")
+def loop_notice(browser):
+    browser.open("/external")
+    browser.press("Acquire Token Interactively")
+    browser.choose_account("customer@fabrikam.example")
+    browser.enter_password()
+    browser.expect_log("Access token is ")
+    browser.server.control(missing_scope="api://fabrikam.example/tasks.write")
+    browser.allow("/api/external/me")
+    browser.press("API - Perform GET")
+    panel = browser.wait("the notice", lambda: "kept starting over" in (text := browser.one("#problem").text) and text)
+    browser.expect_page("/external")
+    assert "How to fix it:" in panel and "press the button again" in panel, panel
+    timer = browser.wait("the countdown", lambda: browser.one("#problem [role=timer]").text)
+    assert re.search(r"in \d+ s", timer) and browser.one("#acquire-interactively").is_enabled(), timer
+    browser.expect_accessible("loop")
 
 
 @test("a callback that nobody asked for gets an error page with a way on")

@@ -314,3 +314,33 @@ def confirmed_sign_out(browser):
         browser.open("/auth/signed-out")
         browser.expect_text("#provider", "We could not confirm that you are signed out at the identity provider.")
         browser.expect_accessible("signed out")
+
+
+CLAIMS = """
+const box = document.querySelector(".claims").getBoundingClientRect();
+const lines = (cell) => Math.round(cell.getBoundingClientRect().height / parseFloat(getComputedStyle(cell).lineHeight));
+return [...document.querySelectorAll(".claims tbody tr")].map((row) => {
+  const [name, value, meaning] = row.cells;
+  const edges = [...row.cells].map((cell) => cell.getBoundingClientRect());
+  return [name.textContent, lines(value), edges.every(({ left, right }) => left >= box.left - 1 && right <= Math.min(box.right, innerWidth) + 1),
+    edges.every(({ top }, index) => index === 0 || top >= edges[index - 1].bottom - 1)];
+});
+"""
+
+
+@test("claim, value and meaning stand below each other where there is little room, and nothing of them is cut")
+def narrow_claims(browser):
+    browser.sign_in()
+    browser.press("Claims of the ID token")
+    for width, height in ((1280, 800), (390, 844), (320, 568)):
+        browser.size(width, height)
+        rows = browser.wait("the claims", lambda: browser.driver.execute_script(CLAIMS))
+        for name, lines, fits, stacked in rows:
+            assert fits and stacked, f"{name} at {width}"
+            assert lines <= 2 or name not in ("aud", "oid", "tid"), f"the GUID of {name} takes {lines} lines at {width}"
+    browser.size(1280, 800)
+    browser.open("/portal")
+    browser.wait("the claims side by side", lambda: browser.all(".claims td") and not any(row[3] for row in browser.driver.execute_script(CLAIMS)))
+    browser.size(390, 844)
+    assert all(row[2] and row[3] for row in browser.driver.execute_script(CLAIMS)), "the portal's claims on a phone"
+    browser.expect_accessible("portal claims")

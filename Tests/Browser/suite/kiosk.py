@@ -1,6 +1,7 @@
 """The demo kiosk: people walk up one after the other, and nobody leaves anything to the next."""
 
 import json
+import re
 import time
 import urllib.request
 from contextlib import contextmanager
@@ -252,3 +253,82 @@ def looks(browser):
         for width, height in ((1080, 1920), (1920, 1080), (375, 667)):
             browser.size(width, height)
             browser.shoot(f"kiosk card {width}")
+
+
+@test("after signing out, the page speaks to the visitor, as large as the kiosk's own screens")
+def signed_out(browser):
+    with kiosk(browser):
+        browser.size(1080, 1920)
+        walk_up(browser)
+        browser.press("Sign out")
+        browser.wait("the page", lambda: "/auth/signed-out" in browser.driver.current_url and browser.one("main").text)
+        text = browser.one("main").text
+        assert "Your card is off this screen" in text and "token" not in text and "identity provider" not in text, text
+        size = browser.driver.execute_script("return [parseFloat(getComputedStyle(document.querySelector('main p.for-visitor')).fontSize), document.querySelector('main').offsetWidth]")
+        assert size[0] > 24 and size[1] > 600, size
+        browser.shoot("kiosk signed out 1080")
+        expect_start(browser)
+        browser.size(1280, 800)
+
+
+@test("while it asks who is there, nobody can read the card, and it says how many seconds are left")
+def private_countdown(browser):
+    with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS="60", COMPANION_SESSION_IDLE_MINUTES="60"):
+        walk_up(browser)
+        browser.one("#still-there[open]")
+        assert "blur" in browser.driver.execute_script("return getComputedStyle(document.querySelector('main')).filter"), "the card can be read"
+        said = browser.one("#still-there-text").text
+        assert re.search(r"You'll be signed out in 5\d s", said), said
+        browser.wait("the seconds go by", lambda: browser.one("#still-there-text").text != said)
+        browser.press("I am still here")
+        browser.wait("the card is back", lambda: browser.driver.execute_script("return getComputedStyle(document.querySelector('main')).filter") == "none")
+
+
+@test("a card that loses the network says so, and signing out stays possible; with the network it is well again")
+def offline_card(browser):
+    with kiosk(browser):
+        walk_up(browser)
+        browser.allow("/api/kiosk/account")
+        browser.cdp("Network.enable")
+        browser.cdp("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0, uploadThroughput=0)
+        try:
+            browser.wait("the note", lambda: "no connection" in browser.one("#trouble").text)
+            assert browser.one("#sign-out").is_enabled() and "Adele" in browser.one("#badge").text
+            browser.expect_accessible("kiosk card offline")
+        finally:
+            browser.cdp("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+        browser.wait("the note is gone", lambda: not browser.one("#card").find_elements("css selector", "#trouble:not([hidden])"))
+
+
+@test("where an administrator has to approve, nothing is asked that a visitor cannot do, and the way back comes first")
+def admin_consent(browser):
+    with kiosk(browser):
+        browser.press("Sign in")
+        browser.choose_account("nevena@contoso.example")
+        browser.enter_password()
+        browser.one("button[name=consent][value=cancel]").click()
+        browser.wait("why", lambda: "approve" in browser.one("#message").text)
+        assert "address" not in browser.one("#message").text, browser.one("#message").text
+        labels = [each.text for each in browser.all("#message .actions button")]
+        assert labels == ["Back to the start", "Use another account"], labels
+        browser.expect_accessible("kiosk admin consent")
+        browser.press("Use another account")
+        browser.wait("the provider", browser.at_tenant)
+
+
+@test("people are greeted by their given name, the languages are buttons for fingers, and the photo has soft edges")
+def details(browser):
+    with kiosk(browser):
+        boxes = browser.driver.execute_script("return [...document.querySelectorAll('#language button')].map((e) => [e.lang, e.offsetHeight])")
+        assert [tag for tag, _ in boxes] == ["en", "pt-PT", "pt-BR", "sv", "ja", "zh-Hans"] and all(height >= 48 for _, height in boxes), boxes
+        lock = browser.driver.execute_script(
+            "const [lock, text] = ['.lock', '.lock + span'].map((s) => document.querySelector(s).getBoundingClientRect()); return [text.left - lock.right, Math.abs(text.top - lock.top)]")
+        assert 0 < lock[0] < 40 and lock[1] < 12, f"the lock floats: {lock}"
+        walk_up(browser)
+        browser.expect_text("#hello", "Hello, Adele!")
+        browser.wait("the photo", lambda: browser.all("#badge canvas"))
+        colours = browser.driver.execute_async_script(
+            "const done = arguments[0]; fetch('/api/kiosk/me/photo').then((r) => r.blob()).then(createImageBitmap).then((photo) => {"
+            "const canvas = new OffscreenCanvas(photo.width, photo.height), context = canvas.getContext('2d'); context.drawImage(photo, 0, 0);"
+            "const data = new Uint32Array(context.getImageData(0, 0, photo.width, photo.height).data.buffer); done([photo.width, new Set(data).size]) })")
+        assert colours[0] >= 200 and colours[1] > 10, colours

@@ -76,6 +76,29 @@ def pages(browser, tag, texts):
     browser.expect_accessible(f"{tag} error")
 
 
+@each("{tag} is what titles speak that nobody has configured: cards, pages and portal")
+def titles(browser, tag, texts):
+    keys = ["app_page.ios", "app_page.macos", "app_page.external", "app_page.b2c", "portal_page.title"]
+    browser.open("/")
+    assert [each.text for each in browser.all("#cards h3")] == [texts[key] for key in keys]
+    for path, key in (("/ios", "app_page.ios"), ("/portal", "portal_page.title")):
+        browser.open(path)
+        browser.settled()
+        assert browser.driver.title == f"{texts[key]} · Companion", browser.driver.title
+        assert browser.driver.execute_script("return document.getElementById('title').textContent") == texts[key]
+
+
+RETIRED = ("can mend", "nobody has said", "knows of you", "takes everything of yours", "question which organization", "As the application has it",
+           "As the browser asks", "without a page", "way back", "Not good", "was cancelled", "goes on by itself", "Fold it", "Further scopes", "its scripts",
+           "whoever", "Whoever", "obody is signed in", "obody signed in")
+
+
+@test("the pages have none of the phrases that nobody would say at a counter")
+def words(browser):
+    found = [f"{key}: {text}" for key, text in TEXTS["en"].items() for phrase in RETIRED if phrase in text and not key.startswith("timeline.does")]
+    assert not found, found
+
+
 @test("the language menu changes the language of all pages, and goes back to the browser's")
 def menu(browser):
     browser.open("/")
@@ -115,3 +138,32 @@ def kiosk(browser):
         browser.one("#sign-out").click()
         browser.wait("the start in the browser's language", lambda: browser.one("#attract h1").text == TEXTS["en"]["kiosk_page.attract_title"])
         ask_for(browser, None)
+
+
+@each("{tag} is what the demo tenant speaks: by the browser, and by the choice in our menu")
+def tenant(browser, tag, texts):
+    def expect_tenant():
+        browser.one("button[name=username]")
+        assert browser.driver.execute_script("return document.documentElement.lang") == tag
+        if tag != "en":
+            assert "Pick an account" not in browser.one("main").text, browser.one("main").text
+    browser.open("/ios")
+    browser.settled()
+    browser.press("Call Microsoft Graph API")
+    expect_tenant()
+    browser.expect_at_tenant_accessible(f"{tag} tenant picker")
+    browser.choose_account()
+    browser.one("input[name=password]")
+    assert browser.driver.execute_script("return document.documentElement.lang") == tag
+    # Now the browser asks for English, and the person has chosen.
+    ask_for(browser, "en")
+    browser.cdp("Network.clearBrowserCookies")
+    browser.open("/")
+    browser.wait("the menu", lambda: browser.all("#language select"))
+    if tag != "en":
+        Select(browser.one("#language select")).select_by_value(tag)
+        browser.wait("the language", lambda: browser.driver.execute_script("return document.documentElement.lang") == tag)
+    browser.open("/ios")
+    browser.settled()
+    browser.press("Call Microsoft Graph API")
+    expect_tenant()

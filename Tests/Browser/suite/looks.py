@@ -147,3 +147,154 @@ def zoom(browser):
                 "const r = arguments[0].getBoundingClientRect(); return !arguments[0].contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2))", element)
             assert not covered, f"{selector} is covered at 200 %"
         assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"/{app} scrolls sideways"
+
+
+SHIFT = """
+const done = arguments[0];
+let sum = 0;
+new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) sum += value;
+}).observe({ type: "layout-shift", buffered: true });
+setTimeout(() => done(sum), 200);
+"""
+
+
+@test("no page moves while it loads: the layout shift is below 0.1 on phone, tablet and desktop")
+def layout_shift(browser):
+    for width, height in ((390, 844), (820, 1180), (1280, 800)):
+        browser.size(width, height)
+        for path in ("/", "/ios", "/macos", "/external", "/b2c", "/portal", "/auth/signed-out"):
+            browser.open(path)
+            browser.settled()
+            shift = browser.driver.execute_async_script(SHIFT)
+            assert shift < 0.1, f"{path} at {width}: {shift:.3f}"
+
+
+@test("home has its cards, the device mode and the demo's note before any script has run")
+def without_script(browser):
+    browser.cdp("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open("/")
+        titles = [each.text for each in browser.all("#cards h3")]
+        assert titles == ["iOS tutorial", "macOS tutorial", "External tenant tutorial", "Azure AD B2C tutorial", "Test portal"], titles
+        assert ADELE in browser.one("#demo").text and browser.one("#mode").text == "Private"
+    finally:
+        browser.cdp("Emulation.setScriptExecutionDisabled", value=False)
+
+
+@test("the panels scroll with the page: none is cut or a scroller of its own, and both sides of the screen are used")
+def panels(browser):
+    browser.sign_in()
+    for panel in ("timeline", "options", "claims"):
+        browser.one(f"#{panel} summary").click()
+    browser.wait("the timeline", lambda: browser.all("#timeline .step"))
+    browser.wait("the claims", lambda: browser.all("#claims td"))
+    for width, height in ((1280, 800), (390, 844)):
+        browser.size(width, height)
+        browser.shoot(f"panels {width}")
+        cut = browser.driver.execute_script(
+            "return [...document.querySelectorAll('.panels, .panel, .panel-box, .stage')].filter((e) => getComputedStyle(e).display !== 'contents'"
+            " && (e.scrollHeight > e.clientHeight + 1 || e.getBoundingClientRect().bottom > document.documentElement.scrollHeight + 1)).map((e) => e.id || e.className)")
+        assert not cut, f"cut at {width}: {cut}"
+    browser.size(1280, 800)
+    found = rectangles(browser, "body", ".screen", "#timeline", "#options")
+    assert found["#options"][0] + found["#options"][2] < found[".screen"][0], "nothing stands to the left of the screen"
+    assert found["#timeline"][0] > found[".screen"][0] + found[".screen"][2], "nothing stands to the right of the screen"
+    browser.driver.execute_script("scrollTo(0, 600)")
+    assert browser.driver.execute_script("return document.querySelector('.screen').getBoundingClientRect().top >= 0"), "the screen scrolls away"
+
+
+@test("after a sign-in the focus is back on the button that began it")
+def focus(browser):
+    def focused():
+        return browser.driver.switch_to.active_element.get_attribute("id")
+    browser.sign_in()
+    assert focused() == "call-graph", focused()
+    browser.press("Accounts")
+    browser.press("Add an account")
+    browser.choose_account("megan@contoso.example")
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph("megan@contoso.example")
+    assert browser.driver.execute_script("return document.activeElement.matches('#accounts summary')"), "not the menu that it began in"
+    browser.open("/portal")
+    browser.one("#columns")
+    browser.one("#sign-in").click()
+    browser.choose_account()
+    browser.expect_page("/portal")
+    browser.one("#columns")
+    browser.wait("the focus", lambda: focused() == "sign-in")
+
+
+@test("the demo tenant's control page leads back to Companion, and not to itself")
+def control(browser):
+    browser.driver.get(browser.server.tenant + "/control")
+    links = [link.get_attribute("href") for link in browser.all("main a, footer a")]
+    assert links and not [link for link in links if link.endswith("/control")], links
+    browser.press("Back to Companion")
+    browser.expect_page("/")
+
+
+TARGETS = """
+const wanted = arguments[0];
+const boxes = [...document.querySelectorAll("button, select, summary, input, textarea, a")].filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.disabled);
+return boxes.flatMap((e) => {
+  // A link within a sentence is as high as its line (WCAG 2.5.8); a card's covers the card; a box has its label's room.
+  if (e.localName === "a" && getComputedStyle(e).display === "inline") return [];
+  const { width, height } = (e.type === "checkbox" && e.closest("label") || e).getBoundingClientRect();
+  return width && (Math.round(width) < wanted || Math.round(height) < wanted) ? [`${e.id || e.className || e.textContent} ${Math.round(width)}x${Math.round(height)}`] : [];
+});
+"""
+
+
+@test("what a finger presses is at least 44 by 44 pixels, and what a mouse presses 24 by 24")
+def targets(browser):
+    browser.sign_in()
+    for width, height, wanted in ((390, 844, 44), (1280, 800, 24)):
+        browser.size(width, height)
+        for path in ("/", "/ios", "/macos", "/external", "/b2c", "/portal", "/auth/signed-out"):
+            browser.open(path)
+            browser.settled()
+            for panel in browser.all(".panel:not([open]) > summary"):
+                browser.driver.execute_script("arguments[0].click()", panel)
+            for name in ("tokens", "attempts") if path == "/portal" else ():
+                browser.one(f"#tab-{name}").click()
+                browser.settled()
+                small = browser.driver.execute_script(TARGETS, wanted)
+                assert not small, f"{path} {name} at {width}: {small}"
+            browser.settled()
+            small = browser.driver.execute_script(TARGETS, wanted)
+            assert not small, f"{path} at {width}: {small}"
+
+
+@test("with forced colours, cards, screens and panels keep an edge, and who is signed in keeps its dot")
+def forced_colours(browser):
+    browser.sign_in()
+    edges = {"/": ".card", "/ios": ".screen", "/macos": ".window", "/external": ".panel", "/portal": ".card", "/auth/signed-out": "main"}
+    browser.cdp("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
+    for path, selector in edges.items():
+        browser.open(path)
+        browser.settled()
+        browser.shoot(f"forced colours {path}")
+        width = browser.driver.execute_script("return getComputedStyle(document.querySelector(arguments[0])).borderTopWidth", selector)
+        assert width != "0px", f"{selector} of {path} has no edge"
+        if path in ("/", "/portal"):
+            dots = browser.driver.execute_script(
+                "return [...document.querySelectorAll('.who')].map((e) => getComputedStyle(e, '::before')).map((s) => [s.borderTopWidth, s.backgroundColor])")
+            assert all(edge != "0px" for edge, _ in dots), f"a dot of {path} vanishes: {dots}"
+
+
+@test("on paper stand the log and what just happened, whole, and no scenery")
+def on_paper(browser):
+    browser.sign_in()
+    browser.press("What just happened")
+    browser.wait("the steps", lambda: len(browser.all("#timeline .step")) == 5)
+    browser.cdp("Emulation.setEmulatedMedia", media="print")
+    browser.shoot("print ios")
+    try:
+        look = browser.driver.execute_script(
+            "const log = document.getElementById('log'); return [getComputedStyle(document.body).backgroundImage, log.scrollHeight - log.clientHeight,"
+            "[...document.querySelectorAll('.step')].every((e) => e.getBoundingClientRect().width > 300), document.querySelector('.topbar').checkVisibility()]")
+        assert look == ["none", 0, True, False], look
+    finally:
+        browser.cdp("Emulation.setEmulatedMedia", media="")

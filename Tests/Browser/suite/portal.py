@@ -334,3 +334,59 @@ def looks(browser):
         browser.size(1440, 900)
         browser.shoot(f"portal {name} desktop")
         browser.size(1280, 800)
+
+
+@test("on a phone nothing touches or is cut: the note stands below the way home, and every tab can be seen")
+def phone(browser):
+    browser.size(390, 844)
+    open_portal(browser)
+    browser.settled()
+    found = browser.driver.execute_script(
+        "const box = (s) => document.querySelector(s).getBoundingClientRect(); return [box('h1').top - box('#demo').bottom,"
+        "Math.max(...[...document.querySelectorAll('[role=tab]')].map((e) => e.getBoundingClientRect().right)) - box('#tabs').right]")
+    assert found[0] >= 8 and found[1] <= 0, found
+    browser.shoot("portal phone")
+
+
+@test("of two attempts, what differs comes first, under what they were; the rest is folded, and outcomes are words")
+def comparison(browser):
+    open_portal(browser)
+    sign_in(browser, "ios", ADELE)
+    browser.server.control(authorize_platform_error=50105)
+    choose(browser, "app", "external")
+    browser.one("#sign-in").click()
+    browser.expect_page("/portal")
+    browser.one("#columns")
+    tab(browser, "attempts")
+    browser.wait("both", lambda: len(browser.all("#attempts li.attempt")) == 2)
+    assert "This account may not sign in" in browser.one("#attempts").text, browser.one("#attempts").text
+    for box in browser.all("#attempts input[type=checkbox]"):
+        box.click()
+    browser.press("Compare")
+    rows = browser.wait("the comparison", lambda: browser.all("dialog[open] table")[0].find_elements(By.CSS_SELECTOR, "tbody tr"))
+    assert rows and all("Differs" in row.text for row in rows), [row.text for row in rows]
+    heads = browser.one("dialog[open] thead").text
+    assert "Succeeded" in heads and "iOS tutorial" in heads and "This account may not sign in" in heads, heads
+    assert not browser.one("dialog[open] details").get_attribute("open"), "what is the same is not folded"
+    browser.size(390, 844)
+    browser.shoot("portal comparison phone")
+
+
+@test("health is one line first, then one table for applications that fare alike; one's own session comes first")
+def health_first(browser):
+    with browser.visiting(browser.server.sibling("summary")):
+        for _ in range(2):
+            open_portal(browser)
+            sign_in(browser, "external", CUSTOMER)
+            browser.cdp("Network.clearBrowserCookies")
+            browser.driver.execute_script("sessionStorage.clear()")
+        open_portal(browser)
+        sign_in(browser, "portal", MEGAN)
+        shown = tab(browser, "operator")
+        browser.wait("the sessions", lambda: len(browser.all("#operator li.session")) == 3)
+        first = browser.all("#operator li.session")[0].text
+        assert MEGAN in first and "This session" in first, first
+        browser.press("Check health")
+        browser.wait("the summary", lambda: re.search(r"^(\d+) of \1 good$", shown.text, re.M))
+        tables = browser.all("#operator table")
+        assert len(tables) <= 5 and "iOS tutorial, macOS tutorial, Test portal" in shown.text, shown.text

@@ -1,0 +1,103 @@
+import OpenIDConnect
+
+/// What pages say of the configuration, which does not change while the server runs: the home page's cards and device mode,
+/// and that this is a demo. It is in the page from the first byte, so that nothing moves and no script is needed.
+struct FixedContent: Sendable {
+    private let applications: [Application]
+    private let deviceMode: DeviceMode
+    private let demoControlURL: String?
+    private let publicURL: PublicURL
+
+    init(configuration: CompanionConfiguration) {
+        applications = configuration.applications
+        deviceMode = configuration.deviceMode
+        demoControlURL = configuration.demoControlURL
+        publicURL = configuration.publicURL
+    }
+
+    /// A page with its places `{{applications}}`, `{{mode}}`, `{{mode_means}}` and `{{demo_note}}` filled in.
+    ///
+    /// - Parameter application: the one that the page belongs to; nil for home and messages.
+    func filling(_ html: String, in language: Language, for application: Application?) -> String {
+        let places = [
+            "applications": html.contains("{{applications}}") ? cards(in: language) : "",
+            "mode": PageTemplate.escaped(language.page["home.mode.\(deviceMode.rawValue)"] ?? ""),
+            "mode_means": PageTemplate.escaped(language.page["home.mode_means.\(deviceMode.rawValue)"] ?? ""),
+            "demo_note": demoNote(in: language, for: application, isHome: html.contains("{{applications}}")),
+        ]
+        return places.reduce(html) { html, place in html.replacing("{{\(place.key)}}", with: place.value) }
+    }
+
+    // MARK: The home page
+
+    private func cards(in language: Language) -> String {
+        guard !applications.isEmpty else {
+            return "<p class=\"state\">\(PageTemplate.escaped(language.page["home.none"] ?? ""))</p>"
+        }
+        return "<ul class=\"cards\" id=\"cards\">\n\(applications.map { card($0, in: language) }.joined())</ul>"
+    }
+
+    private func card(_ application: Application, in language: Language) -> String {
+        func text(_ key: String) -> String { PageTemplate.escaped(language.page[key] ?? "") }
+        let kind = language.page["home.kind.\(application.kind.rawValue)"] ?? application.kind.rawValue
+        return """
+            <li class="card" data-app="\(application.id)"><div class="card-head"><span class="card-icon">\
+            <img src="\(publicURL.prefix)/assets/\(application.page.picture).svg" width="44" height="44" alt=""></span>\
+            <div><h3><a href="\(publicURL.pagePath(of: application))">\
+            \(PageTemplate.escaped(application.title(in: language)))</a></h3>\
+            <p class="kind">\(PageTemplate.escaped(kind))</p></div></div>\
+            <p class="purpose">\(text("home.page.\(application.page.rawValue)"))</p>\
+            <p class="authority mono">\(PageTemplate.escaped(application.authority.description))</p>\
+            <p class="foot"><span class="who">&nbsp;</span>\
+            <span class="open" aria-hidden="true">\(text("home.open")) →</span></p></li>
+
+            """
+    }
+
+    // MARK: The demo
+
+    /// The note that says that this is a demo, and who can sign in; empty when it is none. Home and portal lead on to the
+    /// page on which failures can be switched on.
+    private func demoNote(in language: Language, for application: Application?, isHome: Bool) -> String {
+        guard let demoControlURL else { return "" }
+        func text(_ key: String) -> String { PageTemplate.escaped(language.page[key] ?? "") }
+        let accounts = ["external": "customer@fabrikam.example", "b2c": "b2cuser@fabrikamb2c.example"]
+        let usual = "adele@contoso.example"
+        let account = application.flatMap { accounts[$0.kind.rawValue] } ?? usual
+        // The portal's script changes the name with the application that is chosen.
+        let names = accounts.sorted { $0.key < $1.key }.map { " data-\($0.key)=\"\($0.value)\"" }.joined()
+        let note =
+            "<span class=\"tag\">\(text("demo.name"))</span><span class=\"long\">"
+            + text("demo.account").replacing(
+                "&#123;account}", with: "<b id=\"demo-account\" data-usual=\"\(usual)\"\(names)>\(account)</b>")
+            + " </span>" + text("demo.password").replacing("&#123;password}", with: "<b>demo</b>")
+        guard isHome || application?.page == .portal else { return note }
+        return note + " <a href=\"\(PageTemplate.escaped(demoControlURL))\">\(text("demo.control"))</a>"
+    }
+}
+
+extension Application {
+    /// What people see it called: a title that is configured as it is, the page's own one in their language.
+    func title(in language: Language) -> String {
+        title == page.title ? language.page[page.titleKey] ?? title : title
+    }
+}
+
+extension Application.Page {
+    /// The text of the pages with the page's own title.
+    var titleKey: String {
+        switch self {
+        case .ios, .macos, .external, .b2c: "app_page.\(rawValue)"
+        case .portal, .kiosk: "\(rawValue)_page.title"
+        }
+    }
+
+    /// The picture on its card.
+    fileprivate var picture: String {
+        switch self {
+        case .ios, .external, .b2c: "phone"
+        case .macos: "window"
+        case .portal, .kiosk: rawValue
+        }
+    }
+}
