@@ -53,7 +53,8 @@ let package = Package(
                 "EventLoop", "HTTPWire", "WebFormats", "CLinux", "CBrotli", "CZlib", httpTypes, crypto, logging,
             ],
             swiftSettings: settings),
-        .target(name: "HTTPClient", dependencies: ["EventLoop", "CCurl", httpTypes], swiftSettings: settings),
+        .target(
+            name: "HTTPClient", dependencies: ["EventLoop", "HTTPWire", "CCurl", httpTypes], swiftSettings: settings),
 
         // What a relying party knows and keeps.
         .target(name: "Expiring", swiftSettings: settings),

@@ -33,6 +33,10 @@ CURLcode ccurl_get_off_t(CURL *easy, CURLINFO info, curl_off_t *value) {
     return curl_easy_getinfo(easy, info, value);
 }
 
+CURLcode ccurl_get_socket(CURL *easy, CURLINFO info, curl_socket_t *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
 CURLcode ccurl_get_pointer(CURL *easy, CURLINFO info, void **value) { return curl_easy_getinfo(easy, info, value); }
 
 CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {

@@ -1,12 +1,14 @@
 import CCurl
 
-/// One of libcurl's easy handles, used for one transfer after the other. Confined to its worker.
+/// One of libcurl's easy handles, used for one transfer after the other, or for one connection. Confined to its worker.
 ///
 /// What is the same for every transfer is set once; `prepare` sets all that may differ, so that nothing of one
 /// transfer reaches the next.
 final class EasyHandle {
     let raw: UnsafeMutableRawPointer
     private(set) var transfer: Transfer?
+    /// The connection that the handle makes and holds, if it is used for one.
+    weak var connection: DirectConnection?
     private var fields: UnsafeMutablePointer<curl_slist>?
     private let message: UnsafeMutablePointer<CChar>
 
@@ -102,6 +104,27 @@ final class EasyHandle {
             codes.append(ccurl_set_long(raw, CURLOPT_NOBODY, 1))
         }
         return codes.first { $0 != CURLE_OK } ?? CURLE_OK
+    }
+
+    /// Sets what makes a connection and nothing else, within `timeout`; returns the first refusal.
+    func prepareConnection(to origin: String, timeout: Duration) -> CURLcode {
+        let codes = [
+            ccurl_set_string(raw, CURLOPT_URL, origin + "/"),
+            ccurl_set_long(raw, CURLOPT_CONNECT_ONLY, 1),
+            // ALPN offers nothing else.
+            ccurl_set_long(raw, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
+            // Whatever the environment says by now: a proxy would be sent what is for the server.
+            ccurl_set_string(raw, CURLOPT_PROXY, ""),
+            ccurl_set_long(raw, CURLOPT_TIMEOUT_MS, timeout.timeoutMilliseconds),
+        ]
+        return codes.first { $0 != CURLE_OK } ?? CURLE_OK
+    }
+
+    /// The descriptor of the connection that was made.
+    var socket: Int32? {
+        var descriptor = CURL_SOCKET_BAD
+        guard ccurl_get_socket(raw, CURLINFO_ACTIVESOCKET, &descriptor) == CURLE_OK else { return nil }
+        return descriptor == CURL_SOCKET_BAD ? nil : descriptor
     }
 
     /// Drops what belongs to the transfer, secrets among it.

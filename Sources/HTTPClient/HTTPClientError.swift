@@ -68,7 +68,7 @@ extension HTTPClientError {
                 kind: errno == ECONNREFUSED ? .connectionRefused : .connectionFailed,
                 reason: "\(authority): \(text)")
         case CURLE_OPERATION_TIMEDOUT:
-            self.init(kind: .timedOut, reason: "\(authority): \(handle.stage) took too long")
+            self = .timedOut(handle.stage, authority)
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
             CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CRL_BADFILE,
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
@@ -76,24 +76,39 @@ extension HTTPClientError {
             CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
             self.init(kind: .tls, reason: "\(authority): \(handle.errorMessage ?? Self.text(code))")
         case CURLE_WRITE_ERROR where transfer.overflow != nil:
-            self.init(
-                kind: .responseTooLarge,
-                reason: "\(authority): the response's \(transfer.overflow ?? "") is larger than its limit")
+            self = .tooLarge(transfer.overflow ?? "", authority)
         case CURLE_RECV_ERROR where handle.proxyRefusal != nil, CURLE_PROXY:
             let status = handle.proxyRefusal.map { " (status \($0))" } ?? ""
             self.init(kind: .connectionFailed, reason: "\(authority): the proxy refused the connection\(status)")
         case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2,
             CURLE_HTTP2_STREAM:
-            self.init(
-                kind: .connectionClosed,
-                reason: "\(authority): the connection ended before the response was complete")
+            self = .connectionEnded(authority)
         case CURLE_URL_MALFORMAT:
             self.init(kind: .invalidRequest, reason: "\(authority): the URL is malformed")
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
-            self.init(kind: .other, reason: "\(authority): the answer is not HTTP")
+            self = .notHTTP(authority)
         default:
             self.init(kind: .other, reason: "\(authority): \(Self.text(code)) (curl \(code.rawValue))")
         }
+    }
+
+    /// `part` is "head" or "body".
+    static func tooLarge(_ part: String, _ authority: String) -> HTTPClientError {
+        HTTPClientError(
+            kind: .responseTooLarge, reason: "\(authority): the response's \(part) is larger than its limit")
+    }
+
+    static func connectionEnded(_ authority: String) -> HTTPClientError {
+        HTTPClientError(
+            kind: .connectionClosed, reason: "\(authority): the connection ended before the response was complete")
+    }
+
+    static func notHTTP(_ authority: String) -> HTTPClientError {
+        HTTPClientError(kind: .other, reason: "\(authority): the answer is not HTTP")
+    }
+
+    static func timedOut(_ stage: String, _ authority: String) -> HTTPClientError {
+        HTTPClientError(kind: .timedOut, reason: "\(authority): \(stage) took too long")
     }
 
     private static func text(_ code: CURLcode) -> String {

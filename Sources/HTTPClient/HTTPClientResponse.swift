@@ -1,10 +1,24 @@
 public import HTTPTypes
+import HTTPWire
 
 /// A whole response.
 public struct HTTPClientResponse: Sendable {
     /// Status and fields. The fields describe `body` as it is here: where libcurl has decoded it, Content-Encoding,
     /// Content-Length and Transfer-Encoding are left out. Trailers are dropped.
-    public var head: HTTPResponse
+    /// It is made anew at each call for the response to a `FrequentRequest`, whose fields are found without it.
+    public var head: HTTPResponse {
+        get {
+            switch storage {
+            case .made(let head): return head
+            case .wire(let wire):
+                var fields = wire.headerFields
+                fields[.transferEncoding] = nil
+                return HTTPResponse(status: wire.status, headerFields: fields)
+            }
+        }
+        set { storage = .made(newValue) }
+    }
+    private var storage: Storage
     /// The body, decoded.
     public var body: [UInt8]
     /// How long the transfer took.
@@ -41,8 +55,43 @@ public struct HTTPClientResponse: Sendable {
 
     /// A response, for instance for a test of what uses one.
     public init(head: HTTPResponse, body: [UInt8], timings: Timings = Timings()) {
-        self.head = head
+        storage = .made(head)
         self.body = body
         self.timings = timings
+    }
+
+    init(_ head: ResponseHead, body: [UInt8], timings: Timings) {
+        storage = .wire(head)
+        self.body = body
+        self.timings = timings
+    }
+
+    private enum Storage: Sendable {
+        case made(HTTPResponse)
+        case wire(ResponseHead)
+    }
+
+    /// The status.
+    public var status: HTTPResponse.Status {
+        switch storage {
+        case .made(let head): head.status
+        case .wire(let head): head.status
+        }
+    }
+
+    /// The value of the field, lines joined by `, `; nil when there is none.
+    public subscript(name: HTTPField.Name) -> String? {
+        switch storage {
+        case .made(let head): head.headerFields[name]
+        case .wire(let head): head[name]
+        }
+    }
+
+    /// The value of each of the field's lines, in order.
+    public func values(for name: HTTPField.Name) -> [String] {
+        switch storage {
+        case .made(let head): head.headerFields[values: name]
+        case .wire(let head): head.values(for: name)
+        }
     }
 }

@@ -11,7 +11,9 @@ final class Multi: @unchecked Sendable {
     private static let maxIdleConnections = 256
 
     let worker: Worker
-    private let configuration: HTTPClient.Configuration
+    let configuration: HTTPClient.Configuration
+    /// The connections on which we speak HTTP ourselves.
+    private lazy var connections = DirectConnections(self)
     private var raw: UnsafeMutableRawPointer?
     private var sockets: [Int32: CurlSocket] = [:]
     private var timer: TimerID?
@@ -36,6 +38,19 @@ final class Multi: @unchecked Sendable {
         guard !closed, !worker.isShutDown else {
             return transfer.finish(.failure(.cancelled("the client has been shut down")))
         }
+        if transfer.direct != nil, connections.start(transfer) { return }
+        startWithLibcurl(transfer)
+    }
+
+    /// Has libcurl do all of `transfer`, in what is left of its time.
+    func startWithLibcurl(_ transfer: Transfer) {
+        if transfer.direct != nil {
+            do throws(HTTPClientError) {
+                try transfer.leaveToLibcurl(timeout: connections.timeLeft(to: transfer))
+            } catch {
+                return transfer.finish(.failure(error))
+            }
+        }
         guard let multi = raw ?? open(), let handle = idle.popLast() ?? EasyHandle(configuration) else {
             return transfer.finish(.failure(.init(kind: .other, reason: "libcurl refused to be set up")))
         }
@@ -52,6 +67,7 @@ final class Multi: @unchecked Sendable {
 
     /// Ends `transfer` if it is under way.
     func cancel(_ transfer: Transfer) {
+        if let connection = transfer.connection { return connection.fail(.cancelled("the task was cancelled")) }
         guard let handle = active[ObjectIdentifier(transfer)] else { return }
         end(handle, .failure(.cancelled("the task was cancelled")))
     }
@@ -60,6 +76,7 @@ final class Multi: @unchecked Sendable {
     func close() {
         guard !closed else { return }
         closed = true
+        connections.close()
         for handle in active.values { end(handle, .failure(.cancelled("the client has been shut down"))) }
         idle = []
         if let raw { curl_multi_cleanup(raw) }
@@ -67,6 +84,18 @@ final class Multi: @unchecked Sendable {
         timer.map { _ = worker.cancelTimer($0) }
         for socket in sockets.values { socket.watch.map { worker.unwatch($0) } }
         sockets = [:]
+    }
+
+    /// Has libcurl make the connection of `handle`; `DirectConnection.connected` hears of it. Returns false when it
+    /// refuses.
+    func connect(_ handle: EasyHandle) -> Bool {
+        guard let multi = raw ?? open() else { return false }
+        return curl_multi_add_handle(multi, handle.raw) == CURLM_OK
+    }
+
+    /// Closes the connection of `handle`, which nobody watches any more.
+    func disconnect(_ handle: EasyHandle) {
+        if let raw { curl_multi_remove_handle(raw, handle.raw) }
     }
 
     private func open() -> UnsafeMutableRawPointer? {
@@ -143,10 +172,10 @@ final class Multi: @unchecked Sendable {
         curl_multi_socket_action(raw, fd, ready, &running)
         var left: Int32 = 0
         while let message = curl_multi_info_read(raw, &left)?.pointee {
-            guard message.msg == CURLMSG_DONE, let handle = EasyHandle.owning(message.easy_handle),
-                let transfer = handle.transfer
-            else { continue }
+            guard message.msg == CURLMSG_DONE, let handle = EasyHandle.owning(message.easy_handle) else { continue }
             let code = message.data.result
+            handle.connection?.connected(code)
+            guard let transfer = handle.transfer else { continue }
             if code == CURLE_OK, let response = transfer.response(timings: handle.timings) {
                 end(handle, .success(response))
             } else {
@@ -178,7 +207,7 @@ private final class CurlSocket: ReadinessHandler {
 }
 
 extension HTTPClientError {
-    fileprivate static func cancelled(_ reason: String) -> HTTPClientError {
+    static func cancelled(_ reason: String) -> HTTPClientError {
         HTTPClientError(kind: .cancelled, reason: reason)
     }
 }

@@ -72,7 +72,7 @@ struct OutgoingRequest: Sendable {
 }
 
 extension HTTPClientError {
-    fileprivate static func invalid(_ reason: String) -> HTTPClientError {
+    static func invalid(_ reason: String) -> HTTPClientError {
         HTTPClientError(kind: .invalidRequest, reason: reason)
     }
 }

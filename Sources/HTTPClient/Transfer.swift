@@ -1,3 +1,4 @@
+import EventLoop
 import HTTPTypes
 import Synchronization
 
@@ -9,14 +10,24 @@ final class Transfer: @unchecked Sendable {
     /// Fields of a response that no honest server exceeds.
     static let maxHeadBytes = 65_536
 
-    let request: OutgoingRequest
-    let timeout: Duration
-    /// Who waits for the end.
-    var continuation: CheckedContinuation<Result<HTTPClientResponse, HTTPClientError>, Never>?
+    typealias Completion = @Sendable (Result<HTTPClientResponse, HTTPClientError>) -> Void
+
+    private(set) var request: OutgoingRequest
+    private(set) var timeout: Duration
+    /// What the request is on a connection of ours; nil when libcurl sends it.
+    private(set) var direct: DirectRequest?
+    /// The connection that it is on, or waits for.
+    var connection: DirectConnection?
+    /// When it has to have ended, once it has begun on a connection of ours.
+    var deadline: MonotonicTime?
+    /// Whether a kept connection had ended before a byte of the response.
+    var isRetried = false
+    /// Called once, at the end.
+    var completion: Completion?
     /// What was too large, "head" or "body".
     private(set) var overflow: String?
 
-    private let maxBodyBytes: Int
+    let maxBodyBytes: Int
     private let cancelled = Atomic<Bool>(false)
     private var headBytes = 0
     private var headIsComplete = false
@@ -24,8 +35,9 @@ final class Transfer: @unchecked Sendable {
     private var fields = HTTPFields()
     private var body: [UInt8] = []
 
-    init(request: OutgoingRequest, timeout: Duration, maxBodyBytes: Int) {
+    init(request: OutgoingRequest, direct: DirectRequest? = nil, timeout: Duration, maxBodyBytes: Int) {
         self.request = request
+        self.direct = direct
         self.timeout = timeout
         self.maxBodyBytes = maxBodyBytes
     }
@@ -36,9 +48,17 @@ final class Transfer: @unchecked Sendable {
 
     /// Ends the transfer for who waits for it; the first end counts.
     func finish(_ result: Result<HTTPClientResponse, HTTPClientError>) {
-        let waiting = continuation
-        continuation = nil
-        waiting?.resume(returning: result)
+        let waiting = completion
+        completion = nil
+        waiting?(result)
+    }
+
+    /// Makes it one that libcurl sends, within `timeout`.
+    func leaveToLibcurl(timeout: Duration) throws(HTTPClientError) {
+        guard let direct else { return }
+        self.timeout = timeout
+        request = try direct.outgoing
+        self.direct = nil
     }
 
     /// The response, once libcurl says that it is complete.

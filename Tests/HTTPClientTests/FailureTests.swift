@@ -30,7 +30,7 @@ struct Failing: Sendable, CustomTestStringConvertible {
     }
 }
 
-private let failing: [Failing] = [
+let failing: [Failing] = [
     Failing(
         "A name that does not resolve", .nameResolution, "no-such-host.invalid:PORT: the name does not resolve",
         host: "no-such-host.invalid"),

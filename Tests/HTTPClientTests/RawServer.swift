@@ -16,6 +16,8 @@ final class RawServer: Sendable {
         case reset([UInt8])
         /// Send this over and over, as fast as it is taken.
         case flood([UInt8])
+        /// Send this byte by byte, one in so long.
+        case trickle([UInt8], every: Duration)
 
         static func text(_ text: String) -> Answer { .bytes(Array(text.utf8)) }
     }
@@ -103,6 +105,7 @@ private final class RawConnection: ReadinessHandler {
     private let answer: @Sendable (String) -> RawServer.Answer
     private var received: [UInt8] = []
     private var flood: [UInt8] = []
+    private var hasEnded = false
     var watch: Watch?
 
     init(fd: Int32, log: RawServer.Log, answer: @escaping @Sendable (String) -> RawServer.Answer) {
@@ -138,6 +141,7 @@ private final class RawConnection: ReadinessHandler {
             var abrupt = linger(l_onoff: 1, l_linger: 0)
             setsockopt(fd, SOL_SOCKET, SO_LINGER, &abrupt, socklen_t(MemoryLayout<linger>.size))
             end(worker)
+        case .trickle(let bytes, let pause): trickle(bytes[...], every: pause, on: worker)
         case .flood(let bytes):
             flood = bytes
             watch.map { _ = worker.update($0, for: [.read, .write]) }
@@ -163,5 +167,13 @@ private final class RawConnection: ReadinessHandler {
         return String(decoding: received[..<whole], as: UTF8.self)
     }
 
-    private func end(_ worker: Worker) { watch.map { worker.unwatchAndClose($0) } }
+    private func trickle(_ bytes: ArraySlice<UInt8>, every pause: Duration, on worker: Worker) {
+        guard !hasEnded, var byte = bytes.first, send(fd, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 else { return }
+        _ = worker.addTimer(after: pause) { [self] in trickle(bytes.dropFirst(), every: pause, on: worker) }
+    }
+
+    private func end(_ worker: Worker) {
+        hasEnded = true
+        watch.map { worker.unwatchAndClose($0) }
+    }
 }

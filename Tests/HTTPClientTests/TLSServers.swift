@@ -101,10 +101,13 @@ final class NginxServer {
                 listen 127.0.0.1:\(port) ssl http2;
                 ssl_certificate \(certificate.file);
                 ssl_certificate_key \(certificate.key);
-                return 200 "$server_protocol on connection $connection";
+                location / { return 200 "$server_protocol on connection $connection"; }
+                location /large { root \(folder); }
             }
         }
         """.write(toFile: "\(folder)/nginx.conf", atomically: false, encoding: .utf8)
+        try String(repeating: "0123456789", count: 50_000).write(
+            toFile: "\(folder)/large", atomically: false, encoding: .utf8)
         process = command("/usr/sbin/nginx", ["-p", folder, "-c", "\(folder)/nginx.conf"])
         try process.run()
         // It writes its process id when it listens.

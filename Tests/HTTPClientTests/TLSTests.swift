@@ -17,20 +17,22 @@ struct TLSTests {
         let failure: String?
     }
 
+    static let certificates = [
+        Row(testDescription: "trusted", name: "DNS:localhost", isExpired: false, isTrusted: true, failure: nil),
+        Row(
+            testDescription: "nobody vouches", name: "DNS:localhost", isExpired: false, isTrusted: false,
+            failure: "SSL certificate problem: self-signed certificate"),
+        Row(
+            testDescription: "another host's", name: "DNS:other.example", isExpired: false, isTrusted: true,
+            failure: "SSL: no alternative certificate subject name matches target host name 'localhost'"),
+        Row(
+            testDescription: "expired", name: "DNS:localhost", isExpired: true, isTrusted: true,
+            failure: "SSL certificate problem: certificate has expired"),
+    ]
+
     @Test(
         "A certificate is accepted when an authority that we trust vouches for this host, now; otherwise it is a TLS failure",
-        arguments: [
-            Row(testDescription: "trusted", name: "DNS:localhost", isExpired: false, isTrusted: true, failure: nil),
-            Row(
-                testDescription: "nobody vouches", name: "DNS:localhost", isExpired: false, isTrusted: false,
-                failure: "SSL certificate problem: self-signed certificate"),
-            Row(
-                testDescription: "another host's", name: "DNS:other.example", isExpired: false, isTrusted: true,
-                failure: "SSL: no alternative certificate subject name matches target host name 'localhost'"),
-            Row(
-                testDescription: "expired", name: "DNS:localhost", isExpired: true, isTrusted: true,
-                failure: "SSL certificate problem: certificate has expired"),
-        ])
+        arguments: certificates)
     func certificate(row: Row) async throws {
         let server = try await OpenSSLServer(subjectAlternativeName: row.name, isExpired: row.isExpired)
         let group = try WorkerGroup(count: 1)
@@ -49,6 +51,56 @@ struct TLSTests {
         await client.shutdown()
         await group.shutdown()
         server.stop()
+    }
+
+    @Test(arguments: certificates)
+    func `a frequent request holds certificates to the same rules`(row: Row) async throws {
+        let server = try await OpenSSLServer(subjectAlternativeName: row.name, isExpired: row.isExpired)
+        let group = try WorkerGroup(count: 1)
+        let client = HTTPClient(
+            workers: group,
+            configuration: .init(certificateAuthorityFile: row.isTrusted ? server.certificate.file : nil))
+        let get = request(server.port, "/?code=SECRET", host: "localhost", scheme: "https")
+        if let failure = row.failure {
+            let error = await client.frequentFailure(get)
+            #expect(error == HTTPClientError(kind: .tls, reason: "localhost:\(server.port): \(failure)"))
+        } else {
+            let response = try await client.send(client.frequent(get))
+            #expect(response.status == .ok)
+            #expect(response.timings.secured > .zero)
+        }
+        await client.shutdown()
+        await group.shutdown()
+        server.stop()
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")))
+    func `frequent requests speak HTTP/1.1 where HTTP/2 is offered, keep their connection, and take large bodies`()
+        async throws
+    {
+        let server = try await NginxServer()
+        let group = try WorkerGroup(count: 1)
+        let client = HTTPClient(
+            workers: group, configuration: .init(certificateAuthorityFile: server.certificate.file))
+        let small = try client.frequent(request(server.port, host: "localhost", scheme: "https"))
+        let large = try client.frequent(request(server.port, "/large", host: "localhost", scheme: "https"))
+        for _ in 0..<20 {
+            let text = try await client.send(small).text
+            #expect(text == "HTTP/1.1 on connection 1")
+            let body = try await client.send(large).body
+            #expect(body == Array(String(repeating: "0123456789", count: 50_000).utf8))
+        }
+        await client.shutdown()
+        await group.shutdown()
+        server.stop()
+    }
+
+    @Test func `TLS spoken to a server that does not is a TLS failure of a frequent request too`() async throws {
+        try await withClient(answer: { _ in ok("") }) { client, server in
+            let error = await client.frequentFailure(request(server.port, scheme: "https"))
+            #expect(error?.kind == .tls)
+            #expect(error?.reason.hasSuffix("wrong version number") == true)
+        }
     }
 
     @Test("TLS spoken to a server that does not is a TLS failure")

@@ -237,7 +237,7 @@ private func refusingProxy() async throws -> (server: RawServer, group: WorkerGr
 }
 
 /// `text` through gzip(1).
-private func gzip(_ text: String) throws -> [UInt8] {
+func gzip(_ text: String) throws -> [UInt8] {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/gzip")
     process.arguments = ["-c"]

@@ -21,6 +21,17 @@ import Testing
         #expect(verdict == item.libcurl ?? item.ours)
     }
 
+    @Test(arguments: cases)
+    func `a frequent request gets our verdict, and libcurl's where we leave it to libcurl`(
+        _ item: CorpusCase
+    ) async throws {
+        let verdict = try await verdict(on: item) { client, request, limit in
+            try await client.send(client.frequent(request), maxResponseBytes: limit)
+        }
+        let isLeft = item.events.contains("failure foldedLine")
+        #expect(verdict == (isLeft ? item.libcurl : nil) ?? item.ours)
+    }
+
     /// The status and the body, or why there are none.
     private func verdict(
         on item: CorpusCase,
