@@ -71,7 +71,7 @@ public final class HTTPClient: Sendable {
 
     /// Prepares a GET or HEAD that is sent again and again with nothing changed but some fields: it is checked and
     /// written once. Such requests have connections of their own, on which this client speaks HTTP/1.1 itself, for about a
-    /// quarter of what a transfer of libcurl's costs. libcurl makes these connections; it verifies certificates as ever.
+    /// third of what a transfer of libcurl's costs. libcurl makes these connections; it verifies certificates as ever.
     ///
     /// It goes libcurl's way all the same where a proxy is configured, when there are too many such connections, and to an
     /// origin whose responses are coded in spite of `Accept-Encoding: identity`, or folded.
