@@ -117,7 +117,7 @@ public final class CompanionServer: Sendable {
                 configuration: configuration, store: store, acquisition: tokens,
                 api: APIProxy(
                     client: client, tokens: tokens, directory: providers.directory, throttle: Throttle(now: now),
-                    timeline: timeline, trips: journal.trips, metrics: metrics, now: now),
+                    reportingTo: (timeline, journal.trips, metrics), now: now),
                 limits: limits, timeline: timeline),
             story: StoryEndpoints(history: journal.history, timeline: timeline, languages: languages),
             portal: PortalEndpoints(

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPClient
 import HTTPServer
 import HTTPTypes
 import HTTPWire
@@ -64,8 +65,7 @@ struct TokenEndpoints: Sendable {
     func me(_ asking: SignedIn) async throws -> Response {
         let start = ContinuousClock.now
         let (answer, tokenTime) = try await api.get(for: asking)
-        var response = try passedOn(
-            answer.head, body: answer.body, types: ["application/json", "application/problem+json"])
+        var response = try passedOn(answer, types: ["application/json", "application/problem+json"])
         let apiTime = start.duration(to: .now) - tokenTime
         response.headerFields[.serverTiming] =
             "token;dur=\(Self.milliseconds(tokenTime)), api;dur=\(Self.milliseconds(apiTime))"
@@ -81,34 +81,34 @@ struct TokenEndpoints: Sendable {
         // Graph alone has a photo below its answer about the person.
         guard asking.application.kind == .workforce else { throw Problem(.notFound, "This account has no photo.") }
         let (answer, _) = try await api.get("/photo/$value", for: asking)
-        guard answer.head.status.kind == .successful else {
-            if answer.head.status == .notFound { throw Problem(.notFound, "This account has no photo.") }
-            return try passedOn(answer.head, body: answer.body, types: ["application/json"])
+        guard answer.status.kind == .successful else {
+            if answer.status == .notFound { throw Problem(.notFound, "This account has no photo.") }
+            return try passedOn(answer, types: ["application/json"])
         }
-        return try passedOn(
-            answer.head, body: answer.body, types: ["image/jpeg", "image/png", "image/gif", "image/webp"])
+        return try passedOn(answer, types: ["image/jpeg", "image/png", "image/gif", "image/webp"])
     }
 
     /// The upstream's status, body and the fields that a client needs; nothing else of its head, least of all cookies.
-    private func passedOn(_ head: HTTPResponse, body: [UInt8], types: Set<String>) throws -> Response {
-        let type = (head.headerFields[.contentType] ?? "").split(separator: ";").first.map { $0.lowercased() } ?? ""
-        guard body.isEmpty || types.contains(type) else {
-            if head.status.kind == .serverError {
+    private func passedOn(_ answer: HTTPClientResponse, types: [String]) throws -> Response {
+        let (status, contentType) = (answer.status, answer[.contentType])
+        let type = contentType?.prefix { $0 != ";" }.lowercased() ?? ""
+        guard answer.body.isEmpty || types.contains(type) else {
+            if status.kind == .serverError {
                 throw Problem(
                     .apiUnavailable,
-                    "The API answered \(head.status.code). Try again in a moment; if it happens again, tell the operator.",
-                    correlationID: head.headerFields[.requestID])
+                    "The API answered \(status.code). Try again in a moment; if it happens again, tell the operator.",
+                    correlationID: answer[.requestID])
             }
             throw Problem(
-                .apiUnavailable, "The API answered \(head.status.code) with content that is not of the expected kind.",
-                correlationID: head.headerFields[.requestID])
+                .apiUnavailable, "The API answered \(status.code) with content that is not of the expected kind.",
+                correlationID: answer[.requestID])
         }
         var fields: HTTPFields = [.cacheControl: "no-store"]
-        if !body.isEmpty { fields[.contentType] = head.headerFields[.contentType] }
-        fields[.requestID] = head.headerFields[.requestID]
-        fields[.clientRequestID] = head.headerFields[.clientRequestID]
-        fields[.retryAfter] = head.headerFields[.retryAfter]
-        return Response(status: head.status, headerFields: fields, body: body)
+        if !answer.body.isEmpty { fields[.contentType] = contentType }
+        fields[.requestID] = answer[.requestID]
+        fields[.clientRequestID] = answer[.clientRequestID]
+        fields[.retryAfter] = answer[.retryAfter]
+        return Response(status: status, headerFields: fields, body: answer.body)
     }
 
     // MARK: Taken apart

@@ -37,9 +37,9 @@ private enum CodePlaces {
 enum APILabels {
     static let results = MetricLabel("status", StatusLabel.values + ["timed_out", "unreachable"])
 
-    static func place(_ result: Result<HTTPResponse, HTTPClientError>) -> Int {
+    static func place(_ result: Result<HTTPResponse.Status, HTTPClientError>) -> Int {
         switch result {
-        case .success(let head): StatusLabel.place(head.status)
+        case .success(let status): StatusLabel.place(status)
         case .failure(let error): StatusLabel.values.count + (error.kind == .timedOut ? 0 : 1)
         }
     }

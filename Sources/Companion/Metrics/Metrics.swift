@@ -70,7 +70,7 @@ final class Metrics: Sendable {
     }
 
     /// One call of an application's API.
-    func api(_ app: String, _ result: Result<HTTPResponse, HTTPClientError>, took duration: Duration) {
+    func api(_ app: String, _ result: Result<HTTPResponse.Status, HTTPClientError>, took duration: Duration) {
         let row = families.apiRequests.row
         families.apiRequests.add(place(app), APILabels.place(result), row: row)
         families.apiTime.record(duration, place(app), row: row)

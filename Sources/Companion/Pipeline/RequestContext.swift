@@ -85,12 +85,12 @@ final class RequestContext: Sendable {
 
     /// Keeps that a provider or an API answered that it cannot, or not so often, also where the request goes on without it.
     /// The API's answer is passed on as it is: then the log line alone has our code for it.
-    func note(_ answer: HTTPResponse, of upstream: Upstream) {
-        let isThrottled = answer.status == .tooManyRequests
-        guard isThrottled || answer.status.kind == .serverError else { return }
-        let pause = answer.headerFields[.retryAfter].map { ", Retry-After: \($0.prefix(40))" } ?? ""
+    func note(_ status: HTTPResponse.Status, retryAfter: String?, of upstream: Upstream) {
+        let isThrottled = status == .tooManyRequests
+        guard isThrottled || status.kind == .serverError else { return }
+        let pause = retryAfter.map { ", Retry-After: \($0.prefix(40))" } ?? ""
         notes.withLock {
-            $0.cause = "\(upstream.rawValue) answered \(answer.status.code)\(pause)"
+            $0.cause = "\(upstream.rawValue) answered \(status.code)\(pause)"
             if upstream == .api { $0.upstreamCode = isThrottled ? .throttled : .apiUnavailable }
         }
     }

@@ -30,7 +30,8 @@ final class ProviderClient: Sendable {
         do throws(HTTPClientError) {
             let answer = try await client.send(request, timeout: timeout)
             metrics.provider(host, answer.head, took: start.duration(to: .now))
-            RequestContext.current?.note(answer.head, of: .provider)
+            RequestContext.current?.note(
+                answer.head.status, retryAfter: answer.head.headerFields[.retryAfter], of: .provider)
             if answer.head.status.kind != .serverError { answers.withLock { $0[host] = .now } }
             return answer
         } catch {

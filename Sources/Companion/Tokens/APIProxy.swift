@@ -4,6 +4,7 @@ import HTTPTypes
 import HTTPWire
 import OpenIDConnect
 import SessionStore
+import Synchronization
 import WebFormats
 
 /// Calls the application's API (Graph's `/me`, or UserInfo) with the account's access token and passes the answer on.
@@ -16,6 +17,21 @@ struct APIProxy: Sendable {
     let trips: TripLimit
     let metrics: Metrics
     let now: @Sendable () -> Date
+    private let prepared: PreparedCalls
+
+    init(
+        client: HTTPClient, tokens: TokenAcquisition, directory: ProviderDirectory, throttle: Throttle,
+        reportingTo reports: (timeline: Timeline, trips: TripLimit, metrics: Metrics),
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.client = client
+        self.tokens = tokens
+        self.directory = directory
+        self.throttle = throttle
+        (timeline, trips, metrics) = reports
+        self.now = now
+        prepared = PreparedCalls(client: client)
+    }
 
     /// GET on the API or below it.
     ///
@@ -40,8 +56,8 @@ struct APIProxy: Sendable {
                 throw error
             }
             let (answer, tokenTime) = try await call(url, for: asking)
-            let status = answer.head.status
-            if [429, 503].contains(status.code) { throttle.note(throttleKey, retryAfter: retryAfter(answer.head)) }
+            let status = answer.status
+            if [429, 503].contains(status.code) { throttle.note(throttleKey, retryAfter: retryAfter(answer)) }
             if status.kind == .successful {
                 try checkSubject(answer, asking)
                 trips.reset(session: session, app: application.id)
@@ -50,7 +66,7 @@ struct APIProxy: Sendable {
                 TimelineStep(
                     "api", outcome: status.kind == .successful ? "ok" : "http_\(status.code)", at: url.description,
                     since: start,
-                    correlationID: answer.head.headerFields[.requestID]), of: session, app: application.id)
+                    correlationID: answer[.requestID]), of: session, app: application.id)
             return (answer, tokenTime)
         } catch {
             let problem = Problem(any: error)
@@ -84,14 +100,14 @@ struct APIProxy: Sendable {
         }
         let first = try await token(.fresh)
         var answer = try await send(url, asking.application, token: first)
-        var challenges = APIProxy.challenges(answer.head)
-        if answer.head.status == .unauthorized {
+        var challenges = APIProxy.challenges(answer)
+        if answer.status == .unauthorized {
             // The API knows better than the clock: once, with a token that it has not yet seen, and with the claims
             // that it asks for (continuous access evaluation).
             let other = try await token(.insteadOf(first, claims: ClaimsRequest(challenges: challenges)))
             answer = try await send(url, asking.application, token: other)
-            challenges = APIProxy.challenges(answer.head)
-            if answer.head.status == .unauthorized, let claims = ClaimsRequest(challenges: challenges) {
+            challenges = APIProxy.challenges(answer)
+            if answer.status == .unauthorized, let claims = ClaimsRequest(challenges: challenges) {
                 let target = TokenTarget(asking)
                 try await tokens.learn(claims, reason: .interactionRequired, for: target)
                 throw Problem(
@@ -116,12 +132,12 @@ struct APIProxy: Sendable {
         throw Problem(.apiUnavailable, "The identity provider described another person than the one who is signed in.")
     }
 
-    private static func challenges(_ head: HTTPResponse) -> [AuthenticationChallenge] {
-        AuthenticationChallenge.parse(head.headerFields[values: .wwwAuthenticate])
+    private static func challenges(_ answer: HTTPClientResponse) -> [AuthenticationChallenge] {
+        AuthenticationChallenge.parse(answer.values(for: .wwwAuthenticate))
     }
 
-    private func retryAfter(_ head: HTTPResponse) -> Duration? {
-        head.headerFields[.retryAfter].flatMap { value in
+    private func retryAfter(_ answer: HTTPClientResponse) -> Duration? {
+        answer[.retryAfter].flatMap { value in
             RetryAfter.pause(value, now: HTTPDate(secondsSince1970: Int64(now().timeIntervalSince1970)))
         }
     }
@@ -129,26 +145,46 @@ struct APIProxy: Sendable {
     private func send(
         _ url: Endpoint, _ application: Application, token: StoredAccessToken
     ) async throws(HTTPClientError) -> HTTPClientResponse {
-        var request = HTTPRequest(
-            method: .get, scheme: url.scheme, authority: url.authority, path: url.pathAndQuery)
-        request.headerFields[.authorization] = "Bearer \(token.secret)"
-        request.headerFields[.accept] = "application/json, image/*;q=0.9"
-        request.headerFields[.clientRequestID] = RequestContext.current?.correlationID
-        RequestContext.current?.mark(&request.headerFields)
+        let request = try prepared.request(to: url)
+        let context = RequestContext.current
+        var fields: HTTPFields = [.authorization: "Bearer \(token.secret)"]
+        fields[.clientRequestID] = context?.correlationID
+        context?.mark(&fields)
         let start = ContinuousClock.now
         do throws(HTTPClientError) {
-            let answer = try await client.send(request)
-            metrics.api(application.id, .success(answer.head), took: start.duration(to: .now))
-            RequestContext.current?.note(answer.head, of: .api)
+            let answer = try await client.send(request, adding: fields)
+            metrics.api(application.id, .success(answer.status), took: start.duration(to: .now))
+            context?.note(answer.status, retryAfter: answer[.retryAfter], of: .api)
             let isThrottled =
-                answer.head.status == .tooManyRequests
-                || answer.head.status == .serviceUnavailable && answer.head.headerFields.contains(.retryAfter)
+                answer.status == .tooManyRequests
+                || answer.status == .serviceUnavailable && answer[.retryAfter] != nil
             if isThrottled { metrics.apiThrottled(application.id, byCompanion: false) }
             return answer
         } catch {
             metrics.api(application.id, .failure(error), took: start.duration(to: .now))
             throw error
         }
+    }
+}
+
+/// The calls of the APIs, each checked and written once.
+private final class PreparedCalls: Sendable {
+    private let client: HTTPClient
+    /// As many as there are APIs, and of each two paths: the URLs are the configuration's and the providers', nobody else's.
+    private let requests = Mutex<[Endpoint: FrequentRequest]>([:])
+
+    init(client: HTTPClient) {
+        self.client = client
+    }
+
+    func request(to url: Endpoint) throws(HTTPClientError) -> FrequentRequest {
+        if let known = requests.withLock({ $0[url] }) { return known }
+        var request = HTTPRequest(
+            method: .get, scheme: url.scheme, authority: url.authority, path: url.pathAndQuery)
+        request.headerFields[.accept] = "application/json, image/*;q=0.9"
+        let made = try client.frequent(request)
+        requests.withLock { $0[url] = made }
+        return made
     }
 }
 
