@@ -44,7 +44,10 @@ import WebFormats
             do {
                 let session = try #require(try await store.session(id))
                 for account in session.accounts {
-                    _ = try await store.accessToken(of: session.key(of: account), scopes: ["user.read"])
+                    for tenant in [nil, "tailspin"] {
+                        _ = try await store.accessToken(
+                            of: session.key(of: account), tenant: tenant, scopes: ["user.read"])
+                    }
                 }
             } catch let error as StoreError {
                 guard case .cannotUnseal(let reason) = error else {

@@ -17,10 +17,14 @@ struct FixedContent: Sendable {
 
     /// A page with its places `{{applications}}`, `{{mode}}`, `{{mode_means}}` and `{{demo_note}}` filled in.
     ///
-    /// - Parameter application: the one that the page belongs to; nil for home and messages.
-    func filling(_ html: String, in language: Language, for application: Application?) -> String {
+    /// - Parameters:
+    ///   - application: the one that the page belongs to; nil for home and messages.
+    ///   - rewritten: gives the assets that a text names the names with their content's hash.
+    func filling(
+        _ html: String, in language: Language, for application: Application?, rewritten: (String) -> String
+    ) -> String {
         let places = [
-            "applications": html.contains("{{applications}}") ? cards(in: language) : "",
+            "applications": html.contains("{{applications}}") ? cards(in: language, rewritten) : "",
             "mode": PageTemplate.escaped(language.page["home.mode.\(deviceMode.rawValue)"] ?? ""),
             "mode_means": PageTemplate.escaped(language.page["home.mode_means.\(deviceMode.rawValue)"] ?? ""),
             "demo_note": demoNote(in: language, for: application, isHome: html.contains("{{applications}}")),
@@ -30,19 +34,22 @@ struct FixedContent: Sendable {
 
     // MARK: The home page
 
-    private func cards(in language: Language) -> String {
+    private func cards(in language: Language, _ rewritten: (String) -> String) -> String {
         guard !applications.isEmpty else {
             return "<p class=\"state\">\(PageTemplate.escaped(language.page["home.none"] ?? ""))</p>"
         }
-        return "<ul class=\"cards\" id=\"cards\">\n\(applications.map { card($0, in: language) }.joined())</ul>"
+        return
+            "<ul class=\"cards\" id=\"cards\">\n\(applications.map { card($0, in: language, rewritten) }.joined())</ul>"
     }
 
-    private func card(_ application: Application, in language: Language) -> String {
+    private func card(
+        _ application: Application, in language: Language, _ rewritten: (String) -> String
+    ) -> String {
         func text(_ key: String) -> String { PageTemplate.escaped(language.page[key] ?? "") }
         let kind = language.page["home.kind.\(application.kind.rawValue)"] ?? application.kind.rawValue
         return """
             <li class="card" data-app="\(application.id)"><div class="card-head"><span class="card-icon">\
-            <img src="\(publicURL.prefix)/assets/\(application.page.picture).svg" width="44" height="44" alt=""></span>\
+            <img src="\(publicURL.prefix)\(rewritten("/assets/\(application.page.picture).svg"))" width="44" height="44" alt=""></span>\
             <div><h3><a href="\(publicURL.pagePath(of: application))">\
             \(PageTemplate.escaped(application.title(in: language)))</a></h3>\
             <p class="kind">\(PageTemplate.escaped(kind))</p></div></div>\

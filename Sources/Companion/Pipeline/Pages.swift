@@ -48,9 +48,12 @@ struct Pages: Sendable {
                 assets: try languages.all.map { language in
                     try template.check(language)
                     return LazyAsset {
-                        let html = template.checkedHTML(in: language, below: publicURL.prefix)
+                        var html = template.checkedHTML(in: language, below: publicURL.prefix)
+                        if let content {
+                            html = content.filling(html, in: language, for: application) { files.rewritten($0) }
+                        }
                         return Asset(
-                            body: Array((content?.filling(html, in: language, for: application) ?? html).utf8),
+                            body: Array(html.utf8),
                             contentType: Pages.htmlType, cacheControl: cacheControl, fields: Pages.fields(language))
                     }
                 })
