@@ -44,7 +44,7 @@ final class ImmediateReaders: Sendable {
 
     /// Runs `body` on the calling thread.
     ///
-    /// - Returns: `mustWait` also for what `body` throws: whoever may wait finds out what is wrong.
+    /// - Returns: `mustWait` also for what `body` throws: the caller that may wait finds out what is wrong.
     func read<Value>(_ body: (SessionQueries) throws -> Value?) -> ImmediateRead<Value> {
         let start = now()
         guard let connection = take(start) else { return .mustWait }
@@ -105,7 +105,7 @@ private struct FileIdentity: Equatable {
     }
 }
 
-/// Safe to share unchecked: whoever has taken it from the list has it alone.
+/// Safe to share unchecked: the thread that has taken it from the list has it alone.
 private final class Connection: @unchecked Sendable {
     private let handle: OpaquePointer
     private var statements: [OpaquePointer] = []

@@ -11,7 +11,8 @@ struct Snapshot: Sendable {
     var cost: Int {
         var bytes = 512
         for account in session.accounts {
-            bytes += 512 + account.idTokenClaims.utf8.count + account.username.utf8.count
+            // What is derived from it has most of it once more, but for the claims.
+            bytes += 1024 + account.idTokenClaims.utf8.count + 2 * account.username.utf8.count
         }
         return tokens.reduce(bytes) { $0 + $1.cost }
     }

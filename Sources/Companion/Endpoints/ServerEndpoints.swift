@@ -27,13 +27,13 @@ struct ServerEndpoints: Sendable {
         device = .json(ServerEndpoints.device(configuration))
     }
 
-    /// The applications, when memory knows who is signed in to each. A session keeps one answer, which is the English one.
+    /// The applications, when memory knows who is signed in to each. No session keeps this answer: it is long, and asked for
+    /// once at a visit of the home page.
     func prepared(_ call: Call) -> PreparedResponse? {
         let language = languages.language(of: call.request.head)
         guard let id = call.cookie else { return applicationsOfNobody[language.index] }
-        guard language.index == languages.source.index else { return nil }
-        return sessions.cached(id).map { session, answers in
-            answers.answer(at: call.match) { .json(ServerEndpoints.applications(configuration, session, in: language)) }
+        return sessions.cached(id).map { session, _ in
+            .json(ServerEndpoints.applications(configuration, session, in: language))
         }
     }
 

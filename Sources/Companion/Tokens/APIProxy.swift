@@ -108,7 +108,7 @@ struct APIProxy: Sendable {
             answer = try await send(url, asking.application, token: other)
             challenges = APIProxy.challenges(answer)
             if answer.status == .unauthorized, let claims = ClaimsRequest(challenges: challenges) {
-                let target = TokenTarget(asking)
+                let target = asking.target()
                 try await tokens.learn(claims, reason: .interactionRequired, for: target)
                 throw Problem(
                     .interactionRequired, "The API asks for more than a silent renewal can give. Sign in again.",
@@ -119,7 +119,7 @@ struct APIProxy: Sendable {
             throw Problem(
                 .consentRequired, "The API asks for further permissions: \(missing.joined(separator: ", ")).",
                 action: tokens.signIn(
-                    asking, TokenTarget(asking, scopes: asking.application.registration.scopes + missing), claims: nil))
+                    asking, asking.target(scopes: asking.application.registration.scopes + missing), claims: nil))
         }
         return (answer, tokenTime)
     }

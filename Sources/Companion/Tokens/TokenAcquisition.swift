@@ -16,14 +16,17 @@ struct AcquiredToken: Sendable {
 struct TokenTarget: Sendable, Hashable {
     let account: AccountKey
     /// In lower case, when it is another than the one in which the account signed in.
-    let tenant: String?
+    var tenant: String?
     let scopes: ScopeSet
+}
 
+extension SignedIn {
+    /// What a token for this account would be for.
+    ///
     /// - Parameter scopes: nil for those of the application's registration.
-    init(_ asking: SignedIn, scopes: [String]? = nil) {
-        account = asking.key
-        tenant = asking.tenant?.lowercased()
-        self.scopes = scopes.map { ScopeSet($0) } ?? asking.application.scopes
+    func target(scopes: [String]? = nil) -> TokenTarget {
+        TokenTarget(
+            account: key, tenant: tenant?.lowercased(), scopes: scopes.map { ScopeSet($0) } ?? application.scopes)
     }
 }
 
@@ -118,30 +121,28 @@ final class TokenAcquisition: Sendable {
     }
 
     private func find(for asking: SignedIn, scopes: [String]?, demand: Demand) async throws -> AcquiredToken {
-        let application = asking.application
-        var asking = asking
+        var target = asking.target(scopes: scopes)
         var guestAuthority: Authority?
-        if let tenant = asking.tenant {
-            let authority = try application.authority(ofTenant: tenant)
-            try await admission.check(authority, application)
-            if authority == application.authority(for: asking.account) {
-                asking.tenant = nil
+        if let tenant = target.tenant {
+            let authority = try asking.application.authority(ofTenant: tenant)
+            try await admission.check(authority, asking.application)
+            if authority == asking.application.authority(for: asking.account) {
+                target.tenant = nil
             } else {
                 guestAuthority = authority
             }
         }
-        let target = TokenTarget(asking, scopes: scopes)
         if case .found(let stored) = store.accessTokenNow(
             of: target.account, tenant: target.tenant, scopes: target.scopes), isGood(stored, for: demand)
         {
             return AcquiredToken(source: .cache, token: stored)
         }
         let wish = Wish(
-            asking: asking, authority: guestAuthority ?? application.authority(for: asking.account), target: target,
-            scopes: scopes ?? application.registration.scopes, demand: demand)
+            asking: asking, authority: guestAuthority ?? asking.application.authority(for: asking.account),
+            target: target, scopes: scopes ?? asking.application.registration.scopes, demand: demand)
         return try await refreshes.run(Key(target: target, isForced: demand.isForced)) {
             // A refresh token may be good for one use: two scope sets must not use it at once.
-            try await self.accounts.run(target.account) { try await self.refresh(wish) }
+            try await self.accounts.run(wish.target.account) { try await self.refresh(wish) }
         }
     }
 
