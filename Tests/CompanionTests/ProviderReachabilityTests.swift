@@ -1,0 +1,72 @@
+import EventLoop
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import Logging
+import OpenIDConnect
+import Synchronization
+import Testing
+import WebFormats
+
+@testable import Companion
+
+/// Whether a provider answers is asked before a browser is sent to it.
+@Suite struct ProviderReachabilityTests {
+    @Test func `a provider that has just answered is not asked whether it answers`() async throws {
+        try await Site.run { site in
+            let before = try await site.count("discovery")
+            #expect(try await Visitor(site).get("/auth/ios/sign-in").status == 302)
+            #expect(try await site.count("discovery") == before + 1, "the metadata was fetched, and nothing else")
+            #expect(try await Visitor(site).get("/auth/ios/sign-in").status == 302)
+            #expect(try await site.count("discovery") == before + 2, "what is known is not new any more")
+        }
+    }
+
+    @Test func `many who begin at once are one question`() async throws {
+        let provider = SlowProvider()
+        let workers = try WorkerGroup(count: 1)
+        let server = HTTPServer(
+            configuration: ServerConfiguration(), workers: workers, responder: provider, logger: Logger(label: "slow"))
+        provider.url.withLock { $0 = "http://localhost:" }
+        let port = try await server.start()
+        provider.url.withLock { $0 += "\(port)" }
+        try await Site.run(configured: { configuration in
+            configuration.limits.signInsPerMinute = 0
+            if let authority = try? Authority("http://localhost:\(port)", kind: .oidc) {
+                configuration.applications[1].authority = authority
+            }
+        }) { site in
+            #expect(try await Visitor(site).get("/auth/macos/sign-in").status == 302)
+            let (visitors, before) = (30, provider.asked.withLock { $0 })
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<visitors {
+                    group.addTask { try await Visitor(site).get("/auth/macos/sign-in").status }
+                }
+                for try await status in group { #expect(status == 302) }
+            }
+            // Those who come after an answer ask again; how many do depends on the machine.
+            #expect(provider.asked.withLock { $0 } - before <= visitors / 3)
+        }
+        await server.stop(grace: .zero)
+        await workers.shutdown()
+    }
+}
+
+/// A provider that takes half a second for its metadata.
+private final class SlowProvider: Responder {
+    let url = Mutex("")
+    let asked = Mutex(0)
+
+    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+        asked.withLock { $0 += 1 }
+        let url = url.withLock { $0 }
+        let metadata: JSONValue = [
+            "issuer": .string(url), "authorization_endpoint": .string(url + "/authorize"),
+            "token_endpoint": .string(url + "/token"), "jwks_uri": .string(url + "/keys"),
+        ]
+        return .handler(maxBodyBytes: 0) { _ in
+            try? await Task.sleep(for: .milliseconds(500))
+            return Response(status: .ok, headerFields: [.contentType: "application/json"], body: metadata.bytes)
+        }
+    }
+}
