@@ -83,9 +83,9 @@ extension Account {
         var members: [String: JSONValue] = [
             "id": .string(id), "username": .string(username), "environment": .string(environment),
         ]
-        members["name"] = name.map(JSONValue.string)
-        members["tenant_id"] = tenantID.map(JSONValue.string)
-        members["policy"] = policy.map(JSONValue.string)
+        members["name"] = .text(name)
+        members["tenant_id"] = .text(tenantID)
+        members["policy"] = .text(policy)
         return members
     }
 }

@@ -4,6 +4,7 @@ import HTTPTypes
 import HTTPWire
 import OpenIDConnect
 import SessionStore
+import WebFormats
 
 /// For the operator of a portal: the applications' health, and other people's sessions.
 struct PortalEndpoints: Sendable {
@@ -36,58 +37,31 @@ struct PortalEndpoints: Sendable {
         }
     }
 
-    private struct ApplicationsHealth: Encodable {
-        struct Entry: Encodable {
-            struct Check: Encodable {
-                var check: String
-                var ok: Bool
-                var detail: String
-            }
-            var id: String
-            var title: String
-            var authority: String
-            var ok: Bool
-            var checks: [Check]
-        }
-        var apps: [Entry]
-    }
-
     /// What a sign-in needs, of each application, tried now.
     func health(_ call: Call, _ asking: SignedIn) async throws -> Response {
         try requireOperator(asking)
         let language = languages.language(of: call.request.head)
         let reports = await authorities.run(configuration.applications)
-        return .json(
-            ApplicationsHealth(
-                apps: reports.map { report in
-                    ApplicationsHealth.Entry(
-                        id: report.application.id, title: report.application.title(in: language),
-                        authority: report.authority,
-                        ok: report.isHealthy,
-                        checks: report.findings.map {
-                            ApplicationsHealth.Entry.Check(
-                                check: $0.subject.rawValue, ok: $0.isGood, detail: language.text($0.message))
-                        })
-                }))
+        return .json([
+            "apps": .array(
+                reports.map { report in
+                    [
+                        "id": .string(report.application.id),
+                        "title": .string(report.application.title(in: language)),
+                        "authority": .string(report.authority), "ok": .bool(report.isHealthy),
+                        "checks": .array(
+                            report.findings.map {
+                                [
+                                    "check": .string($0.subject.rawValue), "ok": .bool($0.isGood),
+                                    "detail": .string(language.text($0.message)),
+                                ]
+                            }),
+                    ]
+                })
+        ])
     }
 
     private static let sessionsPerPage = 50
-
-    private struct Sessions: Encodable {
-        struct Entry: Encodable {
-            struct Account: Encodable {
-                var app: String
-                var username: String
-            }
-            var key: String
-            var created: String
-            var last_seen: String
-            var accounts: [Account]
-            var current: Bool
-        }
-        var sessions: [Entry]
-        @OrNull var next: String?
-    }
 
     func sessions(_ call: Call, _ asking: SignedIn) async throws -> Response {
         try requireOperator(asking)
@@ -96,15 +70,19 @@ struct PortalEndpoints: Sendable {
             throw Problem(.badRequest, "“after” must be the key of a session.")
         }
         let page = try await store.list(after: after.flatMap(SessionKey.init), limit: Self.sessionsPerPage)
-        return .json(
-            Sessions(
-                sessions: page.map { session in
-                    Sessions.Entry(
-                        key: session.key.description, created: Timeline.text(session.createdAt),
-                        last_seen: Timeline.text(session.lastSeenAt),
-                        accounts: session.accounts.map { .init(app: $0.app, username: $0.username) },
-                        current: session.key == asking.session.key)
-                }, next: page.count == Self.sessionsPerPage ? page.last?.key.description : nil))
+        return .json([
+            "sessions": .array(
+                page.map { session in
+                    [
+                        "key": .string(session.key.description), "created": .string(Timeline.text(session.createdAt)),
+                        "last_seen": .string(Timeline.text(session.lastSeenAt)),
+                        "accounts": .array(
+                            session.accounts.map { ["app": .string($0.app), "username": .string($0.username)] }),
+                        "current": .bool(session.key == asking.session.key),
+                    ]
+                }),
+            "next": .orNull(page.count == Self.sessionsPerPage ? page.last?.key.description : nil),
+        ])
     }
 
     /// Signs somebody out of everything.

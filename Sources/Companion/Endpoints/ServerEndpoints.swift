@@ -50,7 +50,7 @@ struct ServerEndpoints: Sendable {
             "demo": .bool(configuration.demoControlURL != nil), "mode": .string(configuration.deviceMode.rawValue),
             "token_display": .string(configuration.tokenDisplay.rawValue),
         ]
-        answer["demo_control_url"] = configuration.demoControlURL.map(JSONValue.string)
+        answer["demo_control_url"] = .text(configuration.demoControlURL)
         return .object(answer)
     }
 
@@ -59,13 +59,12 @@ struct ServerEndpoints: Sendable {
             "id": .string(application.id), "title": .string(application.title(in: language)),
             "page": .string(application.page.rawValue), "kind": .string(application.kind.rawValue),
             "authority": .string(application.authority.description),
-            "scopes": .array(application.registration.scopes.map(JSONValue.string)),
+            "scopes": .list(application.registration.scopes),
         ]
         if application.kind == .b2c {
             // The user flows that the page may start.
-            entry["policies"] = .array(
-                Application.UserFlow.allCases.filter { application.authority(of: $0) != nil }
-                    .map { .string($0.rawValue) })
+            entry["policies"] = .list(
+                Application.UserFlow.allCases.filter { application.authority(of: $0) != nil }.map(\.rawValue))
         }
         entry["signed_in_as"] = session?.currentAccount(for: application.id).map { .string($0.username) }
         entry["prompt"] = application.prompt.map { .string($0.rawValue) }

@@ -18,10 +18,6 @@ struct SignOutEndpoints: Sendable {
         var account: String?
     }
 
-    private struct SignOutAnswer: Encodable {
-        @OrNull var redirect: String?
-    }
-
     func signOut(_ visit: Visit) async throws -> Response {
         let body: SignOutBody = try visit.call.body()
         guard let asking = try? visit.signedIn(as: body.account) else {
@@ -33,7 +29,7 @@ struct SignOutEndpoints: Sendable {
     }
 
     private func signedOut(redirect: String?) -> Response {
-        var response = Response.json(SignOutAnswer(redirect: redirect))
+        var response = Response.json(["redirect": .orNull(redirect)])
         guard isShared else { return response }
         // The browser keeps nothing of a person at a shared device, the cookie included.
         response.headerFields[.clearSiteData] = "\"cache\", \"cookies\", \"storage\""
@@ -54,11 +50,6 @@ struct SignOutEndpoints: Sendable {
             ], body: Array("<!doctype html><title>Signed out</title>".utf8))
     }
 
-    private struct LogoutError: Encodable {
-        var error: String
-        var error_description: String
-    }
-
     /// OpenID Connect Back-Channel Logout 1.0 section 2.8: 200, or 400 with an OAuth error.
     func backChannelLogout(_ call: Call) async throws -> Response {
         let token = try? FormFields(body: call.request.body)["logout_token"]
@@ -68,7 +59,7 @@ struct SignOutEndpoints: Sendable {
         } catch {
             guard error.status == .badRequest else { throw error }
             return .json(
-                LogoutError(error: "invalid_request", error_description: error.detail.english), status: .badRequest)
+                ["error": "invalid_request", "error_description": .string(error.detail.english)], status: .badRequest)
         }
     }
 }

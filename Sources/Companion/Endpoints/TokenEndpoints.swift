@@ -24,14 +24,6 @@ struct TokenEndpoints: Sendable {
         var tenant: String?
     }
 
-    private struct TokenAnswer: Encodable {
-        var source: AcquiredToken.Source
-        var expires_on: Int
-        var scopes: [String]
-        var declined_scopes: [String]
-        @OrNull var token: String?
-    }
-
     func token(_ visit: Visit) async throws -> Response {
         let body: TokenBody = try visit.call.body()
         var asking = try visit.signedIn(as: body.account ?? visit.call.field("account"))
@@ -46,11 +38,13 @@ struct TokenEndpoints: Sendable {
             timeline.record(
                 TimelineStep("token", outcome: "cache", since: start), of: asking.session.key, app: application.id)
         }
-        return .json(
-            TokenAnswer(
-                source: acquired.source, expires_on: Int(acquired.token.expiresOn.timeIntervalSince1970),
-                scopes: acquired.token.grantedScopes.scopes, declined_scopes: acquired.token.declinedScopes,
-                token: shown(acquired.token.secret, on: application.page)))
+        let token = acquired.token
+        return .json([
+            "source": .string(acquired.source.rawValue),
+            "expires_on": .integer(Int(token.expiresOn.timeIntervalSince1970)),
+            "scopes": .list(token.grantedScopes.scopes), "declined_scopes": .list(token.declinedScopes),
+            "token": .orNull(shown(token.secret, on: application.page)),
+        ])
     }
 
     /// A token as the operator lets pages show it. The first characters of a JWT are the same for all.
@@ -140,8 +134,8 @@ struct TokenEndpoints: Sendable {
             "issued_at": (decoded?.time("iat")).map(JSONValue.integer) ?? .null,
             "expires_on": .integer(Int(token.expiresOn.timeIntervalSince1970)),
             "refresh_on": token.refreshOn.map { .integer(Int($0.timeIntervalSince1970)) } ?? .null,
-            "scopes": .array(token.grantedScopes.scopes.map(JSONValue.string)),
-            "declined_scopes": .array(token.declinedScopes.map(JSONValue.string)),
+            "scopes": .list(token.grantedScopes.scopes),
+            "declined_scopes": .list(token.declinedScopes),
             "characters": .integer(token.secret.utf8.count), "token": isFull ? .string(token.secret) : .null,
         ]
     }

@@ -3,6 +3,7 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 import SessionStore
+import WebFormats
 import Synchronization
 
 /// What monitoring reads: `/metrics`, and `/readyz` with what is wrong.
@@ -143,22 +144,6 @@ final class MonitoringReport: Sendable {
 
     // MARK: /readyz
 
-    private struct Readiness: Encodable {
-        var status: String
-        var database: String
-        var key: String
-        var providers: [Provider]
-
-        struct Provider: Encodable {
-            var provider: String
-            /// Of the last request: `ok` or `failing`; `unknown` before the first.
-            var status: String
-            var last_answer: String?
-            var last_failure: String?
-            var reason: String?
-        }
-    }
-
     /// Whether requests can be served, and nothing else: what everybody may know.
     func readiness() async -> Response {
         guard await store.probeWritable() else {
@@ -172,19 +157,22 @@ final class MonitoringReport: Sendable {
     /// who is signed in stays so, and the keys are in memory.
     func readinessInDetail() async -> Response {
         let isReady = await store.probeWritable()
-        let providers = metrics.providers.all.compactMap { host, facts -> Readiness.Provider? in
-            guard host != "other" || facts.lastAnswer != nil || facts.lastFailure != nil else { return nil }
+        let providers = metrics.providers.all.compactMap { host, facts -> JSONValue? in
             let isKnown = facts.lastAnswer != nil || facts.lastFailure != nil
-            return Readiness.Provider(
-                provider: host, status: !isKnown ? "unknown" : facts.isFailing ? "failing" : "ok",
-                last_answer: facts.lastAnswer.map(Timeline.text), last_failure: facts.lastFailure.map(Timeline.text),
-                reason: facts.reason)
+            guard host != "other" || isKnown else { return nil }
+            return .members([
+                "provider": .string(host),
+                // Of the last request.
+                "status": .string(!isKnown ? "unknown" : facts.isFailing ? "failing" : "ok"),
+                "last_answer": .text(facts.lastAnswer.map(Timeline.text)),
+                "last_failure": .text(facts.lastFailure.map(Timeline.text)), "reason": .text(facts.reason),
+            ])
         }
+        let database = "cannot be written: is the disk full, or the file held by another program?"
         return .json(
-            Readiness(
-                status: isReady ? "ok" : "unavailable",
-                database: isReady ? "ok" : "cannot be written: is the disk full, or the file held by another program?",
-                key: store.keyProblem ?? "ok", providers: providers),
-            status: isReady ? .ok : .serviceUnavailable)
+            [
+                "status": isReady ? "ok" : "unavailable", "database": .string(isReady ? "ok" : database),
+                "key": .string(store.keyProblem ?? "ok"), "providers": .array(providers),
+            ], status: isReady ? .ok : .serviceUnavailable)
     }
 }

@@ -1,8 +1,21 @@
-import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
 import WebFormats
+
+extension JSONValue {
+    /// An object without the members that have no value.
+    static func members(_ members: [String: JSONValue?]) -> JSONValue { .object(members.compactMapValues(\.self)) }
+
+    /// Text; nil, and so no member of ``members(_:)``, where there is none.
+    static func text(_ text: String?) -> JSONValue? { text.map(JSONValue.string) }
+
+    /// Text, or `null` where there is none, because the key is always there.
+    static func orNull(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
+
+    /// A list of texts.
+    static func list(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
+}
 
 extension PreparedResponse {
     /// JSON that no cache keeps.
@@ -11,26 +24,12 @@ extension PreparedResponse {
     }
 }
 
-extension JSONValue {
-    /// Text, or `null` where there is none, because the key is always there.
-    static func orNull(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
-}
-
 extension Response {
-    /// A value as JSON that no cache keeps: everything that the companion answers with JSON concerns a person.
-    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
-        // Encoding our own plain structures cannot fail; were it to, an empty object is the least wrong answer.
-        return json((try? encoder.encode(value)).map { [UInt8]($0) } ?? Array("{}".utf8), status)
-    }
-
-    /// The same for what is only known as JSON.
-    static func json(_ value: JSONValue) -> Response { json(value.bytes, .ok) }
-
-    private static func json(_ body: [UInt8], _ status: HTTPResponse.Status) -> Response {
+    /// JSON that no cache keeps: everything that the companion answers with JSON concerns a person.
+    static func json(_ value: JSONValue, status: HTTPResponse.Status = .ok) -> Response {
         Response(
-            status: status, headerFields: [.contentType: "application/json", .cacheControl: "no-store"], body: body)
+            status: status, headerFields: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: value.bytes)
     }
 
     /// A redirect that no cache keeps.

@@ -37,7 +37,7 @@ struct Problem: Error, Sendable {
     }
 
     /// What the person can do next.
-    struct Action: Sendable, Encodable, Equatable {
+    struct Action: Sendable, Equatable {
         var kind: String
         var url: String
 
@@ -124,27 +124,6 @@ struct Problem: Error, Sendable {
         }
     }
 
-    struct Explanation: Encodable {
-        var number: String
-        var cause: String
-        var who: String
-        var remedy: String
-    }
-
-    /// The problem document (RFC 9457).
-    struct Body: Encodable {
-        var type: String
-        var title: String
-        var status: Int
-        var detail: String
-        var code: String
-        var correlation_id: String?
-        var action: Action?
-        var explanation: Explanation?
-        var trace_id: String?
-        var timestamp: String?
-    }
-
     /// `detail` as the person reads it. What the protocol's modules say has no translation of its own: then the
     /// explanation of the platform's number, or the sentence that the pages have for the code, says it.
     func detail(in language: Language) -> String {
@@ -162,21 +141,26 @@ struct Problem: Error, Sendable {
         }
     }
 
-    /// The members of the problem document.
-    func body(in language: Language) -> Body {
-        Body(
-            type: "urn:companion:problem:\(code.rawValue)", title: language.text(title), status: Int(status.code),
-            detail: detail(in: language), code: code.rawValue, correlation_id: correlationID, action: action,
-            explanation: explanation.map {
-                Explanation(
-                    number: $0.number, cause: language.text($0.cause), who: $0.audience.rawValue,
-                    remedy: language.text($0.remedy))
-            }, trace_id: traceID, timestamp: timestamp)
+    /// The problem document (RFC 9457).
+    func document(in language: Language) -> JSONValue {
+        .members([
+            "type": .string("urn:companion:problem:\(code.rawValue)"), "title": .string(language.text(title)),
+            "status": .integer(Int(status.code)), "detail": .string(detail(in: language)),
+            "code": .string(code.rawValue), "correlation_id": .text(correlationID),
+            "action": action.map { ["kind": .string($0.kind), "url": .string($0.url)] },
+            "explanation": explanation.map {
+                [
+                    "number": .string($0.number), "cause": .string(language.text($0.cause)),
+                    "who": .string($0.audience.rawValue), "remedy": .string(language.text($0.remedy)),
+                ]
+            },
+            "trace_id": .text(traceID), "timestamp": .text(timestamp),
+        ])
     }
 
     /// The problem as `application/problem+json`.
     func response(in language: Language) -> Response {
-        var response = Response.json(body(in: language), status: status)
+        var response = Response.json(document(in: language), status: status)
         response.headerFields[.contentType] = "application/problem+json"
         if let retryAfter { response.headerFields[.retryAfter] = String(retryAfter) }
         return response

@@ -1,10 +1,11 @@
 import Foundation
 import OpenIDConnect
 import SessionStore
+import WebFormats
 import Synchronization
 
 /// What a sign-in asked for. Never who: a login hint is only noted as given.
-struct AttemptSettings: Sendable, Encodable {
+struct AttemptSettings: Sendable {
     var prompt: String?
     var loginHint: Bool
     var domainHint: String?
@@ -46,10 +47,12 @@ struct AttemptSettings: Sendable, Encodable {
         }
     }
 
-    enum CodingKeys: String, CodingKey {
-        case prompt, scopes, claims, tenant, policy
-        case loginHint = "login_hint"
-        case domainHint = "domain_hint"
+    /// As pages get it.
+    var json: JSONValue {
+        .members([
+            "prompt": .text(prompt), "login_hint": .bool(loginHint), "domain_hint": .text(domainHint),
+            "scopes": .list(scopes), "claims": .text(claims), "tenant": .text(tenant), "policy": .text(policy),
+        ])
     }
 }
 

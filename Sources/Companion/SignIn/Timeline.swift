@@ -1,5 +1,6 @@
 import Foundation
 import SessionStore
+import WebFormats
 
 /// One step of a flow, as `/api/{app}/events` returns it. Holds nothing secret: no token, code, state or claim.
 struct TimelineEvent: Sendable {
@@ -26,23 +27,14 @@ struct TimelineEvent: Sendable {
     }
 }
 
-extension TimelineEvent: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case time, step, outcome, endpoint, attempt
-        case durationMilliseconds = "duration_ms"
-        case correlationID = "correlation_id"
-    }
-
-    /// The time becomes text here: most steps are never read, and the text costs more than all else of them.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(Timeline.text(time), forKey: .time)
-        try container.encode(step, forKey: .step)
-        try container.encode(outcome, forKey: .outcome)
-        try container.encodeIfPresent(endpoint, forKey: .endpoint)
-        try container.encodeIfPresent(attempt, forKey: .attempt)
-        try container.encodeIfPresent(durationMilliseconds, forKey: .durationMilliseconds)
-        try container.encodeIfPresent(correlationID, forKey: .correlationID)
+extension TimelineEvent {
+    /// As pages get it. The time becomes text here: most steps are never read, and the text costs more than all else of them.
+    var json: JSONValue {
+        .members([
+            "time": .string(Timeline.text(time)), "step": .string(step), "outcome": .string(outcome),
+            "endpoint": .text(endpoint), "attempt": attempt.map(JSONValue.integer),
+            "duration_ms": durationMilliseconds.map(JSONValue.integer), "correlation_id": .text(correlationID),
+        ])
     }
 }
 

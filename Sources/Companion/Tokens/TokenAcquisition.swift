@@ -6,7 +6,7 @@ import Synchronization
 
 /// An access token and where it came from.
 struct AcquiredToken: Sendable {
-    enum Source: String, Sendable, Encodable { case cache, refreshed }
+    enum Source: String, Sendable { case cache, refreshed }
 
     var source: Source
     var token: StoredAccessToken
