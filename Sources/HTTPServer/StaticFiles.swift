@@ -7,7 +7,7 @@ import WebFormats
 /// A path is only ever looked up in the dictionary of files that were there at start, so no path of a request
 /// reaches the file system. Symbolic links and names that begin with a dot are not read.
 ///
-/// Files below one folder may have versioned names besides: `/assets/flow.0123456789abcdef.js` for `/assets/flow.js`.
+/// Files below one folder may have versioned names besides: `/assets/flow.0123456789ab.js` for `/assets/flow.js`.
 /// Browsers keep these for a year without asking, because what they name never changes. The files refer to each other by
 /// these names. A name of another version leads to this version's file, which is then revalidated: a page from before an
 /// update still finds what it loads.

@@ -2,14 +2,14 @@ import Crypto
 import Glibc
 import WebFormats
 
-/// Names of files that also name their content, as `/assets/flow.0123456789abcdef.js` does beside `/assets/flow.js`. What
+/// Names of files that also name their content, as `/assets/flow.0123456789ab.js` does beside `/assets/flow.js`. What
 /// such a name stands for never changes, so that browsers keep it without asking.
 ///
 /// References between the files are rewritten to these names: a path from the root (`/assets/flow.js`) or from the same
 /// folder (`./flow.js`), as it stands in a module's import, a style or a page. A file's hash is that of its content and
 /// of all that it refers to, directly or not: when one changes, so do the names of those that lead to it.
 struct VersionedNames: Sendable {
-    private static let hashDigits = 16
+    private static let hashDigits = 12
 
     /// By plain path.
     private var names: [String: String] = [:]
