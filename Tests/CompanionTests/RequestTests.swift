@@ -170,3 +170,20 @@ extension Authority {
         return authority
     }
 }
+
+@Suite struct RequestBodyTests {
+    @Test(arguments: [
+        ("plain", #"{"language":"ja"}"#, 204),
+        ("an escaped backslash before a u", #"{"language":"ja","a\\u0061":1}"#, 204),
+        ("an escape", #"{"language":"j\u0061"}"#, 400),
+        ("an escape in a name", #"{"language":"ja","\u0301\u0323":1}"#, 400),
+        ("a character beyond ASCII", #"{"language":"ja","é":1}"#, 400),
+    ])
+    func `a JSON body is ASCII without escapes of characters`(row: String, body: String, status: Int) async throws {
+        try await Site.run { site in
+            let answer = try await Visitor(site).api(.post, "/api/language", body: body)
+            #expect(answer.status == status, "\(row)")
+            #expect(answer.code == (status == 400 ? "bad_request" : nil), "\(row)")
+        }
+    }
+}

@@ -31,16 +31,28 @@ struct Call: Sendable {
         return value
     }
 
-    /// The JSON body; an empty one is an empty object.
+    /// The JSON body; an empty one is an empty object. All that these addresses take is ASCII, and is not taken in another
+    /// form: runs of combining marks cost the square of their length to compare.
     ///
     /// - Throws: ``Problem`` `bad_request`.
-    func body<Body: Decodable>() throws(Problem) -> Body {
-        do {
-            let data = request.body.isEmpty ? Data("{}".utf8) : Data(request.body)
-            return try JSONDecoder().decode(Body.self, from: data)
-        } catch {
+    func body<Body: Decodable>() throws(Problem) -> Body { try Call.decode(request.body) }
+
+    static func decode<Body: Decodable>(_ bytes: [UInt8]) throws(Problem) -> Body {
+        let data = bytes.isEmpty ? Data("{}".utf8) : Data(bytes)
+        guard isPlainASCII(bytes), let body = try? JSONDecoder().decode(Body.self, from: data) else {
             throw Problem(.badRequest, "The body is not the JSON object that this address takes.")
         }
+        return body
+    }
+
+    /// Whether there is neither a byte beyond ASCII nor the escape of a character (`\u`).
+    private static func isPlainASCII(_ bytes: [UInt8]) -> Bool {
+        var isEscaped = false
+        for byte in bytes {
+            guard byte < 0x80, !isEscaped || byte != UInt8(ascii: "u") else { return false }
+            isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+        }
+        return true
     }
 }
 
