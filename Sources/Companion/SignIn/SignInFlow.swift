@@ -1,4 +1,3 @@
-import Foundation
 import OpenIDConnect
 import SessionStore
 
@@ -66,8 +65,7 @@ final class SignInFlow: Sendable {
 
     /// A newcomer has none: they cannot be in a loop, and nothing is known of them.
     private func session(_ cookie: SessionID?) async throws -> Session? {
-        guard let cookie else { return nil }
-        return try await store.session(cookie)
+        if let cookie { try await store.session(cookie) } else { nil }
     }
 
     private func leave(
@@ -78,7 +76,6 @@ final class SignInFlow: Sendable {
         let metadata = try await providers.directory.metadata(for: options.authority)
         // There is no way back from the browser's own page about one that does not come.
         try await providers.client.requireAnswer(of: options.authority, since: start)
-        // Whose profile is edited.
         let subject = options.userFlow == .editProfile ? session?.currentAccount(for: application.id) : nil
         if options.userFlow == .editProfile, subject == nil {
             throw Problem(.interactionRequired, "Nobody is signed in. Sign in first, then edit the profile.")
