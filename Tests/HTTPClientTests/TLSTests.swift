@@ -34,38 +34,37 @@ struct TLSTests {
         "A certificate is accepted when an authority that we trust vouches for this host, now; otherwise it is a TLS failure",
         arguments: certificates)
     func certificate(row: Row) async throws {
-        let server = try await OpenSSLServer(subjectAlternativeName: row.name, isExpired: row.isExpired)
-        let group = try WorkerGroup(count: 1)
-        let client = HTTPClient(
-            workers: group,
-            configuration: .init(certificateAuthorityFile: row.isTrusted ? server.certificate.file : nil))
-        let get = request(server.port, "/?code=SECRET", host: "localhost", scheme: "https")
-        if let failure = row.failure {
-            let error = await client.failure(get)
-            #expect(error == HTTPClientError(kind: .tls, reason: "localhost:\(server.port): \(failure)"))
-        } else {
-            let response = try await client.send(get)
-            #expect(response.head.status == .ok)
-            #expect(response.timings.secured > .zero)
+        try await Self.check(row) {
+            try await $0.send($1)
+        } failure: {
+            await $0.failure($1)
         }
-        await client.shutdown()
-        await group.shutdown()
-        server.stop()
     }
 
     @Test(arguments: certificates)
     func `a frequent request holds certificates to the same rules`(row: Row) async throws {
+        try await Self.check(row) {
+            try await $0.send($0.frequent($1))
+        } failure: {
+            await $0.frequentFailure($1)
+        }
+    }
+
+    private static func check(
+        _ row: Row, send: (HTTPClient, HTTPRequest) async throws -> HTTPClientResponse,
+        failure: (HTTPClient, HTTPRequest) async -> HTTPClientError?
+    ) async throws {
         let server = try await OpenSSLServer(subjectAlternativeName: row.name, isExpired: row.isExpired)
         let group = try WorkerGroup(count: 1)
         let client = HTTPClient(
             workers: group,
             configuration: .init(certificateAuthorityFile: row.isTrusted ? server.certificate.file : nil))
         let get = request(server.port, "/?code=SECRET", host: "localhost", scheme: "https")
-        if let failure = row.failure {
-            let error = await client.frequentFailure(get)
-            #expect(error == HTTPClientError(kind: .tls, reason: "localhost:\(server.port): \(failure)"))
+        if let expected = row.failure {
+            let error = await failure(client, get)
+            #expect(error == HTTPClientError(kind: .tls, reason: "localhost:\(server.port): \(expected)"))
         } else {
-            let response = try await client.send(client.frequent(get))
+            let response = try await send(client, get)
             #expect(response.status == .ok)
             #expect(response.timings.secured > .zero)
         }

@@ -10,37 +10,41 @@
         return RequestParser(limits: limits, maxBodyBytes: 60_000)
     }
 
-    /// All events of some bytes, which come whole or one by one.
-    private func parse(_ text: String, byByte: Bool = false) {
+    /// All that a parser makes of some bytes, which come whole or one by one.
+    ///
+    /// - Parameter next: returns whether there may be more in what has come, and nil after a failure.
+    private func feed(_ text: String, byByte: Bool, next: (Span<UInt8>, inout Int) -> Bool?) {
         let bytes = Array(text.utf8)
-        var parser = parser()
         var offset = 0
         var end = byByte ? 1 : bytes.count
-        while true {
-            switch parser.next(bytes.span.extracting(0..<end), at: &offset) {
-            case .failure: return
-            case .needMoreBytes:
-                guard end < bytes.count else { return }
-                end += 1
-            case .head, .body, .end: break
+        while let hasMore = next(bytes.span.extracting(0..<end), &offset) {
+            guard !hasMore else { continue }
+            guard end < bytes.count else { return }
+            end += 1
+        }
+    }
+
+    private func parse(_ text: String, byByte: Bool = false) {
+        var parser = parser()
+        feed(text, byByte: byByte) { bytes, offset in
+            switch parser.next(bytes, at: &offset) {
+            case .failure: nil
+            case .needMoreBytes: false
+            case .head, .body, .end: true
             }
         }
     }
 
-    /// The same of a response.
     private func parseResponse(_ text: String, byByte: Bool = false) {
-        let bytes = Array(text.utf8)
         var parser = ResponseParser(maxBodyBytes: 60_000)
-        var offset = 0
-        var end = byByte ? 1 : bytes.count
-        while true {
-            switch parser.next(bytes.span.extracting(0..<end), at: &offset) {
-            case .failure: return
-            case .needMoreBytes:
-                guard end < bytes.count else { return }
-                end += 1
-            case .head(let head): _ = (head[.contentType], head.headerFields)
-            case .body, .end: break
+        feed(text, byByte: byByte) { bytes, offset in
+            switch parser.next(bytes, at: &offset) {
+            case .failure: return nil
+            case .needMoreBytes: return false
+            case .head(let head):
+                _ = (head[.contentType], head.headerFields)
+                return true
+            case .body, .end: return true
             }
         }
     }
