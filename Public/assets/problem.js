@@ -11,7 +11,7 @@ function line(term, value) {
   return value ? [element("dt", "", term), " ", element("dd", "mono", value)] : [];
 }
 
-/** What an API's refusal means to whoever learns to call one, as title and explanation; nothing where that is not known. */
+/** What an API's refusal means to someone who learns to call one, as title and explanation; nothing where that is not known. */
 async function explainAPI({ status, requestID }) {
   const kind = { 403: "forbidden", 404: "missing", 429: "throttled" }[status] ?? (status >= 500 ? "down" : null);
   if (!kind) return {};

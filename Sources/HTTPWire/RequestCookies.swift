@@ -23,23 +23,19 @@ public struct RequestCookies: Sendable {
     }
 
     /// The value of the first cookie of that name. Names are case-sensitive. Quotes around a value are taken off.
-    public subscript(name: String) -> String? {
-        var found: String?
-        forEach { cookie, value in
-            guard matches(cookie, name) else { return true }
-            found = text(value)
-            return false
-        }
-        return found
-    }
+    public subscript(name: String) -> String? { find(name) { text($0) } }
 
     /// What `transform` makes of the first cookie of that name that it does not refuse by nil. It gets the value's bytes
     /// as they were sent.
     public func first<Value>(_ name: String, _ transform: (Span<UInt8>) -> Value?) -> Value? {
+        find(name) { transform(bytes.span.extracting($0)) }
+    }
+
+    private func find<Value>(_ name: String, _ transform: (Range<Int>) -> Value?) -> Value? {
         var found: Value?
         forEach { cookie, value in
             guard matches(cookie, name) else { return true }
-            found = transform(bytes.span.extracting(value))
+            found = transform(value)
             return found == nil
         }
         return found

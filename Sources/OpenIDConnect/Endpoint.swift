@@ -42,7 +42,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether what is sent there cannot be read on the way.
-    var isTrustworthy: Bool { scheme == "https" || isLoopback }
+    public var isTrustworthy: Bool { scheme == "https" || isLoopback }
 
     /// Host and port as they stand in a URL.
     public var authority: String { port.map { "\(host):\($0)" } ?? host }

@@ -12,7 +12,7 @@ import SessionStore
 final class ImmediateReaders: Sendable {
     private struct State {
         /// The last one used first: its pages are in the processor's cache, and it is most likely the same worker's.
-        var idle: [Connection] = []
+        var idle: [ReadOnlyConnection] = []
         var count = 0
         var isOpen = true
         var slowUntil: ContinuousClock.Instant?
@@ -64,8 +64,8 @@ final class ImmediateReaders: Sendable {
         }
     }
 
-    private func take(_ now: ContinuousClock.Instant) -> Connection? {
-        let (connection, mayOpen) = state.withLock { state -> (Connection?, Bool) in
+    private func take(_ now: ContinuousClock.Instant) -> ReadOnlyConnection? {
+        let (connection, mayOpen) = state.withLock { state -> (ReadOnlyConnection?, Bool) in
             if let slowUntil = state.slowUntil {
                 guard now >= slowUntil else { return (nil, false) }
                 state.slowUntil = nil
@@ -77,13 +77,13 @@ final class ImmediateReaders: Sendable {
         }
         guard mayOpen else { return connection }
         // The writer goes on with the file that it has open; another file of the same name is another database.
-        let opened = isSameFile ? try? Connection(path) : nil
+        let opened = isSameFile ? try? ReadOnlyConnection(path) : nil
         if let opened, isSameFile { return opened }
         state.withLock { $0.count -= 1 }
         return nil
     }
 
-    private func put(back connection: Connection, since start: ContinuousClock.Instant) {
+    private func put(back connection: ReadOnlyConnection, since start: ContinuousClock.Instant) {
         let end = now()
         state.withLock { state in
             if start.duration(to: end) > Self.patience { state.slowUntil = end + Self.pause }
@@ -106,7 +106,7 @@ private struct FileIdentity: Equatable {
 }
 
 /// Safe to share unchecked: the thread that has taken it from the list has it alone.
-private final class Connection: @unchecked Sendable {
+private final class ReadOnlyConnection: @unchecked Sendable {
     private let handle: OpaquePointer
     private var statements: [OpaquePointer] = []
     private var prepared: SessionQueries?

@@ -48,7 +48,7 @@ extension SettingType where Value == Endpoint {
     /// Where an access token may be sent.
     static var outboundURL: SettingType {
         one("URL") { text throws(WrongValue) in
-            guard let url = Endpoint(text), url.scheme == "https" || url.isLoopback else {
+            guard let url = Endpoint(text), url.isTrustworthy else {
                 throw WrongValue("must be an https:// URL (http:// only for localhost)")
             }
             return url

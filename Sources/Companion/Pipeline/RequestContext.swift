@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import HTTPWire
+import SessionStore
 import Synchronization
 import WebFormats
 
@@ -44,9 +45,7 @@ final class RequestContext: Sendable {
 
     /// A UUID of version 4 (RFC 9562 section 5.4) in lower case. Foundation's own reads a device file for each.
     private static func randomID() -> String {
-        var generator = SystemRandomNumberGenerator()
-        var bytes: [UInt8] = []
-        for var word in [generator.next() as UInt64, generator.next()] { withUnsafeBytes(of: &word) { bytes += $0 } }
+        var bytes = SessionStore.secureRandomBytes(16)
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
         let digits = Hex.encode(bytes).utf8

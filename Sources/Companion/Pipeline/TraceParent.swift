@@ -41,14 +41,8 @@ struct TraceParent: Sendable, Equatable {
 
     /// The field for a request of ours within this trace, which is a new span.
     func child() -> String {
-        let span = withUnsafeBytes(of: TraceParent.newSpan(), Hex.encode)
+        let span = withUnsafeBytes(of: UInt64.random(in: 1 ... .max), Hex.encode)
         return "00-\(traceID)-\(span)-\(isSampled ? "01" : "00")"
-    }
-
-    /// Any number but zero.
-    private static func newSpan() -> UInt64 {
-        var generator = SystemRandomNumberGenerator()
-        return max(1, generator.next())
     }
 
     /// Up to 16 digits; upper case is not allowed (section 3.2.2).
