@@ -33,6 +33,8 @@ final class Transfer: @unchecked Sendable {
     private var headIsComplete = false
     private var status = 0
     private var fields = HTTPFields()
+    /// The last field line, which folded lines may continue.
+    private var lastField: (name: HTTPField.Name, value: [UInt8])?
     private var body: [UInt8] = []
 
     init(request: OutgoingRequest, direct: DirectRequest? = nil, timeout: Duration, maxBodyBytes: Int) {
@@ -88,8 +90,10 @@ final class Transfer: @unchecked Sendable {
             // A new head: the last one was an interim response (RFC 9110 section 15.2).
             guard !headIsComplete else { return true }
             fields = HTTPFields()
+            lastField = nil
             status = Self.status(of: text)
         } else if text.isEmpty {
+            endField()
             headIsComplete = status >= 200
         } else if !headIsComplete {
             receiveField(text)
@@ -112,11 +116,18 @@ final class Transfer: @unchecked Sendable {
             let name = HTTPField.Name(String(decoding: text[..<colon], as: UTF8.self))
         else {
             // Folding is obsolete (RFC 9112 section 5.2): the line continues the value before it.
-            guard isFolded, let last = fields.indices.last else { return }
-            fields[last].value += " " + String(decoding: text.trimmed, as: UTF8.self)
+            guard isFolded else { return }
+            lastField?.value.append(UInt8(ascii: " "))
+            lastField?.value.append(contentsOf: text.trimmed)
             return
         }
-        fields.append(HTTPField(name: name, value: text[(colon + 1)...].trimmed))
+        endField()
+        lastField = (name, Array(text[(colon + 1)...].trimmed))
+    }
+
+    private func endField() {
+        if let lastField { fields.append(HTTPField(name: lastField.name, value: lastField.value)) }
+        lastField = nil
     }
 
     /// The three digits after the first space, or 0.

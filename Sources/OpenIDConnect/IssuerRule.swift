@@ -13,6 +13,8 @@ enum IssuerRule: Sendable, Hashable {
 
     /// The rule for what the discovery document of `authority` says; nil when that is not its issuer.
     init?(metadataIssuer issuer: String, authority: Authority) {
+        // It is a URL, but for the braces.
+        guard issuer.utf8.count <= 2048, issuer.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let rule: IssuerRule? =
             switch authority.kind {
             case .workforce: Self.workforce(issuer, authority)

@@ -8,6 +8,8 @@ public struct AddressRange: Sendable, Equatable {
 
     /// Takes CIDR notation; nil when it is none.
     public init?(_ text: String) {
+        // No network is written longer.
+        guard text.utf8.count <= 64 else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard let address = parts.first, let bytes = AddressRange.bytes(of: String(address)), parts.count <= 2 else {
             return nil

@@ -101,23 +101,32 @@ struct PageTemplate: Sendable {
 
     /// The page with its remaining names filled in, as the error page is.
     static func filled(_ html: String, with values: [String: String]) -> String {
-        values.reduce(html) { html, value in html.replacing("{{\(value.key)}}", with: escaped(value.value)) }
-    }
-
-    /// Text as HTML content or a quoted attribute's value.
-    static func escaped(_ text: String) -> String {
-        var result = ""
-        for character in text {
-            switch character {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "'": result += "&#39;"
-            case "{": result += "&#123;"
-            default: result.append(character)
+        var filled = ""
+        for piece in pieces(of: html) {
+            switch piece {
+            case .text(let text): filled += text
+            case .place(let place): filled += values[String(place)].map(escaped) ?? "{{\(place)}}"
             }
         }
-        return result
+        return filled
+    }
+
+    /// Text as HTML content or a quoted attribute's value. Not by characters: to compare one of many combining marks costs
+    /// the square of their number.
+    static func escaped(_ text: String) -> String {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "&"): result += "&amp;".utf8
+            case UInt8(ascii: "<"): result += "&lt;".utf8
+            case UInt8(ascii: ">"): result += "&gt;".utf8
+            case UInt8(ascii: "\""): result += "&quot;".utf8
+            case UInt8(ascii: "'"): result += "&#39;".utf8
+            case UInt8(ascii: "{"): result += "&#123;".utf8
+            default: result.append(byte)
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
     }
 }

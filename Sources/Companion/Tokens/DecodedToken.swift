@@ -12,7 +12,7 @@ struct DecodedToken {
 
     /// Nil for what is no JSON Web Token: then nobody but the API can read it.
     init?(_ token: String) {
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let header = DecodedToken.object(parts[0]), let payload = DecodedToken.object(parts[1])
         else { return nil }
         self.header = header
@@ -31,7 +31,7 @@ struct DecodedToken {
     /// A time of the payload, in seconds since 1970.
     func time(_ name: String) -> Int? { payload[name]?.double.flatMap { Int(exactly: $0.rounded(.towardZero)) } }
 
-    private static func object(_ part: Substring) -> [String: JSONValue]? {
-        Base64URL.decode(part.utf8).flatMap { JSONValue(parsing: $0)?.object }
+    private static func object(_ part: Substring.UTF8View) -> [String: JSONValue]? {
+        Base64URL.decode(part).flatMap { JSONValue(parsing: $0)?.object }
     }
 }

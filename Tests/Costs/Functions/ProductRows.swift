@@ -16,7 +16,8 @@
             Row(name: "session keys") { _ = SessionKey($0) },
             Row(
                 name: "scope sets",
-                made: [("different scopes", { (0..<max(1, $0 / 6)).map { "s\($0)" }.joined(separator: " ") })]
+                made: [("different scopes", { (0..<max(1, $0 / 6)).map { "s\($0)" }.joined(separator: " ") })],
+                isStreamSafe: true
             ) { text in
                 let set = ScopeSet(text: text)
                 _ = (set.description, set.contains(set))
@@ -86,7 +87,7 @@
                 _ = ClientAddress.of(try head(["X-Forwarded-For"], text), from: peer, trusting: [front])
             },
             Row(name: "routes", frames: [("", ""), ("/", ""), ("/api/", "/account"), ("/api/ios/accounts/", "")]) {
-                _ = router.match($0)
+                _ = try router.match(head([], "", target: $0).path)
             },
             Row(name: "traceparent", frames: [("", ""), ("00-", "")]) { _ = TraceParent($0)?.child() },
             Row(name: "return paths", frames: [("", ""), ("/", ""), ("/a?", "")]) { _ = ReturnPath($0, below: "") },

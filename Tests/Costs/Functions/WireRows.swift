@@ -50,9 +50,9 @@
     }
 
     /// A head with fields of this value.
-    func head(_ names: [String], _ value: String) throws -> RequestHead {
+    func head(_ names: [String], _ value: String, target: String = "/") throws -> RequestHead {
         let text =
-            "GET / HTTP/1.1\r\nHost: a\r\n" + names.map { "\($0): \(value)\r\n" }.joined() + "\r\n"
+            "GET \(target) HTTP/1.1\r\nHost: a\r\n" + names.map { "\($0): \(value)\r\n" }.joined() + "\r\n"
         var limits = WireLimits()
         limits.maxHeadBytes = 65_535
         var parser = RequestParser(limits: limits)
