@@ -98,6 +98,9 @@
                 let cookies = RequestCookies(try head(["Cookie"], text))
                 _ = (cookies.first("companion") { _ in nil as Never? }, cookies["companion"])
             },
+            Row(name: "Accept-Encoding", frames: [("", ""), ("gzip;q=", ""), ("gzip;", ",br")]) { text in
+                _ = AcceptEncoding(text).best(of: ContentCoding.allCases)
+            },
             Row(name: "conditions", frames: [("", ""), ("\"", "\""), ("W/\"", "")]) { text in
                 let tag = Validators(entityTag: EntityTag(strong: "x"), lastModified: HTTPDate(secondsSince1970: 1))
                 let now = HTTPDate(secondsSince1970: 2)

@@ -5,6 +5,10 @@ import Foundation
 /// The input is a configuration file. What it says of the whole server, the environment can say as well, to the same end.
 @Sendable func checkConfiguration(_ input: [UInt8]) throws(Disagreement) {
     try checkAddresses(input)
+    // A file of this call's own: the fuzzer runs several processes, and the tests several of these at once.
+    let scratchFile = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "companion-fuzz-\(UUID().uuidString).yaml")
+    defer { try? FileManager.default.removeItem(at: scratchFile) }
     do {
         try Data(input).write(to: scratchFile)
     } catch {
@@ -31,10 +35,6 @@ import Foundation
         try agree(ours, theirs, "The environment says the same as the file")
     }
 }
-
-/// A file of this process's own: the fuzzer runs several.
-private let scratchFile = FileManager.default.temporaryDirectory.appendingPathComponent(
-    "companion-fuzz-\(ProcessInfo.processInfo.processIdentifier).yaml")
 
 private func outcome(environment: [String: String] = [:], file: String? = nil) -> String {
     do throws(ConfigurationMistakes) {

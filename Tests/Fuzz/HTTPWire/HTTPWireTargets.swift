@@ -5,6 +5,7 @@ extension FuzzTarget {
         FuzzTarget(name: "response-head", check: checkResponseHead),
         FuzzTarget(name: "response-body", check: checkResponseBody),
         FuzzTarget(name: "cookies", check: checkCookies),
+        FuzzTarget(name: "accept-encoding", check: checkAcceptEncoding),
         FuzzTarget(name: "ranges-and-conditions", check: checkRangesAndConditions),
     ]
 }
