@@ -8,10 +8,6 @@ final class DirectConnections {
     private static let maxConnections = 256
     /// Kept connections of one origin: what this worker's share of a few hundred people at once needs.
     private static let maxKept = 64
-    /// Less than what servers wait: nginx and Apache's proxies 60 s and more, Microsoft's 120 s.
-    private static let keptFor = Duration.seconds(50)
-    /// After this a connection is made anew, so that another certificate, address or server is noticed.
-    private static let maxAge = Duration.seconds(300)
 
     unowned let multi: Multi
     /// What is received stands here until it is parsed.
@@ -69,7 +65,7 @@ final class DirectConnections {
         else { return false }
         let connection = DirectConnection(
             to: direct.origin, isSecure: transfer.request.isSecure, handle: handle, pool: self,
-            endOfLife: worker.now + Self.maxAge)
+            endOfLife: worker.now + multi.configuration.maxAge)
         guard multi.connect(handle) else { return false }
         all[ObjectIdentifier(connection)] = connection
         connection.wait(with: transfer)
@@ -89,7 +85,7 @@ final class DirectConnections {
         guard worker.now < connection.endOfLife, (kept[connection.origin]?.count ?? 0) < Self.maxKept else {
             return connection.close()
         }
-        connection.expiry = min(worker.now + Self.keptFor, connection.endOfLife)
+        connection.expiry = min(worker.now + multi.configuration.keptFor, connection.endOfLife)
         kept[connection.origin, default: []].append(connection)
         fire(by: connection.expiry)
     }

@@ -20,6 +20,11 @@ public final class HTTPClient: Sendable {
         public var userAgent: String
         /// A PEM file of the certificate authorities to trust instead of the system's.
         public var certificateAuthorityFile: String?
+        /// How long a connection of frequent requests is kept without one. Less than what servers wait: nginx and Apache's
+        /// proxies 60 s and more, Microsoft's 120 s.
+        var keptFor = Duration.seconds(50)
+        /// After this such a connection is made anew, so that another certificate, address or server is noticed.
+        var maxAge = Duration.seconds(300)
 
         /// The defaults suit calls to an identity provider: short, small, JSON.
         public init(

@@ -73,7 +73,7 @@ public final class Asset: Sendable {
     /// Makes the content's other codings, which requests get from then on. Takes milliseconds: not for a worker.
     ///
     /// - Parameter twin: An asset with the same body that gets them too.
-    func compress(with twin: Asset? = nil) {
+    public func compress(with twin: Asset? = nil) {
         guard fields != nil, coded.load() == nil else { return }
         let bodies = ContentCoding.allCases.map { ($0, $0.encode(body)) }
         for asset in [self, twin].compactMap(\.self) { asset.publish(bodies) }

@@ -348,7 +348,8 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
 
     /// - Parameter leavesBody: Whether the request has a body that is neither collected nor skipped.
     private func respond(_ reply: Reply, to exchange: Exchange, leavingItsBody leavesBody: Bool = false) {
-        let persistence = proceed(after: exchange.head, leavingItsBody: leavesBody)
+        let isLast = if case .response(let response) = reply { response.endsConnection } else { false }
+        let persistence = proceed(after: exchange.head, isLast: isLast || leavesBody)
         switch reply {
         case .response(let response): respond(response, to: exchange, persistence)
         case .prepared(let response): respond(response, to: exchange, persistence)
@@ -359,9 +360,11 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
 
     /// Enters the phase after an answer and returns how the answer announces it. This comes before the answer is sent,
     /// because `writing` keeps the phase that it finds.
-    private func proceed(after head: RequestHead, leavingItsBody leavesBody: Bool) -> Persistence {
-        guard head.keepAlive, !leavesBody, !lane.isStopping else {
-            enter(.ending(isExpected: !head.keepAlive && !leavesBody))
+    ///
+    /// - Parameter isLast: Whether it ends the connection although the client does not expect that.
+    private func proceed(after head: RequestHead, isLast: Bool) -> Persistence {
+        guard head.keepAlive, !isLast, !lane.isStopping else {
+            enter(.ending(isExpected: !head.keepAlive && !isLast))
             return .close
         }
         enter(.idle)

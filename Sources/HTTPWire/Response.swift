@@ -8,6 +8,8 @@ public struct Response: Sendable, Hashable {
     public var headerFields: HTTPFields
     /// The body. It is not sent in answer to HEAD, nor with 1xx, 204 and 304.
     public var body: [UInt8]
+    /// Whether the connection ends with this answer, whatever the client asked for.
+    public var endsConnection = false
 
     /// An answer.
     public init(status: HTTPResponse.Status, headerFields: HTTPFields = [:], body: [UInt8] = []) {

@@ -3,6 +3,7 @@ import HTTPServer
 import HTTPTypes
 import OpenIDConnect
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Companion
@@ -53,6 +54,19 @@ import Testing
         #expect(try languages().lookup(field)?.tag == tag)
     }
 
+    @Test(arguments: ["/ios", "/assets/texts/sv/home.json"])
+    func `a page and a text are compressed soon after they were first asked for`(path: String) async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let first = try await visitor.get(path)
+            #expect(first.status == 200)
+            // Each form has a tag of its own; the client has decoded what it got.
+            let isCompressed = await eventually { (try? await visitor.get(path).fields[.eTag]) != first.fields[.eTag] }
+            #expect(isCompressed)
+            #expect(try await visitor.get(path).text == first.text)
+        }
+    }
+
     @Test func `a page comes in the language of the browser, or of the person's choice`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
@@ -62,7 +76,7 @@ import Testing
             let swedish = try await page("sv")
             #expect(swedish.text.contains(#"<html lang="sv" "#))
             #expect(swedish.fields[.contentLanguage] == "sv")
-            #expect(swedish.fields[.vary] == "Accept-Language, Cookie")
+            #expect(swedish.fields[.vary] == "Accept-Language, Cookie, Accept-Encoding")
             #expect(try await page("fr").fields[.contentLanguage] == "en")
 
             let chosen = try await visitor.api(.post, "/api/language", body: #"{"language": "ja"}"#)

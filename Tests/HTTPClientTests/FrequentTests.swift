@@ -91,6 +91,26 @@ import Testing
         }
     }
 
+    @Test func `a connection that nobody uses is closed after its time`() async throws {
+        var configuration = HTTPClient.Configuration()
+        configuration.keptFor = .milliseconds(20)
+        try await withClient(configuration, answer: { _ in ok("") }) { client, server in
+            _ = try await client.send(client.frequent(request(server.port)))
+            #expect(await eventually { server.endCount == 1 })
+            #expect(try await client.send(client.frequent(request(server.port))).timings.connectionReused == false)
+        }
+    }
+
+    @Test func `a connection that is too old is not kept, however busy it is`() async throws {
+        var configuration = HTTPClient.Configuration()
+        configuration.maxAge = .zero
+        try await withClient(configuration, answer: { _ in ok("") }) { client, server in
+            for _ in 0..<3 { _ = try await client.send(client.frequent(request(server.port))) }
+            #expect(server.acceptCount == 3)
+            #expect(await eventually { server.endCount == 3 })
+        }
+    }
+
     @Test func `a connection that the server has closed in the meantime is replaced without an error`() async throws {
         try await withClient(answer: { _ in .last(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)) }) {
             client, server in

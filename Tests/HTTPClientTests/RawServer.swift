@@ -29,12 +29,14 @@ final class RawServer: Sendable {
     /// What the server has seen.
     final class Log: Sendable {
         let accepted = Atomic<Int>(0)
+        let ended = Atomic<Int>(0)
         private let received = Mutex<[String]>([])
         var requests: [String] { received.withLock { $0 } }
         func append(_ request: String) { received.withLock { $0.append(request) } }
     }
 
     var acceptCount: Int { log.accepted.load(ordering: .relaxed) }
+    var endCount: Int { log.ended.load(ordering: .relaxed) }
     var requests: [String] { log.requests }
 
     init(on worker: Worker, answer: @escaping @Sendable (String) -> Answer) async throws {
@@ -174,6 +176,7 @@ private final class RawConnection: ReadinessHandler {
 
     private func end(_ worker: Worker) {
         hasEnded = true
+        log.ended.add(1, ordering: .relaxed)
         watch.map { worker.unwatchAndClose($0) }
     }
 }

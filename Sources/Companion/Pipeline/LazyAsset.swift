@@ -1,3 +1,4 @@
+import Dispatch
 import HTTPServer
 import Synchronization
 
@@ -9,6 +10,11 @@ final class LazyAsset: Sendable {
     /// - Parameter make: makes the asset; two workers that ask at the same time may both call it.
     init(_ make: @escaping @Sendable () -> Asset) { self.make = make }
 
-    /// The asset, the same one each time.
-    var asset: Asset { made.load() ?? made.storeIfNil(make()) }
+    /// The asset, the same one each time. It is compressed soon after it is made.
+    var asset: Asset {
+        if let asset = made.load() { return asset }
+        let asset = made.storeIfNil(make())
+        DispatchQueue.global(qos: .background).async { asset.compress() }
+        return asset
+    }
 }

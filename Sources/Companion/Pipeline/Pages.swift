@@ -54,7 +54,8 @@ struct Pages: Sendable {
                         }
                         return Asset(
                             body: Array(html.utf8),
-                            contentType: Pages.htmlType, cacheControl: cacheControl, fields: Pages.fields(language))
+                            contentType: Pages.htmlType, cacheControl: cacheControl, mayBeCompressed: true,
+                            fields: Pages.fields(language))
                     }
                 })
         }
@@ -76,7 +77,8 @@ struct Pages: Sendable {
                 let asset = LazyAsset {
                     Asset(
                         body: Array(PageTemplate.json(language.texts(of: [section])).utf8),
-                        contentType: "application/json", fields: [.contentLanguage: language.tag])
+                        contentType: "application/json", mayBeCompressed: true,
+                        fields: [.contentLanguage: language.tag])
                 }
                 return ("/assets/texts/\(language.tag)/\(section).json", asset)
             }
@@ -117,7 +119,9 @@ struct Pages: Sendable {
         fields[.contentType] = Pages.htmlType
         fields[.cacheControl] = "no-store"
         fields[.retryAfter] = problem.retryAfter.map(String.init)
-        return Response(status: problem.status, headerFields: fields, body: Array(html.utf8))
+        var response = Response(status: problem.status, headerFields: fields, body: Array(html.utf8))
+        response.endsConnection = problem.endsConnection
+        return response
     }
 
     /// A page that the folder should have.

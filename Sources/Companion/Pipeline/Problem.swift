@@ -56,6 +56,8 @@ struct Problem: Error, Sendable {
     var timestamp: String?
     /// The provider's or Graph's identifier of what happened; ours when they gave none.
     var correlationID: String?
+    /// Whether the answer ends the connection: what comes behind it would be refused too.
+    var endsConnection = false
     /// For the log only: what an operator needs beyond `detail`. Holds no secret either.
     var reason: String?
 
@@ -163,6 +165,7 @@ struct Problem: Error, Sendable {
         var response = Response.json(document(in: language), status: status)
         response.headerFields[.contentType] = "application/problem+json"
         if let retryAfter { response.headerFields[.retryAfter] = String(retryAfter) }
+        response.endsConnection = endsConnection
         return response
     }
 }

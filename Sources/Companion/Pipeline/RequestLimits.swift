@@ -70,8 +70,12 @@ final class RequestLimits: Sendable {
         guard let seconds = buckets.take(asker, now: now()) else { return }
         note(limit, asker, call.application?.id)
         guard session == nil else { throw Throttle.problem(retryAfter: seconds) }
-        throw Problem(
+        var problem = Problem(
             .throttled, "Too many requests came from your network. Try again in \(seconds) s.", retryAfter: seconds)
+        // Anyone who goes on has to connect anew each time, which leaves others more of the server than answering on a kept
+        // connection does. A front's connections are those of all its clients.
+        problem.endsConnection = address == call.request.peer
+        throw problem
     }
 
     /// The server's bound on the connections of one address; nil without one. A front's connections are those of all its
