@@ -69,8 +69,8 @@ let package = Package(
         .target(
             name: "Companion",
             dependencies: [
-                "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "Expiring", "OpenIDConnect", "SessionStore",
-                "SQLiteStore", "WebFormats", httpTypes, logging, crypto, yams,
+                "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "CLinux", "Expiring", "OpenIDConnect",
+                "SessionStore", "SQLiteStore", "WebFormats", httpTypes, logging, crypto, yams,
             ],
             swiftSettings: settings),
         .target(

@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Synchronization
 
@@ -12,6 +13,8 @@ final class AssetCompression: Sendable {
             // Refused by a service manager's sandbox, it only costs the precedence.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
             pages.compress { !isStopped.load(ordering: .relaxed) }
+            // The start is over. Half of the code that it used is never used again.
+            clinux_release_code()
         }
     }
 
