@@ -118,17 +118,18 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
+    private func hasRoom(for cost: Int) -> Bool { count < maxCount && bytes <= maxBytes - cost }
+
     private mutating func makeRoom(for cost: Int, now: Date, mayEvict: Bool) -> Bool {
-        func hasRoom() -> Bool { count < maxCount && bytes <= maxBytes - cost }
         // Even where there is room: what has expired would take memory until the map is full.
         while oldest != Self.none, let slot = slots[oldest], slot.end <= now { remove(at: oldest) }
         // A clock that was set back must not keep the map full.
-        if !hasRoom(), now >= nextSweep || nextSweep.timeIntervalSince(now) > Self.sweepInterval {
+        if !hasRoom(for: cost), now >= nextSweep || nextSweep.timeIntervalSince(now) > Self.sweepInterval {
             nextSweep = now.addingTimeInterval(Self.sweepInterval)
             removeAll(now: now)
         }
-        while mayEvict, !hasRoom(), oldest != Self.none { remove(at: oldest) }
-        return hasRoom()
+        while mayEvict, !hasRoom(for: cost), oldest != Self.none { remove(at: oldest) }
+        return hasRoom(for: cost)
     }
 
     private mutating func insert(_ slot: Slot) {

@@ -26,8 +26,7 @@ struct TokenEndpoints: Sendable {
 
     func token(_ visit: Visit) async throws -> Response {
         let body: TokenBody = try visit.call.body()
-        var asking = try visit.signedIn(as: body.account ?? visit.call.field("account"))
-        asking.tenant = body.tenant
+        let asking = try visit.signedIn(as: body.account ?? visit.call.field("account"), tenant: body.tenant)
         let application = asking.application
         let isForced = body.force_refresh == true
         if isForced { try limits.take(.forcedRefreshes, of: asking.session.key, for: visit.call) }
@@ -97,7 +96,8 @@ struct TokenEndpoints: Sendable {
                 .apiUnavailable, "The API answered \(status.code) with content that is not of the expected kind.",
                 correlationID: answer[.requestID])
         }
-        var fields: HTTPFields = [.cacheControl: "no-store"]
+        var fields = HTTPFields()
+        fields.append(HTTPField(name: .cacheControl, value: "no-store"))
         if !answer.body.isEmpty { fields[.contentType] = contentType }
         fields[.requestID] = answer[.requestID]
         fields[.clientRequestID] = answer[.clientRequestID]

@@ -62,19 +62,28 @@ extension RequestHead {
 }
 
 /// A call for one application, with the session that it came with.
-struct Visit: Sendable {
+final class Visit: Sendable {
     let call: Call
     let application: Application
     /// Nil when there is none, or when it has ended.
     let session: Session?
     let publicURL: PublicURL
 
+    init(call: Call, application: Application, session: Session?, publicURL: PublicURL) {
+        self.call = call
+        self.application = application
+        self.session = session
+        self.publicURL = publicURL
+    }
+
     /// The account that the call is for, or the sign-in to offer.
     ///
-    /// - Parameter id: the account's; nil takes the current one.
+    /// - Parameters:
+    ///   - id: the account's; nil takes the current one.
+    ///   - tenant: another tenant than the one in which the account signed in, where it is a guest.
     /// - Throws: ``Problem``: `not_found` for an account that is not signed in here; `interaction_required` or
     ///   `session_expired` when nobody is.
-    func signedIn(as id: String? = nil) throws(Problem) -> SignedIn {
+    func signedIn(as id: String? = nil, tenant: String? = nil) throws(Problem) -> SignedIn {
         guard let session else {
             guard call.cookie == nil else {
                 throw Problem(.sessionExpired, "Your session has ended. Sign in again.", action: signIn)
@@ -85,12 +94,12 @@ struct Visit: Sendable {
             guard id.utf8.count <= 512, let account = session.account(for: application.id, id: id) else {
                 throw Problem(.notFound, "This account is not signed in here.")
             }
-            return SignedIn(application: application, session: session, account: account)
+            return SignedIn(application: application, session: session, account: account, tenant: tenant)
         }
         guard let account = session.currentAccount(for: application.id) else {
             throw Problem(.interactionRequired, "Nobody is signed in. Sign in first.", action: signIn)
         }
-        return SignedIn(application: application, session: session, account: account)
+        return SignedIn(application: application, session: session, account: account, tenant: tenant)
     }
 
     private var signIn: Problem.Action {
@@ -98,13 +107,21 @@ struct Visit: Sendable {
     }
 }
 
-/// Who is asking: an account of an application, in a session.
-struct SignedIn: Sendable {
+/// Who is asking: an account of an application, in a session. A class, because it is handed on through every step of a call,
+/// and to copy what it holds takes dozens of reference counts each time.
+final class SignedIn: Sendable {
     let application: Application
     let session: Session
     let account: Account
     /// Another tenant than the one in which the account signed in, where it is a guest.
-    var tenant: String?
+    let tenant: String?
+
+    init(application: Application, session: Session, account: Account, tenant: String?) {
+        self.application = application
+        self.session = session
+        self.account = account
+        self.tenant = tenant
+    }
 
     /// What its tokens are kept under.
     var key: AccountKey { session.key(of: account) }

@@ -159,8 +159,7 @@ final class Pipeline: Responder {
         case .application(let answer): return try await answer(endpoints, call, try application())
         case .visit(let answer): return try await answer(endpoints, try await visit())
         case .signedIn(let answer):
-            var asking = try await visit().signedIn(as: call.field("account"))
-            asking.tenant = call.field("tenant")
+            let asking = try await visit().signedIn(as: call.field("account"), tenant: call.field("tenant"))
             return try await answer(endpoints, call, asking)
         }
     }

@@ -147,7 +147,8 @@ struct APIProxy: Sendable {
     ) async throws(HTTPClientError) -> HTTPClientResponse {
         let request = try prepared.request(to: url)
         let context = RequestContext.current
-        var fields: HTTPFields = [.authorization: "Bearer \(token.secret)"]
+        var fields = HTTPFields()
+        fields.append(HTTPField(name: .authorization, value: "Bearer \(token.secret)"))
         fields[.clientRequestID] = context?.correlationID
         context?.mark(&fields)
         let start = ContinuousClock.now
