@@ -19,13 +19,19 @@ extension SQLiteStore {
         try await database.read { db in try db.idToken(of: account) }
     }
 
-    package func replaceTokens(of account: AccountKey, with tokens: RenewedTokens, now: Int64)
-        async throws(StoreError)
-    {
+    package func replaceTokens(
+        of account: AccountKey, with tokens: RenewedTokens, under lease: RefreshLease?, now: Int64
+    ) async throws(StoreError) -> Bool {
         try await database.write { db in
             let number = try db.requireNumber(of: account)
+            if let lease,
+                !SignInRules.mayStore(under: lease, fence: nil, refreshToken: try db.refreshToken(of: account))
+            {
+                return false
+            }
             try db.renew(number, tokens)
             if let token = tokens.accessToken { try db.store(token, number, now: now) }
+            return true
         }
     }
 

@@ -82,7 +82,7 @@ extension SessionStore {
     /// meanwhile: nothing is stored then.
     public func storeRefreshed(_ account: AccountKey, tokens: NewTokens) async throws(StoreError) {
         let sealed = try sealer.seal(refreshed: tokens, of: account)
-        try await backend.replaceTokens(of: account, with: sealed, now: now)
+        _ = try await backend.replaceTokens(of: account, with: sealed, under: nil, now: now)
         cache.end([account.session])
     }
 

@@ -34,7 +34,8 @@ package protocol StoreBackend: Sendable {
     /// - Returns: the decision, and the attempt as it was before, but in the session that it now belongs to.
     func consume(_ callback: ArrivedCallback, _ rules: SignInRules, now: Int64)
         async throws(StoreError) -> (decision: CallbackDecision, attempt: AttemptRow?)
-    /// Ends an attempt well: stores the account with its tokens, makes it current, and gives the session another id.
+    /// Ends an attempt well: stores the account with its tokens, makes it current, and gives the session another id. No
+    /// lease that was taken before holds for the account any more (``RefreshState/renewed``).
     ///
     /// - Throws: `attemptNotPending` unless the attempt is being redeemed.
     func complete(_ completion: Completion, now: Int64) async throws(StoreError)
@@ -53,10 +54,15 @@ package protocol StoreBackend: Sendable {
     func refreshToken(of account: AccountKey) async throws(StoreError) -> Data?
     /// - Returns: the account's sealed ID token; nil when there is none.
     func idToken(of account: AccountKey) async throws(StoreError) -> Data?
-    /// Stores a refresh response, and forgets that the provider wanted the person.
+    /// Stores a refresh response, ends the lease under which it was asked for, and forgets that the provider wanted the
+    /// person.
     ///
+    /// - Parameter lease: what ``SignInRules/mayStore(under:fence:refreshToken:)`` has to admit; nil stores in any case.
+    /// - Returns: whether it was stored; when not, nothing is changed.
     /// - Throws: `noSuchSession` when the account is not signed in.
-    func replaceTokens(of account: AccountKey, with tokens: RenewedTokens, now: Int64) async throws(StoreError)
+    func replaceTokens(
+        of account: AccountKey, with tokens: RenewedTokens, under lease: RefreshLease?, now: Int64
+    ) async throws(StoreError) -> Bool
     /// Remembers that the provider wants the person.
     ///
     /// - Parameter refreshToken: the sealed refresh token that must still be stored; nil for any.

@@ -36,11 +36,16 @@ package struct SealedSession: Sendable {
     package var accounts: [AccountRow]
     /// By application.
     package var previousUsernames: [String: String]
+    /// See ``SharedStoreBackend/versions(of:)``; 0 where the place is not shared.
+    package var version: Int64
 
-    package init(row: SessionRow, accounts: [AccountRow], previousUsernames: [String: String]) {
+    package init(
+        row: SessionRow, accounts: [AccountRow], previousUsernames: [String: String], version: Int64 = 0
+    ) {
         self.row = row
         self.accounts = accounts
         self.previousUsernames = previousUsernames
+        self.version = version
     }
 }
 

@@ -12,7 +12,8 @@ extension MemoryContents.State {
     func sealed(_ key: SessionKey) -> SealedSession? {
         guard let row = row(key), let session = sessions[key] else { return nil }
         return SealedSession(
-            row: row, accounts: session.accounts.map(\.row), previousUsernames: session.previousUsernames)
+            row: row, accounts: session.accounts.map(\.row), previousUsernames: session.previousUsernames,
+            version: session.version)
     }
 
     mutating func makeRoom(for weight: Int64, in session: SessionKey?, _ rules: SignInRules, now: Int64)
@@ -86,6 +87,7 @@ extension MemoryContents.StoredAccount {
         row.claims = tokens.claims ?? row.claims
         row.username = tokens.username ?? row.username
         row.name = tokens.name ?? row.name
+        refresh = refresh.renewed
         if let token = tokens.accessToken { store(token, now: now) }
     }
 

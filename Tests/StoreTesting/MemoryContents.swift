@@ -8,6 +8,8 @@ package final class MemoryContents: Sendable {
         var attempts: [SHA256Hash: StoredAttempt] = [:]
         var logoutTokens: [SHA256Hash: Int64] = [:]
         var sealingKeys: Set<KeyRing.KeyID> = []
+        var chores: [Chore: (holder: ServerProcess.ID, until: Int64)] = [:]
+        var processes: [ServerProcess.ID: (process: ServerProcess, until: Int64)] = [:]
         /// Names sessions, and says of attempts which came first.
         var lastNumber: Int64 = 0
 
@@ -17,19 +19,32 @@ package final class MemoryContents: Sendable {
         }
     }
 
-    struct StoredSession {
+    struct StoredSession: Equatable {
+        var version: Int64 = 0
         var idHash: SHA256Hash
         var createdAt: Int64
         var lastSeenAt: Int64
         /// In the order of their first sign-in.
         var accounts: [StoredAccount] = []
         var previousUsernames: [String: String] = [:]
+
+        /// Whether somebody who has read the one has read the other.
+        func reads(as other: StoredSession) -> Bool {
+            func plain(_ session: StoredSession) -> StoredSession {
+                var session = session
+                session.lastSeenAt = 0
+                for index in session.accounts.indices { session.accounts[index].refresh = RefreshState() }
+                return session
+            }
+            return plain(self) == plain(other)
+        }
     }
 
-    struct StoredAccount {
+    struct StoredAccount: Equatable {
         var row: AccountRow
         var refreshToken: Data?
         var idToken: Data?
+        var refresh = RefreshState()
         /// The newest last.
         var tokens: [AccessTokenRow] = []
     }
@@ -77,6 +92,10 @@ package final class MemoryContents: Sendable {
             guard !shared.refusesWrites else { throw StoreError.unavailable("memory refuses writes") }
             var state = shared.state
             let value = try body(&state)
+            for (key, session) in state.sessions {
+                guard let old = shared.state.sessions[key], !old.reads(as: session) else { continue }
+                state.sessions[key]?.version = old.version + 1
+            }
             shared.state = state
             shared.writes[store, default: 0] += 1
             return value

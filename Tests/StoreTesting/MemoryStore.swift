@@ -2,7 +2,7 @@ import Foundation
 import SessionStore
 
 /// Sessions in memory: the second backend, small enough to be seen to be right. One lock is its transaction.
-package final class MemoryStore: StoreBackend {
+package final class MemoryStore: SharedStoreBackend {
     package let name = "memory"
     package let trust: Duration?
     private struct Status {
@@ -34,7 +34,7 @@ package final class MemoryStore: StoreBackend {
         }
     }
 
-    private func read<Value>(_ body: (MemoryContents.State) throws(StoreError) -> Value) throws(StoreError) -> Value {
+    func read<Value>(_ body: (MemoryContents.State) throws(StoreError) -> Value) throws(StoreError) -> Value {
         try run(.read) { () throws(StoreError) in try contents.read(body) }
     }
 
@@ -46,7 +46,7 @@ package final class MemoryStore: StoreBackend {
         }
     }
 
-    private func write<Value>(_ body: (inout MemoryContents.State) throws(StoreError) -> Value)
+    func write<Value>(_ body: (inout MemoryContents.State) throws(StoreError) -> Value)
         throws(StoreError) -> Value
     {
         try run(.write) { () throws(StoreError) in
@@ -177,15 +177,24 @@ package final class MemoryStore: StoreBackend {
         try read { $0.account(account)?.idToken }
     }
 
-    package func replaceTokens(of account: AccountKey, with tokens: RenewedTokens, now: Int64)
-        async throws(StoreError)
-    {
+    package func replaceTokens(
+        of account: AccountKey, with tokens: RenewedTokens, under lease: RefreshLease?, now: Int64
+    ) async throws(StoreError) -> Bool {
         try write { (state) throws(StoreError) in
+            var isStored = false
             try state.change(account) { account in
+                if let lease,
+                    !SignInRules.mayStore(
+                        under: lease, fence: account.refresh.fence, refreshToken: account.refreshToken)
+                {
+                    return
+                }
                 account.renew(tokens, now: now)
                 account.row.needsInteraction = nil
                 account.row.interactionClaims = nil
+                isStored = true
             }
+            return isStored
         }
     }
 

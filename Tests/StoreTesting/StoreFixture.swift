@@ -16,6 +16,9 @@ package final class StoreClock: Sendable {
 /// A place where a store can live.
 package enum TestedBackend: String, Sendable, CaseIterable {
     case sqlite, memory
+
+    /// Those in which several servers may live.
+    package static let shared: [TestedBackend] = [.memory]
 }
 
 /// A folder of its own for a real key file, and a database or its like in memory; gone with the last reference.

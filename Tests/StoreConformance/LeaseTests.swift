@@ -1,0 +1,279 @@
+import Foundation
+import StoreTesting
+import TestSupport
+import Testing
+
+@testable import SessionStore
+
+/// One refresh for all servers of a shared place: leases, fences and what a late answer may still do.
+@Suite struct LeaseTests {
+    /// Two servers on one place, with adele signed in at the first.
+    private struct Servers {
+        let fixture: StoreFixture
+        let stores: [SessionStore]
+        let id: SessionID
+        let account: AccountKey
+
+        init(_ backend: TestedBackend) async throws {
+            fixture = try StoreFixture(backend)
+            stores = [try fixture.open(), try fixture.open()]
+            id = try await stores[0].signIn("adele", at: fixture.clock)
+            let session = try #require(try await stores[0].session(id))
+            account = AccountKey(session: session.key, app: "ios", id: "adele.tenant")
+        }
+
+        func place(_ number: Int = 0) throws -> any SharedStoreBackend {
+            try #require(stores[number].backend as? any SharedStoreBackend)
+        }
+
+        func seen() async throws -> Data { try #require(try await place().refreshToken(of: account)) }
+
+        func take(_ number: Int, seen: Data? = nil, for duration: Duration = .seconds(20)) async throws
+            -> RefreshLeaseAnswer
+        {
+            let stored = try await self.seen()
+            return try await place(number).takeRefreshLease(
+                of: account, seen: seen ?? stored, by: "server\(number)", for: duration)
+        }
+
+        func taken(_ number: Int, for duration: Duration = .seconds(20)) async throws -> RefreshLease {
+            guard case .taken(let lease) = try await take(number, for: duration) else {
+                throw UnexpectedOutcome(name: "not taken")
+            }
+            return lease
+        }
+
+        func store(_ label: String, under lease: RefreshLease?) async throws -> Bool {
+            let tokens = try stores[0].sealer.seal(refreshed: .sample(label, at: fixture.clock), of: account)
+            return try await place().replaceTokens(
+                of: account, with: tokens, under: lease, now: fixture.clock.now.milliseconds)
+        }
+
+        func version() async throws -> Int64? { try await place().versions(of: [account.session])[account.session] }
+
+        func close() async {
+            for store in stores { await store.close() }
+        }
+    }
+
+    @Test(arguments: TestedBackend.shared) func `of many that ask at once, one has the lease`(
+        _ backend: TestedBackend
+    ) async throws {
+        let servers = try await Servers(backend)
+        let seen = try await servers.seen()
+        let answers = try await withThrowingTaskGroup(of: RefreshLeaseAnswer.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    try await servers.place(number % 2).takeRefreshLease(
+                        of: servers.account, seen: seen, by: "server\(number)", for: .seconds(20))
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        let leases = answers.compactMap { if case .taken(let lease) = $0 { lease } else { nil } }
+        #expect(leases.count == 1)
+        #expect(leases.first?.spent == seen)
+        let holders = Set(answers.compactMap { if case .held(let by, _, _) = $0 { by } else { nil } })
+        #expect(holders.count == 1)
+        #expect(answers.count { if case .held = $0 { true } else { false } } == 199)
+        await servers.close()
+    }
+
+    @Test(arguments: TestedBackend.shared) func `those who wait are told for how long, and see when it is given back`(
+        _ backend: TestedBackend
+    ) async throws {
+        let servers = try await Servers(backend)
+        let lease = try await servers.taken(0)
+        guard case .held(let holder, let remaining, let version) = try await servers.take(1) else {
+            Issue.record("not held")
+            return
+        }
+        #expect(holder == "server0")
+        #expect((.seconds(15)...(.seconds(20))).contains(remaining))
+        #expect(try await servers.version() == version)
+        try await servers.place().giveBack(lease, pause: .zero)
+        #expect(try await servers.version() != version)
+        #expect(try await servers.taken(1).fence == lease.fence.map { $0 + 1 })
+        // Given back once more, it is another's.
+        try await servers.place().giveBack(lease, pause: .zero)
+        guard case .held("server1", _, _) = try await servers.take(0) else {
+            Issue.record("an old lease ended a newer one")
+            return
+        }
+        await servers.close()
+    }
+
+    @Test(arguments: TestedBackend.shared) func `one that is given back with a pause is not taken before its end`(
+        _ backend: TestedBackend
+    ) async throws {
+        let servers = try await Servers(backend)
+        try await servers.place().giveBack(try await servers.taken(0), pause: .seconds(30))
+        for number in [0, 1] {
+            guard case .tooEarly(let wait) = try await servers.take(number) else {
+                Issue.record("taken too early")
+                continue
+            }
+            #expect((.seconds(25)...(.seconds(30))).contains(wait))
+        }
+        // Whoever signs in anew need not wait for it.
+        try await servers.stores[1].signIn("adele", cookie: servers.id, at: servers.fixture.clock)
+        _ = try await servers.taken(1)
+        await servers.close()
+    }
+
+    @Test(arguments: TestedBackend.shared) func `one whose holder died is taken by another when its time is over`(
+        _ backend: TestedBackend
+    ) async throws {
+        let servers = try await Servers(backend)
+        let dead = try await servers.taken(0, for: .milliseconds(300))
+        let next = Shared<RefreshLease?>(nil)
+        let wasTaken = await eventually {
+            guard case .taken(let lease) = try? await servers.take(1) else { return false }
+            next.change { $0 = lease }
+            return true
+        }
+        #expect(wasTaken)
+        #expect(next.value?.fence == dead.fence.map { $0 + 1 })
+        // It was not dead, only slow: nobody has replaced the refresh token that it cost, so its answer is good.
+        #expect(try await servers.store("slow", under: dead))
+        #expect(try await servers.stores[1].refreshToken(of: servers.account) == "refresh-slow")
+        // What the next one brings then is for a refresh token that is no longer there.
+        #expect(try await !servers.store("late", under: next.value))
+        #expect(try await servers.stores[1].refreshToken(of: servers.account) == "refresh-slow")
+        await servers.close()
+    }
+
+    @Test(arguments: TestedBackend.shared) func `a process takes its own lease again, and one with an old token reads`(
+        _ backend: TestedBackend
+    ) async throws {
+        let servers = try await Servers(backend)
+        let first = try await servers.taken(0)
+        let second = try await servers.taken(0)
+        #expect(second.fence == first.fence.map { $0 + 1 })
+        let old = try await servers.seen()
+        #expect(try await servers.store("new", under: second))
+        #expect(try await servers.take(1, seen: old) == .changed)
+        // Storing has ended the lease.
+        _ = try await servers.taken(1)
+        await servers.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases) func `a refresh does not store over a sign-in that ended meanwhile`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        var id = try await store.signIn("adele", at: fixture.clock)
+        let key = AccountKey(
+            session: try #require(try await store.session(id)).key, app: "ios", id: "adele.tenant")
+        let spent = try #require(try await store.backend.refreshToken(of: key))
+        id = try await store.signIn("adele", cookie: id, at: fixture.clock)
+        for fence in [nil, 0] as [Int64?] {
+            let lease = RefreshLease(account: key, fence: fence, spent: spent)
+            let tokens = try store.sealer.seal(refreshed: .sample("late", at: fixture.clock), of: key)
+            let isStored = try await store.backend.replaceTokens(
+                of: key, with: tokens, under: lease, now: fixture.clock.now.milliseconds)
+            #expect(!isStored)
+        }
+        #expect(try await store.refreshToken(of: key) == "refresh-adele")
+        let scopes: ScopeSet = ["user.read"]
+        #expect(try await store.accessToken(of: key, scopes: scopes)?.secret == "access-adele")
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.shared) func `nobody has a lease on an account that is not signed in`(
+        _ backend: TestedBackend
+    ) async throws {
+        let servers = try await Servers(backend)
+        let lease = try await servers.taken(0)
+        _ = try await servers.stores[1].removeAccount(servers.account, keepAsPrevious: true)
+        await #expect(throws: StoreError.noSuchSession) {
+            try await servers.place().takeRefreshLease(
+                of: servers.account, seen: lease.spent, by: "server0", for: .seconds(20))
+        }
+        await #expect(throws: StoreError.noSuchSession) { try await servers.store("late", under: lease) }
+        try await servers.place().giveBack(lease, pause: .zero)
+        await servers.close()
+    }
+
+    // MARK: What else they agree on
+
+    @Test(arguments: TestedBackend.shared) func `whatever a page can see changes the version, and a use does not`(
+        _ backend: TestedBackend
+    ) async throws {
+        let servers = try await Servers(backend)
+        let (store, account, place) = (servers.stores[1], servers.account, try servers.place())
+        var known = try #require(try await servers.version())
+        func changes(_ step: String, _ work: () async throws -> Void) async throws {
+            try await work()
+            let version = try await servers.version()
+            #expect(version != known, "\(step)")
+            known = version ?? known
+        }
+        #expect(try await place.session(account.session)?.version == known)
+        try await place.noteUses([(key: account.session, at: servers.fixture.clock.now.milliseconds + 60_000)])
+        _ = try await servers.taken(0)
+        #expect(try await servers.version() == known)
+        try await changes("a refresh") {
+            try await store.storeRefreshed(account, tokens: .sample("second", at: servers.fixture.clock))
+        }
+        try await changes("a mark") { try await store.markNeedsInteraction(account, reason: "mfa") }
+        try await changes("another account") {
+            _ = try await store.signIn("megan", cookie: servers.id, at: servers.fixture.clock)
+        }
+        try await changes("who is current") { try await store.setCurrentAccount(account) }
+        try await changes("a sign-out") { _ = try await store.removeAccount(account, keepAsPrevious: true) }
+        _ = try await store.revoke(account.session)
+        #expect(try await place.versions(of: [account.session]) == [:])
+        await servers.close()
+    }
+
+    @Test(arguments: TestedBackend.shared) func `versions are asked for many at once`(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        var keys: [SessionKey] = []
+        for number in 0..<20 {
+            let id = try await store.signIn("user\(number)", at: fixture.clock)
+            keys.append(try #require(try await store.session(id)).key)
+        }
+        let place = try #require(store.backend as? any SharedStoreBackend)
+        #expect(try await Set(place.versions(of: keys + [SessionKey(.max)]).keys) == Set(keys))
+        #expect(try await place.versions(of: []) == [:])
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.shared) func `a chore is one process's until its time is over`(
+        _ backend: TestedBackend
+    ) async throws {
+        let servers = try await Servers(backend)
+        let (first, second) = (try servers.place(0), try servers.place(1))
+        #expect(try await first.take(.purge, by: "server0", for: .milliseconds(300)))
+        #expect(try await !second.take(.purge, by: "server1", for: .seconds(60)))
+        #expect(try await second.take(.resealing, by: "server1", for: .seconds(60)))
+        #expect(await eventually { (try? await second.take(.purge, by: "server1", for: .seconds(60))) == true })
+        #expect(try await !first.take(.purge, by: "server0", for: .seconds(60)))
+        #expect(try await second.take(.purge, by: "server1", for: .zero))
+        #expect(try await first.take(.purge, by: "server0", for: .seconds(60)))
+        await servers.close()
+    }
+
+    @Test(arguments: TestedBackend.shared) func `processes that live are known with their keys`(
+        _ backend: TestedBackend
+    ) async throws {
+        let servers = try await Servers(backend)
+        let place = try servers.place()
+        let keys = [KeyRing.KeyID(bytes: Array(0..<8)), KeyRing.KeyID(bytes: Array(8..<16))]
+        var first = ServerProcess(id: "a", host: "one", version: "1.0", keys: [keys[0]])
+        let second = ServerProcess(id: "b", host: "two", version: "1.1", keys: Set(keys))
+        try await place.report(second, for: .seconds(60))
+        try await place.report(first, for: .seconds(60))
+        #expect(try await servers.place(1).livingProcesses() == [first, second])
+        first.keys = Set(keys)
+        try await place.report(first, for: .seconds(60))
+        try await place.report(second, for: .zero)
+        #expect(try await place.livingProcesses() == [first])
+        await servers.close()
+    }
+}

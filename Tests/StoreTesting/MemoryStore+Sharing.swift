@@ -1,0 +1,75 @@
+import Foundation
+import SessionStore
+
+/// What stores on the same contents agree on.
+extension MemoryStore {
+    /// The contents' own clock, which goes on while a test's stands still.
+    private var time: Int64 { Date().milliseconds }
+
+    package func versions(of sessions: [SessionKey]) async throws(StoreError) -> [SessionKey: Int64] {
+        try read { state in
+            sessions.reduce(into: [:]) { versions, key in versions[key] = state.sessions[key]?.version }
+        }
+    }
+
+    package func takeRefreshLease(
+        of account: AccountKey, seen: Data, by process: ServerProcess.ID, for duration: Duration
+    ) async throws(StoreError) -> RefreshLeaseAnswer {
+        let now = time
+        return try write { (state) throws(StoreError) in
+            let version = state.sessions[account.session]?.version ?? 0
+            var answer = RefreshLeaseAnswer.changed
+            try state.change(account) { stored in
+                switch SignInRules.lease(
+                    stored.refresh, refreshToken: stored.refreshToken, seen: seen, by: process, now: now)
+                {
+                case .take:
+                    stored.refresh = stored.refresh.taken(by: process, for: duration, now: now)
+                    answer = .taken(RefreshLease(account: account, fence: stored.refresh.fence, spent: seen))
+                case .held(let remaining):
+                    answer = .held(
+                        by: stored.refresh.holder, remaining: .milliseconds(remaining), version: version)
+                case .tooEarly(let wait): answer = .tooEarly(.milliseconds(wait))
+                case .changed: break
+                }
+            }
+            return answer
+        }
+    }
+
+    package func giveBack(_ lease: RefreshLease, pause: Duration) async throws(StoreError) {
+        let now = time
+        try write { state in
+            guard let stored = state.account(lease.account), stored.refresh.fence == lease.fence else { return }
+            try? state.change(lease.account) { $0.refresh = $0.refresh.givenBack(pause: pause, now: now) }
+            state.sessions[lease.account.session]?.version += 1
+        }
+    }
+
+    package func take(_ chore: Chore, by process: ServerProcess.ID, for duration: Duration)
+        async throws(StoreError) -> Bool
+    {
+        let now = time
+        return try write { state in
+            let (holder, until) = state.chores[chore] ?? ("", 0)
+            guard SignInRules.mayTake(process, from: holder, until: until, now: now) else { return false }
+            state.chores[chore] = (process, now + duration.milliseconds)
+            return true
+        }
+    }
+
+    package func report(_ process: ServerProcess, for duration: Duration) async throws(StoreError) {
+        let now = time
+        try write { state in
+            state.processes[process.id] = (process, now + duration.milliseconds)
+            state.processes = state.processes.filter { $0.value.until > now - 24 * 3_600_000 }
+        }
+    }
+
+    package func livingProcesses() async throws(StoreError) -> [ServerProcess] {
+        let now = time
+        return try read { state in
+            state.processes.values.filter { $0.until > now }.map(\.process).sorted { $0.id < $1.id }
+        }
+    }
+}
