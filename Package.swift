@@ -121,7 +121,8 @@ let package = Package(
             dependencies: ["SQLiteStore", "SessionStore", "StoreTesting", "WebFormats", grdb],
             swiftSettings: settings),
         .testTarget(
-            name: "StoreConformance", dependencies: ["SessionStore", "StoreTesting", "TestSupport"], path: "Tests/StoreConformance",
+            name: "StoreConformance", dependencies: ["SessionStore", "StoreTesting", "TestSupport"],
+            path: "Tests/StoreConformance",
             swiftSettings: settings),
         .testTarget(
             name: "DemoTenantTests",

@@ -208,6 +208,7 @@ extension SessionStore.Configuration {
     init(_ configuration: CompanionConfiguration) {
         self.init(idle: configuration.effectiveSessionIdle, maxAge: configuration.sessionMaximum)
         newcomers = configuration.newcomers
+        version = companionVersion
     }
 }
 

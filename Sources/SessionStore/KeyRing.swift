@@ -36,9 +36,9 @@ public struct KeyRing: Sendable, Redacted {
     }
 
     /// Seals.
-    let current: Key
+    var current: Key
     /// Open what was sealed before them.
-    let older: [Key]
+    var older: [Key]
     /// The file it came from, so that a rotation by the command line is noticed; nil for a key from the environment.
     let file: String?
     /// Makes the names of accounts in the audit log: see ``Pseudonym``.

@@ -12,7 +12,7 @@ extension Sealer {
             key: sealed.row.key, createdAt: Date(milliseconds: sealed.row.createdAt),
             lastSeenAt: Date(milliseconds: sealed.row.lastSeenAt), accounts: accounts,
             previousUsernames: sealed.previousUsernames, lastAttemptAt: sealed.row.lastAttemptAt)
-        return Snapshot(session: session, idHash: sealed.row.idHash, tokens: [])
+        return Snapshot(session: session, idHash: sealed.row.idHash, tokens: [], version: sealed.version)
     }
 
     private func open(_ row: AccountRow) throws(StoreError) -> Account {

@@ -12,6 +12,8 @@ import Glibc
 package final class Sealer: Sendable {
     private struct State {
         var ring: KeyRing
+        /// The key of the ring that seals instead of its first: others who share the place do not have that one yet.
+        var agreed: KeyRing.KeyID?
         var stamp: FileStamp?
         var nextLook = ContinuousClock.now
     }
@@ -42,7 +44,18 @@ package final class Sealer: Sendable {
         self.storeName = storeName
     }
 
-    var ring: KeyRing { state.withLock { $0.ring } }
+    /// The keys, the one that seals first.
+    var ring: KeyRing { state.withLock { $0.ring.sealing(with: $0.agreed) } }
+
+    /// The ring's first key, when it may not seal yet.
+    var waiting: KeyRing.KeyID? {
+        state.withLock { $0.agreed != nil && $0.agreed != $0.ring.currentKeyID ? $0.ring.currentKeyID : nil }
+    }
+
+    /// Seals from now on with the first of the keys that all have who share the place.
+    func agree(with processes: [ServerProcess]) {
+        state.withLock { $0.agreed = $0.ring.sealingKey(for: processes) }
+    }
 
     /// Reads the key file again when it changed; true when there are other keys now. A file that cannot be read at the
     /// moment changes nothing: the keys in memory go on serving.
@@ -73,7 +86,9 @@ package final class Sealer: Sendable {
 
     func seal(_ text: String, for place: SealedPlace) throws(StoreError) -> Data {
         lookOnceASecond()
-        let key = state.withLock { $0.ring.current }
+        let key = state.withLock { state in
+            state.agreed.flatMap { state.ring.key($0.bytes) } ?? state.ring.current
+        }
         do {
             let box = try AES.GCM.seal(Data(text.utf8), using: key.secret, authenticating: place.associatedData)
             var sealed = Data(capacity: Self.headerBytes + 28 + box.ciphertext.count)

@@ -6,6 +6,8 @@ struct Snapshot: Sendable {
     let idHash: SHA256Hash
     /// Of the accounts of which a token was asked for.
     var tokens: [AccountTokens]
+    /// See ``SharedStoreBackend/versions(of:)``.
+    var version: Int64 = 0
 
     /// An estimate of the memory it takes, in bytes.
     var cost: Int {
@@ -94,6 +96,41 @@ final class SessionCache: Sendable {
             guard isTrusted(slot, now: now) else { return .stale }
             state.use(index, now)
             return .hit(slot.snapshot.session)
+        }
+    }
+
+    /// A session that somebody else may have changed since it was read.
+    struct Doubtful {
+        let session: Session
+        let version: Int64
+        /// How long ago it was right, in milliseconds.
+        let age: Int64
+    }
+
+    /// What memory has of a session, trusted or not; nil when that is nothing, or over.
+    func doubtful(_ hash: SHA256Hash, now: Int64) -> Doubtful? {
+        state.withLock { state in
+            guard let slot = state.byHash[hash].flatMap({ state.slots[$0] }),
+                !lifetimes.isOver(slot.snapshot.session, lastSeenAt: slot.lastSeenAt, now: now)
+            else { return nil }
+            return Doubtful(
+                session: slot.snapshot.session, version: slot.snapshot.version, age: max(0, now &- slot.readAt))
+        }
+    }
+
+    /// Takes a session for right again, and as used: nobody else had changed it when its version was asked for.
+    ///
+    /// - Parameter ticket: from before that.
+    /// - Returns: false when it has changed here since, or is gone.
+    func confirm(_ doubtful: Doubtful, _ ticket: Ticket, now: Int64) -> Bool {
+        let key = doubtful.session.key
+        return state.withLock { state in
+            guard state.isFresh(key, ticket), let index = state.byKey[key],
+                state.slots[index]?.snapshot.version == doubtful.version
+            else { return false }
+            state.slots[index]?.readAt = now
+            state.use(index, now)
+            return true
         }
     }
 

@@ -78,14 +78,6 @@ extension SessionStore {
         return try sealer.open(sealed, for: .refreshToken(account))
     }
 
-    /// Stores a refresh response and clears `needsInteraction`. Throws `noSuchSession` when the account was signed out
-    /// meanwhile: nothing is stored then.
-    public func storeRefreshed(_ account: AccountKey, tokens: NewTokens) async throws(StoreError) {
-        let sealed = try sealer.seal(refreshed: tokens, of: account)
-        _ = try await backend.replaceTokens(of: account, with: sealed, under: nil, now: now)
-        cache.end([account.session])
-    }
-
     /// Remembers that the provider wants the person. With `refreshToken`, only when that is still the stored one: a
     /// refusal that arrives after a new sign-in says nothing about it.
     public func markNeedsInteraction(

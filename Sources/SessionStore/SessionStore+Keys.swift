@@ -41,6 +41,7 @@ extension SessionStore {
     /// key is missing) stays as it is. Safe beside a running server.
     public func reseal() async throws(StoreError) -> Int {
         _ = sealer.reloadIfChanged()
+        try await agreeOnKey()
         try await noteCurrentKey()
         var state = Resealing(key: sealer.ring.currentKeyID)
         while let next = try await resealStep(state) { state = next }
@@ -57,6 +58,10 @@ extension SessionStore {
                 "The keys come from the environment: leave only the first in COMPANION_ENCRYPTION_KEY and restart.")
         }
         _ = try await reseal()
+        if let waiting = sealer.waiting {
+            let hosts = try await serversWithout(waiting).joined(separator: ", ")
+            throw .keyFile("The key \(waiting) does not seal yet: give it first to the servers on \(hosts).")
+        }
         let older = try await keyUses().filter { $0.isAtHand && !$0.isCurrent }
         let idle = Set(older.filter { $0.values == 0 }.map(\.id))
         if !idle.isEmpty {

@@ -11,6 +11,8 @@ package struct UpkeepProgress: Sendable {
     package var resealing: Resealing?
     /// Whether the backend has something to tidy up.
     package var isTidying = false
+    /// What this server has reported of itself to others on the same place, and when.
+    var reported: (process: ServerProcess, at: ContinuousClock.Instant)?
 
     /// As at the opening of the backend, which has noted the key.
     package init(mark: ChangeMark? = nil, ring: KeyRing) {
@@ -33,11 +35,16 @@ extension SessionStore {
     package func upkeepRound(_ progress: UpkeepProgress) async -> UpkeepProgress {
         var progress = progress
         progress.mark = await noticeOutsideChanges(since: progress.mark)
+        await report(&progress)
         await followRotation(&progress)
         if progress.written.duration(to: .now) >= Self.writeInterval {
             progress.written = .now
             // Writes the uses first. When the disk refuses, the next minute tries again.
-            _ = try? await purgeExpired()
+            if await hasChore(.purge) {
+                _ = try? await purgeExpired()
+            } else {
+                try? await writeLastUses()
+            }
             progress.isTidying = true
         }
         if progress.isTidying { progress.isTidying = (try? await backend.tidyUp()) ?? false }
@@ -62,6 +69,7 @@ extension SessionStore {
             progress.follow(ring)
             onRotation?(ring.currentKeyID)
         }
+        guard progress.resealing != nil, await hasChore(.resealing) else { return }
         let end = ContinuousClock.now + .milliseconds(200)
         while let state = progress.resealing, ContinuousClock.now < end, !Task.isCancelled {
             do throws(StoreError) {

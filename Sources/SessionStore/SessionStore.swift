@@ -1,4 +1,5 @@
 import Foundation
+import WebFormats
 
 /// The sessions, accounts, tokens and sign-in attempts: what is secret is sealed here, what is looked up is hashed, and a
 /// cache stands in front of the backend that keeps them.
@@ -20,6 +21,8 @@ public final class SessionStore: Sendable {
         public var newcomers = NewcomerLimits()
         /// How much memory the cache may take, in bytes.
         public var cacheBytes: Int
+        /// What other servers on the same place call this one's version.
+        public var version = ""
         /// Called when the running store has followed a rotation of the keys, with the key that seals from then on. Must
         /// not block.
         public var onRotation: (@Sendable (KeyRing.KeyID) -> Void)?
@@ -52,12 +55,17 @@ public final class SessionStore: Sendable {
     }
 
     let backend: any StoreBackend
+    /// The same, where several servers may use it at once.
+    let shared: (any SharedStoreBackend)?
+    /// Names this run of a server to the others.
+    let process: ServerProcess.ID
     let cache: SessionCache
     package let sealer: Sealer
     let rules: SignInRules
     let clock: @Sendable () -> Date
     let randomBytes: @Sendable (Int) -> [UInt8]
     let onRotation: (@Sendable (KeyRing.KeyID) -> Void)?
+    let version: String
     private let upkeep = Locked<Task<Void, Never>?>(nil)
 
     /// Takes a backend into use, which has checked that the keys fit.
@@ -77,11 +85,14 @@ public final class SessionStore: Sendable {
         let cache = SessionCache(
             maxBytes: configuration.cacheBytes, lifetimes: lifetimes, trust: backend.trust?.milliseconds)
         self.backend = backend
+        shared = backend as? any SharedStoreBackend
+        process = Hex.encode(randomBytes(8))
         self.cache = cache
         sealer = Sealer(keyRing, storeName: backend.name)
         rules = SignInRules(lifetimes: lifetimes, newcomers: configuration.newcomers) { cache.lastUse($0) }
         clock = now
         onRotation = configuration.onRotation
+        version = configuration.version
         self.randomBytes = randomBytes
         guard backgroundWork else { return }
         upkeep.withLock { task in
@@ -122,6 +133,7 @@ public final class SessionStore: Sendable {
         await task?.value
         // A disk that is full now keeps the times of last use from being written; nothing else waits.
         try? await writeLastUses()
+        await reportEnd()
         await backend.close()
     }
 
@@ -153,6 +165,7 @@ public final class SessionStore: Sendable {
         case .absent: return nil
         case .mustWait: break
         }
+        if let session = try await revalidated(id) { return session }
         let ticket = cache.ticket()
         guard let sealed = try await backend.session(withID: id.hash) else { return nil }
         return cache.admit(try sealer.open(sealed), ticket, now: now, isUse: true)

@@ -64,8 +64,10 @@ package final class MemoryContents: Sendable {
     }
 
     private let shared = Locked(Shared())
+    /// How long its stores take for granted what they have read.
+    package let trust: Duration?
 
-    package init() {}
+    package init(trust: Duration? = nil) { self.trust = trust }
 
     /// As a full disk does: reads go on.
     package func refuseWrites(_ refuses: Bool) { shared.withLock { $0.refusesWrites = refuses } }

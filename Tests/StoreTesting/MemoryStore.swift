@@ -21,7 +21,7 @@ package final class MemoryStore: SharedStoreBackend {
         onOperation: (@Sendable (StoreOperation) -> Void)? = nil
     ) throws {
         self.contents = contents
-        self.trust = trust
+        self.trust = trust ?? contents.trust
         self.onOperation = onOperation
         number = contents.addStore()
         let counts = try contents.read { $0.sealedCounts }

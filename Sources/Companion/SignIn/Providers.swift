@@ -12,6 +12,9 @@ struct Providers: Sendable {
     let now: @Sendable () -> Date
     let randomBytes: @Sendable (Int) -> [UInt8]
 
+    /// For what providers publish, which is small; see ``TokenExchange`` for what must not wait longer.
+    private static let publicationTimeout: Duration = .seconds(7)
+
     /// - Parameters:
     ///   - applications: those whose authorities are known for as long as this lives.
     ///   - now: the wall clock.
@@ -24,7 +27,7 @@ struct Providers: Sendable {
         self.client = client
         directory = ProviderDirectory(
             configured: Set(applications.flatMap { [$0.authority] + $0.userFlows.values }),
-            transport: { try await client.send($0) }, now: now)
+            transport: { try await client.send($0, timeout: Providers.publicationTimeout) }, now: now)
         credentials = ClientCredentials(now: now, randomBytes: randomBytes)
         exchange = TokenExchange(provider: client, throttle: TokenThrottle(now: now))
         self.now = now

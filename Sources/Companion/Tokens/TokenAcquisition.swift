@@ -31,10 +31,12 @@ extension SignedIn {
 }
 
 /// MSAL's silent acquisition: the stored token while it is good, else a refresh, of which there is one at a time for a
-/// session, account, tenant and scope set; everyone else waits for its result.
+/// session, account, tenant and scope set; everyone else waits for its result, also at other servers that share the store.
 final class TokenAcquisition: Sendable {
     /// A token counts as expired this many seconds before it is, as in MSAL.
     static let expiryMargin: TimeInterval = 300
+    /// How long a call waits for another server's refresh.
+    private static let patience: Duration = .seconds(15)
 
     /// One call for a token.
     private struct Wish {
@@ -65,8 +67,8 @@ final class TokenAcquisition: Sendable {
 
     /// What a refresh brought when it could not be stored.
     private struct Unsaved {
-        /// The refresh token that it cost, which the provider may not take again.
-        var spent: String
+        /// The turn that it cost, with the refresh token that the provider may not take again.
+        var turn: RefreshTurn
         var tokens: NewTokens
     }
 
@@ -158,97 +160,176 @@ final class TokenAcquisition: Sendable {
 
     /// One refresh. Looks at the store again first: another may have ended between the caller's look and now.
     private func refresh(_ wish: Wish) async throws -> AcquiredToken {
-        let (target, account, demand) = (wish.target, wish.target.account, wish.demand)
+        let (target, account) = (wish.target, wish.target.account)
         let start = ContinuousClock.now
         let stored = try await storedToken(target)
-        if let stored, isGood(stored, for: demand) { return AcquiredToken(source: .cache, token: stored) }
-        var refreshToken = try await store.refreshToken(of: account)
+        if let stored, isGood(stored, for: wish.demand) { return AcquiredToken(source: .cache, token: stored) }
         do {
-            if let saved = try await storeUnsaved(account, spent: refreshToken) {
-                if let token = try await storedToken(target), isGood(token, for: demand) {
-                    return AcquiredToken(source: .cache, token: token)
-                }
-                refreshToken = saved.refreshToken ?? refreshToken
+            guard try await store.refreshToken(of: account) != nil else { throw noRefreshToken(wish) }
+            // Whatever can be had without the turn is had before it: others wait for its end.
+            let participants = try await participants(wish)
+            let token = try await inTurn(wish) { turn in
+                let tokens = try await redeem(turn, wish, participants, granted: stored?.grantedScopes.scopes)
+                try await save(tokens, account, turn)
             }
-            guard let refreshToken else {
-                throw Problem(
-                    .interactionRequired, "There is no refresh token for this account. Sign in again.",
-                    action: signIn(wish.asking, target, claims: demand.claims))
+            if token.source == .refreshed {
+                timeline.record(
+                    TimelineStep(
+                        "token", outcome: "refreshed", at: participants.metadata.tokenEndpoint.description, since: start
+                    ), of: account.session, app: account.app)
             }
-            // Its successor would be lost while nothing can be kept, and a refresh token may be good for one use.
-            try await store.requireWritable()
-            let tokens = try await redeem(refreshToken, wish, granted: stored?.grantedScopes.scopes)
-            try await save(tokens, account, spent: refreshToken)
-            guard let token = try await storedToken(target) else { throw StoreError.noSuchSession }
-            timeline.record(
-                TimelineStep(
-                    "token", outcome: "refreshed",
-                    at: try? await providers.directory.metadata(for: wish.authority).tokenEndpoint.description,
-                    since: start), of: account.session, app: account.app)
-            return AcquiredToken(source: .refreshed, token: token)
+            return token
         } catch {
-            let problem = try await failure(error, of: wish, refreshToken)
+            let problem = Problem(any: error)
             timeline.record(
                 TimelineStep(
                     "token", outcome: problem.code.rawValue, since: start, correlationID: problem.correlationID),
                 of: account.session, app: account.app)
             // Nothing is known about the account: what is still valid is served.
-            if !demand.isForced, problem.action == nil, let stored, stored.expiresOn.timeIntervalSince(now()) > 5 {
+            if !wish.demand.isForced, problem.action == nil, let stored, stored.expiresOn.timeIntervalSince(now()) > 5 {
                 return AcquiredToken(source: .cache, token: stored)
             }
             throw problem
         }
     }
 
+    /// Runs a refresh when it is this server's turn to redeem the account's refresh token; takes what another server's
+    /// turn brought where that will do.
+    ///
+    /// - Throws: what `work` throws, as the problem that it means; `provider_unavailable` when another server's turn does
+    ///   not end.
+    private func inTurn(_ wish: Wish, _ work: (RefreshTurn) async throws -> Void) async throws -> AcquiredToken {
+        let account = wish.target.account
+        let deadline = ContinuousClock.now + TokenAcquisition.patience
+        while true {
+            try await storeUnsaved(account)
+            let answer = try await store.takeRefreshTurn(of: account)
+            if let token = try await storedToken(wish.target), isGood(token, for: wish.demand) {
+                if case .mine(let turn) = answer { await store.giveBack(turn) }
+                return AcquiredToken(source: .cache, token: token)
+            }
+            switch answer {
+            case .mine(let turn):
+                do {
+                    try await work(turn)
+                } catch {
+                    throw try await failed(turn, wish, error)
+                }
+                guard let token = try await storedToken(wish.target) else { throw StoreError.noSuchSession }
+                return AcquiredToken(source: .refreshed, token: token)
+            case .others(let turn):
+                guard try await store.wait(for: turn, until: deadline) else { throw TokenAcquisition.inUse() }
+            case .changed: guard ContinuousClock.now < deadline else { throw TokenAcquisition.inUse() }
+            case .tooEarly(let pause): throw TokenAcquisition.inUse(for: pause)
+            case .impossible: throw noRefreshToken(wish)
+            }
+        }
+    }
+
+    /// Ends a turn that has failed.
+    ///
+    /// - Returns: what its error means.
+    private func failed(_ turn: RefreshTurn, _ wish: Wish, _ error: any Error) async throws -> Problem {
+        let isKept = unsaved.withLock { $0.value(for: wish.target.account, now: now()) != nil }
+        let problem = try await failure(error, of: wish, turn.refreshToken)
+        // What could not be stored has cost the refresh token: nobody else may try it while the turn lasts.
+        if !isKept { await store.giveBack(turn) }
+        return problem
+    }
+
+    private func noRefreshToken(_ wish: Wish) -> Problem {
+        Problem(
+            .interactionRequired, "There is no refresh token for this account. Sign in again.",
+            action: signIn(wish.asking, wish.target, claims: wish.demand.claims))
+    }
+
+    /// Another server does not come to an end with its refresh, or several did one after the other.
+    private static func inUse(for wait: Duration = .seconds(5)) -> Problem {
+        Problem(
+            .providerUnavailable, "Another server is renewing your access. Try again in a moment.",
+            retryAfter: Int(wait.components.seconds) + 1)
+    }
+
     /// Stores a refresh's answer; keeps it when that is not possible now, since nothing else has the next refresh token.
-    private func save(_ tokens: NewTokens, _ account: AccountKey, spent: String) async throws(StoreError) {
-        do {
-            try await store.storeRefreshed(account, tokens: tokens)
+    private func save(_ tokens: NewTokens, _ account: AccountKey, _ turn: RefreshTurn) async throws {
+        do throws(StoreError) {
+            // Where it is not stored, what is there is newer, by a sign-in or by another server.
+            try await store.storeRefreshed(account, tokens: tokens, turn: turn)
             _ = unsaved.withLock { $0.remove(account) }
         } catch {
             guard error.isUnavailable else { throw error }
             let now = now()
-            let cost = spent.utf8.count + (tokens.refreshToken?.utf8.count ?? 0) + (tokens.accessToken?.utf8.count ?? 0)
-            unsaved.withLock {
-                _ = $0.set(
-                    Unsaved(spent: spent, tokens: tokens), for: account, cost: cost,
+            let cost =
+                turn.refreshToken.utf8.count + (tokens.refreshToken?.utf8.count ?? 0)
+                + (tokens.accessToken?.utf8.count ?? 0)
+            let isNew = unsaved.withLock { unsaved in
+                let isNew = unsaved.value(for: account, now: now) == nil
+                _ = unsaved.set(
+                    Unsaved(turn: turn, tokens: tokens), for: account, cost: cost,
                     until: now.addingTimeInterval(TokenAcquisition.unsavedLifetime), now: now)
+                return isNew
             }
+            if isNew, store.isShared { saveSoon(account) }
             throw error
         }
     }
 
-    /// Stores what an earlier refresh brought, unless somebody has signed in anew since.
-    ///
-    /// - Returns: what it was; nil when there is nothing.
-    private func storeUnsaved(_ account: AccountKey, spent: String?) async throws(StoreError) -> NewTokens? {
-        let now = now()
-        guard let kept = unsaved.withLock({ $0.value(for: account, now: now) }) else { return nil }
-        guard kept.spent == spent else {
-            _ = unsaved.withLock { $0.remove(account) }
-            return nil
+    /// Stores what was kept as soon as that is possible, while nobody else can have the turn: another server that redeems
+    /// the same refresh token after it may find it spent.
+    private func saveSoon(_ account: AccountKey) {
+        let end = ContinuousClock.now + SessionStore.refreshTurnTime
+        Task.detached { [weak self] in
+            while ContinuousClock.now < end {
+                try? await Task.sleep(for: .milliseconds(250))
+                guard let self else { return }
+                if (try? await accounts.run(account, { try await self.storeUnsaved(account) })) != nil { return }
+            }
         }
-        try await save(kept.tokens, account, spent: kept.spent)
-        return kept.tokens
+    }
+
+    /// Stores what an earlier refresh brought, unless somebody has signed in anew since.
+    private func storeUnsaved(_ account: AccountKey) async throws {
+        let now = now()
+        guard let kept = unsaved.withLock({ $0.value(for: account, now: now) }) else { return }
+        try await save(kept.tokens, account, kept.turn)
     }
 
     private func storedToken(_ target: TokenTarget) async throws(StoreError) -> StoredAccessToken? {
         try await store.accessToken(of: target.account, tenant: target.tenant, scopes: target.scopes)
     }
 
-    /// The exchange with the token endpoint.
-    private func redeem(_ refreshToken: String, _ wish: Wish, granted: [String]?) async throws -> NewTokens {
-        let (application, account, directory) = (wish.asking.application, wish.asking.account, providers.directory)
+    /// Who takes part in an exchange.
+    private struct Participants {
+        var metadata: ProviderMetadata
+        /// The configured authority's, where the other is a tenant's.
+        var configured: ProviderMetadata
+        var client: AuthenticatedClient
+    }
+
+    private func participants(_ wish: Wish) async throws -> Participants {
+        let (application, directory) = (wish.asking.application, providers.directory)
         let metadata = try await directory.metadata(for: wish.authority)
-        let authenticated = try providers.credentials.client(of: application)
+        // For the check of the ID token. Where they cannot be had now, the check fetches them, or there is none.
+        _ = try? await directory.signingKeys(of: metadata)
+        return Participants(
+            metadata: metadata, configured: try await directory.metadata(for: application.authority),
+            client: try providers.credentials.client(of: application))
+    }
+
+    /// The exchange with the token endpoint.
+    private func redeem(_ turn: RefreshTurn, _ wish: Wish, _ participants: Participants, granted: [String]?)
+        async throws -> NewTokens
+    {
+        let (application, account) = (wish.asking.application, wish.asking.account)
+        let (directory, metadata) = (providers.directory, participants.metadata)
         let request = try RefreshRequest(
-            refreshToken: refreshToken,
+            refreshToken: turn.refreshToken,
             account: KnownIdentity(issuer: account.issuer, subject: account.subject, tenantID: account.tenantID),
             scopes: wish.scopes, granted: granted, claims: wish.demand.claims, metadata: metadata,
-            client: authenticated, configured: try await directory.metadata(for: application.authority),
+            client: participants.client, configured: participants.configured,
             guestAccountID: wish.target.tenant == nil ? nil : account.id)
         let client = TokenThrottle.Client(
-            tokenEndpoint: metadata.tokenEndpoint, id: authenticated.registration.clientID)
+            tokenEndpoint: metadata.tokenEndpoint, id: participants.client.registration.clientID)
         let refreshed = try await providers.exchange.run(
             request.providerRequest, by: client, .refresh(accountID: account.id),
             admit: { () throws(Problem) in

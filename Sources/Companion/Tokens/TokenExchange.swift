@@ -1,7 +1,12 @@
 import OpenIDConnect
+import SessionStore
 
 /// One exchange with a token endpoint, unless that has asked for a pause.
 struct TokenExchange: Sendable {
+    /// The exchange, and a look at the provider's keys where the answer needs it, end well before a refresh's turn
+    /// (``SessionStore/refreshTurnTime``) does.
+    private static let timeout: Duration = .seconds(12)
+
     let provider: ProviderClient
     let throttle: TokenThrottle
 
@@ -19,7 +24,7 @@ struct TokenExchange: Sendable {
         let leave = try throttle.begin(grant, of: client)
         do {
             try admit()
-            let tokens = try await read(try await provider.send(request))
+            let tokens = try await read(try await provider.send(request, timeout: TokenExchange.timeout))
             throttle.end(leave, grant, of: client, error: nil)
             return tokens
         } catch {

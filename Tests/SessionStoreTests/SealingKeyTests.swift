@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+
+@testable import SessionStore
+
+/// With which key a server seals that is not alone.
+@Suite struct SealingKeyTests {
+    private static func ring(_ numbers: UInt8...) throws -> KeyRing {
+        try KeyRing(
+            text: numbers.map { Data(repeating: $0, count: 32).base64EncodedString() }.joined(separator: "\n"))
+    }
+
+    private static func process(_ name: String, _ ring: KeyRing) -> ServerProcess {
+        ServerProcess(id: name, host: name, version: "", keys: Set(ring.keyIDs))
+    }
+
+    @Test func `a new key seals when all have it`() throws {
+        let (old, both) = (try Self.ring(1), try Self.ring(2, 1))
+        #expect(both.sealingKey(for: []) == both.currentKeyID)
+        #expect(both.sealingKey(for: [Self.process("a", both)]) == both.currentKeyID)
+        #expect(both.sealingKey(for: [Self.process("a", both), Self.process("b", old)]) == old.currentKeyID)
+        // Where there is none for all, each goes on with its own.
+        #expect(both.sealingKey(for: [Self.process("a", try Self.ring(3))]) == both.currentKeyID)
+    }
+
+    @Test func `with another key first, the ring is the same`() throws {
+        let both = try Self.ring(2, 1)
+        let turned = both.sealing(with: both.keyIDs[1])
+        #expect(turned.keyIDs == both.keyIDs.reversed())
+        #expect(both.sealing(with: nil).keyIDs == both.keyIDs)
+        #expect(both.sealing(with: KeyRing.KeyID(bytes: [])).keyIDs == both.keyIDs)
+    }
+}

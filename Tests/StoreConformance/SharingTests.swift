@@ -1,0 +1,109 @@
+import Foundation
+import StoreTesting
+import Testing
+
+@testable import SessionStore
+
+/// What one server does is seen by another on the same place.
+@Suite struct SharingTests {
+    @Test(arguments: TestedBackend.shared)
+    func `what one server changes, the other reads, and what nobody changes is not read again`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let first = try fixture.open(trust: .zero)
+        let second = try fixture.open(trust: .zero)
+        let id = try await first.signIn("adele", at: fixture.clock)
+        let session = try #require(try await second.session(id))
+        #expect(session.currentAccount(for: "ios")?.needsInteraction == nil)
+        #expect(second.cachedSession(id).session == nil)
+        // The very value that was read before: its version says that it holds.
+        #expect(try await second.revalidated(id)?.derived === session.derived)
+        try await first.markNeedsInteraction(session.key(of: session.accounts[0]), reason: "mfa")
+        #expect(try await second.revalidated(id) == nil)
+        #expect(try await second.session(id)?.currentAccount(for: "ios")?.needsInteraction == "mfa")
+        let next = try await second.removeAccount(session.key(of: session.accounts[0]), keepAsPrevious: true)
+        #expect(try await first.session(id) == nil)
+        #expect(try await first.session(next)?.accounts.isEmpty == true)
+        await first.close()
+        await second.close()
+    }
+
+    @Test(arguments: TestedBackend.shared)
+    func `two servers of one account: one refreshes, and the other waits and reads`(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let (first, second) = (try fixture.open(), try fixture.open())
+        let id = try await first.signIn("adele", at: fixture.clock)
+        let session = try #require(try await second.session(id))
+        let account = session.key(of: session.accounts[0])
+        guard case .mine(let turn) = try await first.takeRefreshTurn(of: account),
+            case .others(let theirs) = try await second.takeRefreshTurn(of: account)
+        else {
+            Issue.record("a turn is one server's")
+            return
+        }
+        #expect(turn.refreshToken == "refresh-adele")
+        #expect(try await !second.wait(for: theirs, until: .now + .milliseconds(200)))
+        async let waited = second.wait(for: theirs, until: .now + .seconds(10))
+        #expect(try await first.storeRefreshed(account, tokens: .sample("next", at: fixture.clock), turn: turn))
+        #expect(try await waited)
+        let scopes: ScopeSet = ["user.read"]
+        #expect(try await second.accessToken(of: account, scopes: scopes)?.secret == "access-next")
+        // A turn that brought nothing is the next one's at once.
+        guard case .mine(let failed) = try await first.takeRefreshTurn(of: account) else {
+            Issue.record("the turn did not end with what it stored")
+            return
+        }
+        await first.giveBack(failed)
+        guard case .mine(let next) = try await second.takeRefreshTurn(of: account) else {
+            Issue.record("the turn was not given back")
+            return
+        }
+        #expect(next.refreshToken == "refresh-next")
+        await first.close()
+        await second.close()
+    }
+
+    @Test(arguments: TestedBackend.shared)
+    func `a new key seals when the other server has it, and what it sealed before stays readable`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        func text(_ numbers: UInt8...) -> String {
+            numbers.map { Data(repeating: $0, count: 32).base64EncodedString() }.joined(separator: "\n")
+        }
+        let old = try KeyRing(text: text(1))
+        let both = try KeyRing(text: text(2, 1))
+        let first = try fixture.open(keyRing: old)
+        _ = await first.upkeepRound(UpkeepProgress(ring: old))
+        let second = try fixture.open(keyRing: both)
+        var progress = await second.upkeepRound(UpkeepProgress(ring: both))
+        #expect(second.sealer.ring.currentKeyID == old.currentKeyID)
+        #expect(second.sealer.waiting == both.currentKeyID)
+        #expect(try await first.servers().count == 2)
+        let id = try await second.signIn("adele", at: fixture.clock)
+        #expect(try await first.session(id)?.accounts.count == 1)
+        await #expect(throws: StoreError.self) { try await second.retireOlderKeys() }
+
+        // It ends, and comes back with the new key.
+        await first.close()
+        progress = await second.upkeepRound(progress)
+        #expect(second.sealer.ring.currentKeyID == both.currentKeyID)
+        let again = try fixture.open(keyRing: try KeyRing(text: text(1, 2)))
+        #expect(try await again.session(try await second.signIn("megan", at: fixture.clock))?.accounts.count == 1)
+        await again.close()
+        await second.close()
+    }
+
+    @Test(arguments: TestedBackend.shared) func `one server purges for all`(_ backend: TestedBackend) async throws {
+        let fixture = try StoreFixture(backend)
+        let (first, second) = (try fixture.open(), try fixture.open())
+        #expect(await first.hasChore(.purge))
+        #expect(await !second.hasChore(.purge))
+        #expect(await first.hasChore(.purge))
+        await first.close()
+        await second.close()
+    }
+}
