@@ -27,11 +27,11 @@ export class Failure extends Error {
   }
 }
 
-const answerWithin = 60_000;
+const answersWithin = 60; // seconds
 
 /** Sends a request to a path of ours, which it puts below the base; what changes something carries our header. Throws Failure when there is no answer. */
-export async function fetchOwn(path, { method = "GET", body } = {}) {
-  const request = { method, cache: "no-store", redirect: "error", signal: AbortSignal.timeout(answerWithin) };
+export async function fetchOwn(path, { method = "GET", body, seconds = answersWithin } = {}) {
+  const request = { method, cache: "no-store", redirect: "error", signal: AbortSignal.timeout(seconds * 1000) };
   if (method !== "GET") request.headers = { "X-Companion": "1" };
   if (body !== undefined) {
     request.headers["Content-Type"] = "application/json";
@@ -40,7 +40,7 @@ export async function fetchOwn(path, { method = "GET", body } = {}) {
   try {
     return await fetch(base + path, request);
   } catch (error) {
-    if (error.name === "TimeoutError") throw new Failure(t("api.timeout", { seconds: answerWithin / 1000 }));
+    if (error.name === "TimeoutError") throw new Failure(t("api.timeout", { seconds }));
     if (!navigator.onLine) throw new Failure(t("api.offline"));
     throw new Failure(t("api.unreachable"));
   }

@@ -4,8 +4,8 @@ import { Failure, app, failure, fetchOwn, retrySeconds, sentence, wait } from ".
 import { t } from "./strings.js";
 
 /** Returns the response of the application's API, whatever its status. Our own problems are thrown as Failures. */
-export async function fetchAPI(id = app) {
-  const response = await fetchOwn(`/api/${id}/me`);
+export async function fetchAPI(id = app, request = {}) {
+  const response = await fetchOwn(`/api/${id}/me`, request);
   const ours = response.headers.get("content-type")?.startsWith("application/problem+json");
   if (ours) throw await failure(response);
   return { response, text: await response.text() };
@@ -17,9 +17,10 @@ const again = (response) => wait(response) ?? (response.status === 429 || respon
 /** What is known of a refusal, to explain it: its status, its request id, how many seconds to wait. */
 const refusal = (response) => ({ status: response.status, requestID: response.headers.get("request-id"), retryAfter: retrySeconds(response) });
 
-/** Status, text, JSON (undefined when it is none), when to ask again, and how it was refused, of the application's own API. */
-export async function callAPI() {
-  const { response, text } = await fetchAPI();
+/** Status, text, JSON (undefined when it is none), when to ask again, and how it was refused, of the application's own API.
+ * `seconds` is how long the application waits for it. */
+export async function callAPI({ seconds } = {}) {
+  const { response, text } = await fetchAPI(app, { seconds });
   let json;
   try {
     json = JSON.parse(text);

@@ -2,7 +2,7 @@
 
 import { app, post } from "./api.js";
 import { callAPI } from "./application-api.js";
-import { enable, explainRefusal, loadAccount, run, say, saySignIn, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
+import { checkedOptions, enable, explainRefusal, loadAccount, run, say, saySignIn, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
 import { log, logError } from "./log.js";
 
 const bar = document.getElementById("username");
@@ -25,8 +25,14 @@ const authorize = () => signIn(signInPath({ policy: "sign_in" }), "authorize");
 
 const editProfile = () => signIn(signInPath({ policy: "edit_profile" }), "edit-profile");
 
+/** A sign-in for the same account in place of a silent refresh; its failure has a text of its own. */
+const authorizeAgain = "authorize-again";
+
+const apiAnswersWithin = 30; // seconds, as the tutorial's request says
+
 /** `isAutomatic` when it follows an edited profile by itself, and not a press. */
 async function refreshToken({ isAutomatic = false } = {}) {
+  checkedOptions();
   const current = await loadAccount({ onlyChanges: true });
   if (!current) return logError("There is no account available!");
   log("Refreshing token silently");
@@ -35,8 +41,8 @@ async function refreshToken({ isAutomatic = false } = {}) {
     // A new ID token may have brought another name.
     await loadAccount({ onlyChanges: true });
   } catch (failure) {
-    if (failure.signInURL) return signIn(failure.signInURL, "authorize", { isAutomatic });
-    say("Could not acquire new token: ", failure);
+    if (failure.signInURL) return signIn(failure.signInURL, authorizeAgain, { isAutomatic });
+    say("Could not acquire token: ", failure);
   }
 }
 
@@ -44,7 +50,7 @@ async function callTheAPI() {
   if (!state.account) return logError("Operation failed because could not find an access token!");
   log("Calling the API....");
   try {
-    const { status, text, json, again, refusal } = await callAPI();
+    const { status, text, json, again, refusal } = await callAPI({ seconds: apiAnswersWithin });
     if (refusal) {
       logError([`Could not call API: HTTP ${status} ${text}`, again].filter(Boolean).join("\n"));
       return explainRefusal(refusal);
@@ -59,7 +65,8 @@ async function callTheAPI() {
 
 async function finishSignIn({ began, current, failure, isProfileEdited }) {
   const edited = began === "edit-profile" || isProfileEdited;
-  if (failure) return saySignIn(edited ? "Could not edit profile" : "Could not acquire token", failure);
+  const could = edited ? "Could not edit profile" : began === authorizeAgain ? "Could not acquire new token" : "Could not acquire token";
+  if (failure) return saySignIn(could, failure);
   if (isProfileEdited) {
     log("Successfully edited profile");
     return refreshToken({ isAutomatic: true });
@@ -69,7 +76,7 @@ async function finishSignIn({ began, current, failure, isProfileEdited }) {
   try {
     sayToken("Access token is", await post(`/api/${app}/token`));
   } catch (failure) {
-    say("Could not acquire token: ", failure);
+    say(`${could}: `, failure);
   }
 }
 
@@ -88,6 +95,9 @@ logoutButton.addEventListener("click", () => run(logoutButton, async () => {
 start({
   show,
   finishSignIn,
+  sayAccount: () => {},
+  contextText: "Unable to create application",
+  parametersText: "Unable to construct parameters before calling acquire token",
   configured: ({ policies }) => {
     canEdit = policies?.includes("edit_profile") ?? false;
     if (state.account !== undefined) show(state.account);

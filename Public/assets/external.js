@@ -2,7 +2,7 @@
 
 import { app, post } from "./api.js";
 import { callAPI } from "./application-api.js";
-import { enable, explainRefusal, loadAccount, run, say, saySignIn, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
+import { enable, explainRefusal, loadAccount, run, say, sayPrevious, saySignIn, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
 import { log, logError } from "./log.js";
 import { t } from "./strings.js";
 
@@ -19,12 +19,17 @@ function show(account) {
   enable(signOutButton, account !== null, interactiveButton);
 }
 
-async function acquireInteractively() {
+/** Leaves for a sign-in: at the `url` that an error named, else with what the person chose. */
+async function acquireInteractively(url, what, options) {
+  const address = url ?? signInPath();
   log("Acquiring token interactively...");
-  await signIn(signInPath());
+  await signIn(address, what, options);
 }
 
-/** With `quiet`, as on appearance, it does not log that there is no account, because everyone begins there. */
+/**
+ * With `quiet`, as on appearance, it does not log that there is no account, because everyone begins there. What needs a sign-in
+ * then waits for a press: a page that has only been opened leaves for nowhere.
+ */
 async function acquireSilently({ quiet = false } = {}) {
   if (!state.account) {
     if (!quiet) log("No token found, try to acquire a token interactively first");
@@ -34,6 +39,7 @@ async function acquireSilently({ quiet = false } = {}) {
   try {
     sayToken("Refreshed Access token is", await post(`/api/${app}/token`));
   } catch (failure) {
+    if (failure.signInURL && !quiet) return acquireInteractively(failure.signInURL);
     say("Could not acquire token silently: ", failure);
   }
 }
@@ -49,7 +55,7 @@ async function performRequest({ isAutomatic = false } = {}) {
     logError([t("external.refused"), ...lines, again].filter(Boolean).join("\n"));
     explainRefusal(refusal);
   } catch (failure) {
-    if (failure.signInURL) return signIn(failure.signInURL, "call", { isAutomatic });
+    if (failure.signInURL) return acquireInteractively(failure.signInURL, "call", { isAutomatic });
     say("", failure);
   }
 }
@@ -66,7 +72,7 @@ async function finishSignIn({ began, current, failure }) {
   if (began === "call") await performRequest({ isAutomatic: true });
 }
 
-interactiveButton.addEventListener("click", () => run(interactiveButton, acquireInteractively));
+interactiveButton.addEventListener("click", () => run(interactiveButton, () => acquireInteractively()));
 silentButton.addEventListener("click", () => run(silentButton, async () => {
   await loadAccount({ onlyChanges: true });
   await acquireSilently();
@@ -80,4 +86,4 @@ signOutButton.addEventListener("click", () => run(signOutButton, () => {
   });
 }));
 
-start({ show, finishSignIn });
+start({ show, finishSignIn, sayAccount: ({ current, previous }) => current || sayPrevious({ previous }) });

@@ -3,7 +3,7 @@
 
 import { showAccounts } from "./accounts.js";
 import { Failure, app, get, post } from "./api.js";
-import { clearLog, log, logError } from "./log.js";
+import { beginFlow, clearLog, keptLog, log, logError, restoreLog } from "./log.js";
 import { addPanel } from "./panel.js";
 import { abandonTrip, leave, leaveForSignOut, loadApplications, onForeground, returnFocus, signInAddress, takeReturn } from "./return-trip.js";
 import { explainSignIn } from "./sign-in-error.js";
@@ -13,7 +13,21 @@ import { t } from "./strings.js";
 export const state = { account: undefined, device: null };
 
 let running = false;
-let page = { show() {}, finishSignIn: async () => {} };
+
+/** What the main tutorial says of the account; its other chapters say less, or nothing. */
+function sayAccount({ current, previous }) {
+  if (current) log(`Found a signed in account ${current.username}. Updating data for that account...`);
+  else if (!sayPrevious({ previous })) log("Account signed out. Updating UX");
+}
+
+/** Says that another application has signed the account out, if one has. */
+export function sayPrevious({ previous }) {
+  if (previous) log(`The account with username ${previous} has been signed out.`);
+  return previous != null;
+}
+
+/** What a page has of its own. `contextText` is what its tutorial says when the application cannot be set up. */
+let page = { show() {}, finishSignIn: async () => {}, sayAccount, contextText: "Unable to create Application Context", parametersText: "Could not acquire token:" };
 
 // MARK: Panels
 
@@ -57,13 +71,9 @@ export async function loadAccount({ onlyChanges = false } = {}) {
   const changed = before === undefined || before?.id !== current?.id;
   // On a shared device the next person must not read what the one before left on the screen.
   if (changed && before && state.device?.mode === "shared") clearLog();
-  if (changed || !onlyChanges) {
-    if (current) log(`Found a signed in account ${current.username}. Updating data for that account...`);
-    else if (previous) log(`The account with username ${previous} has been signed out.`);
-    else log("Account signed out. Updating UX");
-  }
+  if (changed || !onlyChanges) page.sayAccount({ current, previous });
   show(current);
-  await showAccounts({ onSwitch: () => run(null, () => loadAccount()), onAdd: () => signIn(signInPath({ prompt: "select_account" })) });
+  await showAccounts({ onSwitch: () => run(null, () => loadAccount()), onAdd: () => run(null, () => signIn(signInPath({ prompt: "select_account" }))) });
   await claims.update();
   return current;
 }
@@ -71,7 +81,29 @@ export async function loadAccount({ onlyChanges = false } = {}) {
 // MARK: Interactive sign-in
 
 /** Where a sign-in starts, with what the person chose in the options. */
-export const signInPath = (fields = {}) => signInAddress({ ...fields, ...signInOptions() });
+export const signInPath = (fields = {}) => signInAddress({ ...fields, ...checkedOptions() });
+
+/** What MSAL could not make its objects of is said before anything is sent, as the tutorials do. Throws Failure. */
+export function checkedOptions() {
+  const options = signInOptions();
+  // A part of a URL's path (RFC 3986, section 3.3), which is all that the tutorials' URL(string:) takes.
+  if (options.tenant && !/^[\w.~-]+$/.test(options.tenant)) fail("Unable to create authority URL");
+  if (options.claims && !isObject(options.claims)) fail(`${page.parametersText} ${t("app.claims_no_object")}`);
+  return options;
+}
+
+function isObject(text) {
+  try {
+    return JSON.parse(text)?.constructor === Object;
+  } catch {
+    return false;
+  }
+}
+
+function fail(text) {
+  logError(text);
+  throw new Failure(text);
+}
 
 /**
  * Leaves the page for an interactive sign-in; `what` is given back to the page when it comes back. One that nobody pressed
@@ -80,12 +112,14 @@ export const signInPath = (fields = {}) => signInAddress({ ...fields, ...signInO
 export function signIn(url, what = "sign-in", { isAutomatic = false } = {}) {
   const address = new URL(url, location.origin);
   if (isAutomatic) address.searchParams.set("automatic", "1");
-  return leave(address, { began: what });
+  // On a shared device what somebody else may have left on the screen is not kept.
+  return leave(address, { began: what, said: keptLog({ onlyOfFlow: state.device?.mode !== "private" }) });
 }
 
 /** What an interactive sign-in brought. */
 async function finishSignIn() {
-  const { began, failure: failed, isConsented, query } = takeReturn();
+  const { began, said, failure: failed, isConsented, query } = takeReturn();
+  restoreLog(said);
   const current = await loadAccount();
   returnFocus();
   if (isConsented) log(t("app.admin_consented"));
@@ -99,7 +133,7 @@ async function finishSignIn() {
 
 /** The line of the tutorial with the token as the server lets it be shown, and what was not granted. */
 export function sayToken(text, { token, declined_scopes: declined = [] }) {
-  log(`${text} ${token ?? t("app.hidden_token")}`);
+  log(`${text} ${token ?? t("app.hidden_token")}`, { kept: `${text} …` });
   if (declined.length > 0) log(t("app.not_granted", { scopes: declined.join(", ") }));
 }
 
@@ -140,6 +174,7 @@ export async function signOut({ browser = state.device?.mode === "shared", done,
 export async function run(button, flow) {
   if (running) return;
   running = true;
+  beginFlow();
   document.getElementById("problem").hidden = true;
   button?.setAttribute("aria-busy", "true");
   try {
@@ -183,7 +218,10 @@ export function start(own) {
       if (!application) return;
       document.title = `${application.title} · Companion`;
       page.configured?.(application);
-    }).catch(() => {});
+    }).catch((failure) => {
+      if (!(failure instanceof Failure)) throw failure;
+      logError(`${page.contextText} ${failure.message}`);
+    });
     await finishSignIn().catch(() => {});
     await known;
     await timeline.update();

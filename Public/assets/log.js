@@ -4,9 +4,21 @@ import { language, t } from "./strings.js";
 
 const view = document.getElementById("log");
 
-/** Adds a message; `json` is shown pretty-printed after it. */
-export function log(text, { bad = false, json } = {}) {
-  const now = new Date();
+/** What the log says, as a trip to the provider may keep it: time, text, whether it is bad, JSON. */
+let said = [];
+/** How many messages there were when the present flow began. */
+let before = 0;
+
+/**
+ * Adds a message; `json` is shown after it, with `isFolded` closed. `kept` is what stays of a message that a trip to the provider
+ * must not write down, as one with a token.
+ */
+export function log(text, { bad = false, json, isFolded = false, kept = text } = {}) {
+  add(new Date(), text, { bad, json, isFolded });
+  said.push({ time: Date.now(), text: kept, bad, json, isFolded });
+}
+
+function add(now, text, { bad, json, isFolded }) {
   const time = document.createElement("time");
   time.dateTime = now.toISOString();
   time.textContent = now.toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
@@ -17,6 +29,7 @@ export function log(text, { bad = false, json } = {}) {
     const code = document.createElement("code");
     code.textContent = JSON.stringify(json, null, 2);
     entry.append(code);
+    import("./json-text.js").then(({ jsonText }) => code.replaceWith(jsonText(json, { isFolded })), () => {});
   }
   view.append(entry);
   // The whole entry when it fits, otherwise its beginning.
@@ -25,7 +38,27 @@ export function log(text, { bad = false, json } = {}) {
 
 export const logError = (text) => log(text, { bad: true });
 
-export const clearLog = () => view.replaceChildren();
+export function clearLog() {
+  view.replaceChildren();
+  said = [];
+  before = 0;
+}
+
+// MARK: The trip to the provider
+
+/** A press of a button begins here. */
+export const beginFlow = () => (before = said.length);
+
+const maxKept = 50;
+
+/** What the tab remembers of the log while it is at the provider; with `onlyOfFlow` what was said since the button was pressed. */
+export const keptLog = ({ onlyOfFlow }) => said.slice(onlyOfFlow ? before : -maxKept);
+
+/** Shows again what was said before the tab left. */
+export function restoreLog(kept) {
+  for (const { time, text, ...rest } of kept) add(new Date(time), text, rest);
+  said = kept;
+}
 
 const copy = document.getElementById("copy-log");
 

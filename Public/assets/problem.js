@@ -3,6 +3,7 @@
 import { app, get } from "./api.js";
 import { countdown } from "./countdown.js";
 import { element } from "./element.js";
+import { run, signIn } from "./flow.js";
 import { loadTexts, t } from "./strings.js";
 
 const box = document.getElementById("problem");
@@ -25,9 +26,10 @@ export async function showProblem(problem) {
   const { code, title, explanation, action, correlation_id: correlationID, trace_id: traceID, timestamp, retryAfter, requestID } =
     problem.api ? { ...problem, ...(await explainAPI(problem.api)) } : problem;
   const consent = action?.kind === "admin_consent" ? action.url : null;
-  box.hidden = !explanation && !consent && !retryAfter;
-  if (box.hidden) return;
   const isCalm = code === "cancelled";
+  const again = action?.kind === "sign_in" && !isCalm ? ownAddress(action.url) : null;
+  box.hidden = !explanation && !consent && !retryAfter && !again;
+  if (box.hidden) return;
   box.classList.toggle("calm", isCalm);
   const parts = [element("h2", "", title ?? t("problem.title"))];
   if (explanation) {
@@ -38,6 +40,7 @@ export async function showProblem(problem) {
     parts.push(element("p", "", t("problem.admin_consent"), " ", link));
   }
   if (retryAfter) parts.push(countdown(retryAfter));
+  if (again) parts.push(signInButton(again));
   const details = [
     [t("problem.number"), explanation?.number], [t("problem.correlation_id"), correlationID], [t("problem.trace_id"), traceID],
     [t("problem.request_id"), requestID], [t("problem.time"), timestamp],
@@ -47,6 +50,18 @@ export async function showProblem(problem) {
   box.replaceChildren(...parts);
   // What is to be done with the address must not stay out of sight on a phone.
   if (consent) box.scrollIntoView({ block: "nearest" });
+}
+
+/** An address of ours; null for any other. */
+function ownAddress(address) {
+  const url = new URL(address, location.origin);
+  return url.origin === location.origin ? url.href : null;
+}
+
+function signInButton(address) {
+  const button = Object.assign(element("button", "small", t("problem.sign_in_again")), { type: "button", id: "sign-in-again" });
+  button.addEventListener("click", () => run(button, () => signIn(address)));
+  return element("p", "", button);
 }
 
 function copyButton(lines) {

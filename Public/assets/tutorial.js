@@ -54,9 +54,11 @@ async function finishSignIn({ began, current, failure }) {
 }
 
 async function getDeviceInfo() {
+  const { deviceInformation, isAvailable } = await import("./device.js");
+  if (!isAvailable) return logError("Running on older iOS. GetDeviceInformation API is unavailable.");
   try {
     state.device = await get("/api/device");
-    log(`Received device info. Device is in the ${state.device.mode} mode.`);
+    log(`Received device info. Device is in the ${state.device.mode} mode.`, { json: await deviceInformation(state.device), isFolded: true });
   } catch (failure) {
     logError(`Device info not returned. Error: ${failure.message}`);
   }

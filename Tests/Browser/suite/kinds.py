@@ -108,7 +108,7 @@ def external_stranger(browser):
 @test("signed out of B2C, only Authorize works")
 def b2c_signed_out(browser):
     browser.open("/b2c")
-    browser.expect_log("Account signed out. Updating UX")
+    browser.settled()
     assert disabled(browser, "authorize", "edit-profile", "refresh-token", "call-api", "logout") == ["edit-profile", "refresh-token", "call-api", "logout"]
     text = browser.one(".screen").text
     for label in ("Microsoft Authentication Library", "B2C Sample", "Logging"):

@@ -1,0 +1,320 @@
+"""The tutorials to the letter: every text, button, state and order of their apps, and what the page has of them."""
+
+from selenium.webdriver.common.by import By
+
+from .browser import ADELE
+from .registry import registry
+
+tests, test = registry("tutorials")
+
+CUSTOMER = "customer@fabrikam.example"
+CONSUMER = "b2cuser@fabrikamb2c.example"
+MFA = "mfa@contoso.example"
+
+# The screens, from top to bottom: what stands there before anybody has signed in, which buttons can be pressed then, and how the
+# app looks. `said` is what its log says at the start.
+SCREENS = {
+    "ios": {
+        "texts": ["Signed out"],
+        "buttons": {"Call Microsoft Graph API": True, "Sign Out": False, "Get device info": True},
+        "said": ["Account signed out. Updating UX"],
+        "colours": {"#call-graph": "rgb(0, 0, 255)", "#device-info": "rgb(0, 0, 255)", "#username": "rgb(85, 85, 85)"},
+    },
+    "macos": {
+        "texts": ["Signed out"],
+        "buttons": {"Call Microsoft Graph API": True, "Sign Out": False},
+        "said": ["Account signed out. Updating UX"],
+        "colours": {},
+    },
+    "external": {
+        "texts": ["Signed out"],
+        "buttons": {"Acquire Token Interactively": True, "Acquire Token Silently": True, "API - Perform GET": False, "Sign out": False},
+        "said": [],
+        "colours": {"#acquire-interactively": "rgb(0, 0, 255)"},
+    },
+    "b2c": {
+        "texts": ["Microsoft Authentication Library", "B2C Sample", "Logging"],
+        "buttons": {"Authorize": True, "Edit Profile": False, "Refresh Token": False, "Call API": False, "Logout": False},
+        "said": [],
+        "colours": {"#authorize": "rgb(0, 0, 255)"},
+    },
+}
+
+COLOUR = "return getComputedStyle(document.querySelector(arguments[0])).color"
+
+
+@test("each tutorial's screen has its texts, buttons, states, colours and order, and says at the start what the tutorial says")
+def screens(browser):
+    for page, screen in SCREENS.items():
+        browser.open(f"/{page}")
+        browser.settled()
+        text = browser.one("main").text
+        places = [text.find(each) for each in screen["texts"]]
+        assert -1 not in places and places == sorted(places), f"{page}: {text}"
+        found = {button.text: button.is_enabled() for button in browser.all("main .action")}
+        assert found == screen["buttons"] and list(found) == list(screen["buttons"]), f"{page}: {found}"
+        assert browser.log() == screen["said"], f"{page}: {browser.log()}"
+        for selector, colour in screen["colours"].items():
+            assert browser.driver.execute_script(COLOUR, selector) == colour, f"{page}: {selector}"
+
+
+@test("on macOS, Sign Out is a textured rounded button and Call Microsoft Graph API is a rounded one")
+def macos_styles(browser):
+    browser.open("/macos")
+    radius = "return ['#call-graph', '#sign-out'].map((id) => parseFloat(getComputedStyle(document.querySelector(id)).borderRadius))"
+    rounded, textured = browser.driver.execute_script(radius)
+    assert rounded > textured > 0, (rounded, textured)
+
+
+def expect_said(browser, *beginnings):
+    """The log's messages, all of them, each begins so, in this order."""
+    def right():
+        said = browser.log()
+        return len(said) == len(beginnings) and all(text.startswith(beginning) for text, beginning in zip(said, beginnings))
+    try:
+        browser.wait("the log", right)
+    except AssertionError:
+        raise AssertionError(f"expected {beginnings}, found {browser.log()}") from None
+
+
+def sign_in(browser, username, consent=False):
+    browser.choose_account(username)
+    browser.enter_password()
+    if consent:
+        browser.answer_consent()
+
+
+# What each tutorial prints from the first press to the last, with the trip to the provider between.
+
+@test("the main tutorial's texts stand in its order, from the first press to Sign Out, and survive the trip")
+def main_texts(browser):
+    for page in ("ios", "macos"):
+        browser.cdp("Network.clearBrowserCookies")
+        browser.server.reset()
+        browser.open(f"/{page}")
+        browser.press("Call Microsoft Graph API")
+        sign_in(browser, ADELE, consent=True)
+        said = ["Account signed out. Updating UX"] * 2 + [
+            f"Found a signed in account {ADELE}. Updating data for that account...", "Access token is ", "Result from Graph: "]
+        expect_said(browser, *said)
+        browser.press("Call Microsoft Graph API")
+        said += [f"Found a signed in account {ADELE}. Updating data for that account...", "Refreshed Access token is ", "Result from Graph: "]
+        expect_said(browser, *said)
+        browser.press("Sign Out")
+        expect_said(browser, *said, "Sign out completed successfully")
+
+
+@test("the external chapter's texts stand in its order, and it says nothing of the account at the start")
+def external_texts(browser):
+    browser.open("/external")
+    browser.press("Acquire Token Silently")
+    browser.expect_log("No token found, try to acquire a token interactively first")
+    browser.press("Acquire Token Interactively")
+    sign_in(browser, CUSTOMER)
+    said = ["No token found, try to acquire a token interactively first", "Acquiring token interactively...", "Access token is "]
+    expect_said(browser, *said)
+    browser.press("Acquire Token Silently")
+    said += ["Acquiring token silently...", "Refreshed Access token is "]
+    expect_said(browser, *said)
+    browser.press("API - Perform GET")
+    said += ["Performing request...", "Accessed API successfully using access token.\nHTTP response code: 200\nHTTP response body: {"]
+    expect_said(browser, *said)
+    browser.press("Sign out")
+    said += ["Signing out...", "Sign out completed successfully"]
+    expect_said(browser, *said)
+    browser.press("Acquire Token Interactively")
+    browser.choose_account(CUSTOMER)
+    expect_said(browser, *said, "Acquiring token interactively...", "Access token is ")
+    browser.open("/external")
+    expect_said(browser, "Acquiring token silently...", "Refreshed Access token is ")
+
+
+@test("the B2C sample's texts stand in its order, with the name in the navigation bar, and it prints nothing of the account")
+def b2c_texts(browser):
+    browser.open("/b2c")
+    browser.press("Authorize")
+    sign_in(browser, CONSUMER)
+    said = ["Access token is "]
+    expect_said(browser, *said)
+    bar = browser.driver.execute_script(
+        "const bar = document.querySelector('.navigation-bar'), r = bar.getBoundingClientRect(), s = document.querySelector('.screen').getBoundingClientRect();"
+        "return [bar.textContent, Math.abs(r.left + r.width / 2 - s.left - s.width / 2) < 1, getComputedStyle(bar).textAlign]")
+    assert bar == ["Bianca Pisani", True, "center"], bar
+    browser.press("Refresh Token")
+    said += ["Refreshing token silently", "Refreshed access token is "]
+    expect_said(browser, *said)
+    browser.press("Call API")
+    said += ["Calling the API....", "API response: {"]
+    expect_said(browser, *said)
+    browser.press("Logout")
+    expect_said(browser, *said, "Signed out")
+
+
+# What each tutorial prints when something fails.
+
+def expire(browser, username, page, button, signed_in="Access token is "):
+    """Signed in, and the next silent call needs the person."""
+    browser.open(f"/{page}")
+    browser.settled()
+    browser.press(button)
+    sign_in(browser, username, consent=page in ("ios", "macos"))
+    browser.expect_log(signed_in)
+    browser.server.control(revoke=username)
+    browser.server.control(access_token_seconds=1)
+
+
+@test("a silent call that needs the person goes on interactively in the external chapter, and says so")
+def external_interaction(browser):
+    browser.server.control(access_token_seconds=2)
+    expire(browser, CUSTOMER, "external", "Acquire Token Interactively")
+    browser.allow("/api/external/token")
+    browser.wait("the end of the token", lambda: browser.at_tenant() or browser.one("#acquire-silently").click())
+    sign_in_again(browser, CUSTOMER)
+    browser.wait("the interactive token", lambda: browser.log()[-2:][0] == "Acquiring token interactively..." and browser.log()[-1].startswith("Access token is "))
+
+
+def sign_in_again(browser, username):
+    if browser.wait("the picker or the password", lambda: browser.all(f"button[name=username][value='{username}'], input[name=password]"))[0].tag_name == "button":
+        browser.choose_account(username)
+    browser.enter_password()
+
+
+@test("a page that only appears leaves for nowhere: what needs the person is said, with a button to sign in again")
+def external_appears(browser):
+    browser.server.control(access_token_seconds=2)
+    expire(browser, CUSTOMER, "external", "Acquire Token Interactively")
+    browser.allow("/api/external/token")
+    browser.wait("the end of the token", lambda: browser.open("/external") or browser.settled() or [text for text in browser.log() if text.startswith("Could not acquire token silently: ")])
+    browser.expect_page("/external")
+    browser.expect_accessible("sign in again")
+    browser.one("#problem button#sign-in-again").click()
+    sign_in_again(browser, CUSTOMER)
+    browser.expect_log("Access token is ")
+
+
+@test("B2C's silent failure and the failure of the sign-in in its place have texts of their own")
+def b2c_silent_failure(browser):
+    browser.open("/b2c")
+    browser.press("Authorize")
+    sign_in(browser, CONSUMER)
+    browser.expect_log("Access token is ")
+    browser.server.control(token_error={"status": 503, "body": "Service Unavailable", "times": 20})
+    browser.allow("/api/b2c/token")
+    browser.press("Refresh Token")
+    said = browser.expect_log("Could not acquire token: ")
+    assert "provider_unavailable" in said, said
+    browser.server.control(token_error=None)
+    browser.server.control(revoke=CONSUMER)
+    browser.press("Refresh Token")
+    browser.press("Cancel")
+    browser.expect_log("Could not acquire new token: You cancelled.")
+
+
+# A hundred of the page's seconds pass in one of ours.
+HASTE = "const real = AbortSignal.timeout; AbortSignal.timeout = (milliseconds) => real.call(AbortSignal, milliseconds / 100);"
+
+
+@test("B2C's API call is given up after 30 seconds")
+def b2c_timeout(browser):
+    browser.open("/b2c")
+    browser.press("Authorize")
+    sign_in(browser, CONSUMER)
+    browser.expect_log("Access token is ")
+    browser.server.control(graph_delay_ms=1000)
+    browser.driver.execute_script(HASTE)
+    browser.press("Call API")
+    browser.expect_log("Could not call API: The server did not answer within 30 seconds.")
+
+
+@test("what MSAL could not make its objects of is said as the tutorials say it, and nothing is sent")
+def not_constructed(browser):
+    rows = [
+        ("/ios", "tenant", "contoso example", "Call Microsoft Graph API", "Unable to create authority URL"),
+        ("/macos", "tenant", "a/b", "Call Microsoft Graph API", "Unable to create authority URL"),
+        ("/external", "claims", "{", "Acquire Token Interactively", "Could not acquire token: Claims must be a JSON object"),
+        ("/b2c", "claims", "[1]", "Authorize", "Unable to construct parameters before calling acquire token Claims must be a JSON object"),
+    ]
+    for page, field, value, button, text in rows:
+        before = browser.server.counts()["authorize"]
+        browser.open(page)
+        browser.settled()
+        browser.press("Sign-in options")
+        browser.one(f"#option-{field}").send_keys(value)
+        browser.press(button)
+        browser.expect_log(text)
+        browser.expect_page(page)
+        assert browser.server.counts()["authorize"] == before, page
+
+
+@test("an application that cannot be set up says so in its tutorial's words")
+def no_context(browser):
+    texts = {"/ios": "Unable to create Application Context ", "/macos": "Unable to create Application Context ",
+             "/external": "Unable to create Application Context ", "/b2c": "Unable to create application "}
+    browser.cdp("Network.enable")
+    browser.cdp("Network.setBlockedURLs", urls=["*/api/apps"])
+    try:
+        for page, text in texts.items():
+            browser.allow("/api/apps")
+            browser.open(page)
+            assert len(browser.expect_log(text)) > len(text), f"{page} does not say why"
+    finally:
+        browser.cdp("Network.setBlockedURLs", urls=[])
+
+
+@test("device information is what there really is, and a browser that has none says so as an older iOS does")
+def device(browser):
+    browser.open("/ios")
+    browser.settled()
+    browser.press("Get device info")
+    said = browser.expect_log("Received device info. Device is in the private mode.")
+    for fact in ('"secure_context": true', '"cookies": true', '"device": "private"', '"platform": "', '"quota_mb": '):
+        assert fact in said, said
+    fold = browser.one("#log details")
+    assert not fold.get_attribute("open"), "it begins open"
+    script = browser.cdp("Page.addScriptToEvaluateOnNewDocument", source="Object.defineProperty(navigator, 'storage', { value: undefined })")
+    try:
+        browser.open("/ios")
+        browser.press("Get device info")
+        browser.expect_log("Running on older iOS. GetDeviceInformation API is unavailable.")
+    finally:
+        browser.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
+
+
+@test("JSON in the log is coloured and folds, and what is copied is JSON")
+def json_log(browser):
+    import json
+    browser.sign_in()
+    browser.wait("its colours", lambda: browser.all("#log .json-key") and browser.all("#log .json-string"))
+    browser.expect_accessible("json in the log")
+    fold = browser.one("#log details")
+    assert fold.get_attribute("open"), "it begins closed"
+    summary = fold.find_element(By.CSS_SELECTOR, "summary")
+    summary.click()
+    browser.wait("it closes", lambda: not fold.get_attribute("open"))
+    browser.expect_accessible("json folded")
+    json.loads(browser.expect_log("Result from Graph: ").removeprefix("Result from Graph: "))
+
+
+@test("what the log says survives the trip without the token")
+def kept(browser):
+    browser.sign_in()
+    browser.press("Accounts")
+    browser.press("Add an account")
+    browser.choose_account("megan@contoso.example")
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph("megan@contoso.example")
+    assert "Access token is …" in browser.log(), browser.log()
+
+
+@test("on a shared device, only what was said since the press survives the trip")
+def kept_shared(browser):
+    with browser.visiting(browser.server.sibling("kept", COMPANION_DEVICE_MODE="shared")):
+        browser.open("/external")
+        browser.settled()
+        browser.press("Acquire Token Silently")
+        browser.expect_log("No token found")
+        browser.press("Acquire Token Interactively")
+        sign_in(browser, CUSTOMER)
+        browser.expect_log("Access token is ")
+        expect_said(browser, "Acquiring token interactively...", "Access token is ")
