@@ -1,0 +1,110 @@
+// The error codes of MSAL for iOS and macOS, and the one that an app sees where this server reports a problem of its own.
+//
+// Source: MSAL/src/public/MSALError.h in AzureAD/microsoft-authentication-library-for-objc (enums MSALError and
+// MSALInternalError). OAuth errors become these codes in MSIDErrorCodeForOAuthError (IdentityCore/src/MSIDError.m in
+// AzureAD/microsoft-authentication-library-common-for-objc).
+
+/** The domain of every error that MSAL makes itself. */
+export const msalErrorDomain = "MSALErrorDomain";
+
+/** The key under which an error of the code −50000 holds the internal one. */
+export const msalInternalKey = "MSALInternalErrorCodeKey";
+
+// By code: name, and which explanation fits. Where MSAL gives two names to one code, both stand here.
+const table = new Map([
+  [-50000, ["MSALErrorInternal", "internal"]],
+  [-50001, ["MSALErrorWorkplaceJoinRequired", "device"]],
+  [-50002, ["MSALErrorInteractionRequired", "interaction"]],
+  [-50003, ["MSALErrorServerDeclinedScopes", "declined"]],
+  [-50004, ["MSALErrorServerProtectionPoliciesRequired", "protection"]],
+  [-50005, ["MSALErrorUserCanceled", "cancelled"]],
+  [-50006, ["MSALErrorServerError", "server"]],
+  [-42000, ["MSALInternalErrorInvalidParameter", "parameter"]],
+  [-42001, ["MSALInternalErrorRedirectSchemeNotRegistered", "scheme"]],
+  [-42002, ["MSALInternalErrorInvalidRequest", "request"]],
+  [-42003, ["MSALInternalErrorInvalidClient", "client"]],
+  [-42004, ["MSALInternalErrorInvalidGrant", "grant"]],
+  [-42005, ["MSALInternalErrorInvalidScope", "scope"]],
+  [-42006, ["MSALInternalErrorUnauthorizedClient", "unauthorized"]],
+  [-42007, ["MSALInternalErrorUnhandledResponse", "server"]],
+  [-42008, ["MSALInternalErrorUnexpected", "unexpected"]],
+  [-42010, ["MSALInternalErrorFailedAuthorityValidation", "authority"]],
+  [-42101, ["MSALInternalErrorMismatchedUser", "other_user"]],
+  [-42102, ["MSALInternalErrorAmbiguousAccount", "ambiguous"]],
+  [-42104, ["MSALInternalErrorAuthorizationFailed", "authorization"]],
+  [-42106, ["MSALInternalErrorAccountRequired", "account"]],
+  [-42401, ["MSALInternalErrorSessionCanceled", "programmatically"]],
+  [-42402, ["MSALInternalErrorInteractiveSessionAlreadyRunning", "running"]],
+  [-42403, ["MSALInternalErrorNoViewController", "view_controller"]],
+  [-42404, ["MSALInternalErrorAttemptToOpenURLFromExtension", "extension"]],
+  [-42405, ["MSALInternalErrorUINotSupportedInExtension", "extension"]],
+  [-42501, ["MSALInternalErrorInvalidState", "state"]],
+  [-42600, ["MSALInternalErrorInvalidResponse", "response"]],
+  [-42602, ["MSALInternalErrorNonHttpsRedirect", "https"]],
+  [-42700, ["MSALInternalErrorBrokerResponseNotReceived", "broker_left"]],
+  [-42701, ["MSALInternalErrorBrokerNoResumeStateFound", "broker_state"]],
+  [-42702, ["MSALInternalErrorBrokerBadResumeStateFound", "broker_state"]],
+  [-42703, ["MSALInternalErrorBrokerMismatchedResumeState", "scheme"]],
+  [-42704, ["MSALInternalErrorBrokerResponseHashMissing", "broker_response"]],
+  [-42705, ["MSALInternalErrorBrokerCorruptedResponse", "broker_response"]],
+  [-42706, ["MSALInternalErrorBrokerResponseDecryptionFailed", "broker_response"]],
+  [-42707, ["MSALInternalErrorBrokerResponseHashMismatch", "broker_response"]],
+  [-42708, ["MSALInternalErrorBrokerKeyFailedToCreate", "keychain"]],
+  [-42709, ["MSALInternalErrorBrokerKeyNotFound", "keychain"]],
+  [-42711, ["MSALInternalErrorBrokerUnknown", "broker_response"]],
+  [-42712, ["MSALInternalErrorBrokerApplicationTokenWriteFailed", "keychain"]],
+  [-42713, ["MSALInternalErrorBrokerApplicationTokenReadFailed", "keychain"]],
+  [-42714, ["MSALInternalBrokerNotAvailable / MSALInternalErrorJITLinkServerConfirmationTimeout", "broker_missing"]],
+  [-42715, ["MSALInternalErrorJITLinkServerConfirmationError", "enrolment"]],
+  [-42716, ["MSALInternalErrorJITLinkAcquireTokenError", "enrolment"]],
+  [-42717, ["MSALInternalErrorJITLinkTokenAcquiredWrongTenant", "enrolment"]],
+  [-42718, ["MSALInternalErrorJITLinkError", "enrolment"]],
+  [-42719, ["MSALInternalErrorJITComplianceCheckResultNotCompliant", "device"]],
+  [-42720, ["MSALInternalErrorJITComplianceCheckResultTimeout", "enrolment"]],
+  [-42721, ["MSALInternalErrorJITComplianceCheckResultUnknown", "enrolment"]],
+  [-42722, ["MSALErrorJITComplianceCheckInvalidLinkPayload", "enrolment"]],
+  [-42723, ["MSALErrorJITComplianceCheckCreateController", "enrolment"]],
+  [-42724, ["MSALErrorJITLinkConfigNotFound", "enrolment"]],
+  [-42725, ["MSALErrorJITInvalidLinkTokenConfig", "enrolment"]],
+  [-42726, ["MSALErrorJITWPJDeviceRegistrationFailed", "enrolment"]],
+  [-42727, ["MSALErrorJITWPJAccountIdentifierNil", "enrolment"]],
+  [-42728, ["MSALErrorJITWPJAcquireTokenError", "enrolment"]],
+  [-42729, ["MSALErrorJITRetryRequired", "enrolment"]],
+  [-42730, ["MSALErrorJITUnknownStatusWebCP / MSALErrorJITTroubleshootingRequired", "enrolment"]],
+  [-42731, ["MSALErrorJITTroubleshootingCreateController / MSALErrorJITTroubleshootingResultUnknown", "enrolment"]],
+  [-42732, ["MSALErrorJITTroubleshootingAcquireToken", "enrolment"]],
+]);
+
+/**
+ * What MSAL calls an error code.
+ *
+ * Returns { code, name, about }, where `about` names the explanation that several codes may share; undefined for a code that
+ * is not MSAL's.
+ */
+export function msalError(code) {
+  const row = table.get(Number(code));
+  return row && { code: Number(code), name: row[0], about: row[1] };
+}
+
+/** By our problem's code: MSAL's, or the internal one, which MSAL reports inside an error of the code −50000. */
+const ours = {
+  interaction_required: -50002, consent_required: -50002, session_expired: -50002, cancelled: -50005,
+  admin_consent_required: -42104, access_denied: -42104, password_reset_requested: -42104, other_account: -42101,
+  provider_unavailable: -42007, throttled: -42007, provider_rejected_client: -42003, provider_rejected_request: -42002,
+  provider_metadata_invalid: -42010, state_mismatch: -42501, issuer_mismatch: -42600, nonce_mismatch: -42600,
+  invalid_id_token: -42600,
+};
+
+/**
+ * The error that MSAL would have given to an app where this server reports a problem.
+ *
+ * Returns { domain, code, name, internal } with `internal` as { code, name } for an internal error; undefined where MSAL has
+ * no error of its own, as for an API that cannot be reached.
+ */
+export function nativeError(problemCode) {
+  const found = msalError(ours[problemCode]);
+  if (!found) return undefined;
+  const isInternal = found.code > -50000;
+  const { code, name } = isInternal ? msalError(-50000) : found;
+  return { domain: msalErrorDomain, code, name, internal: isInternal ? { code: found.code, name: found.name } : undefined };
+}
