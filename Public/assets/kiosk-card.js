@@ -8,6 +8,8 @@ import { language, t } from "./strings.js";
 export { getMe } from "./application-api.js";
 
 const badge = document.getElementById("badge");
+const front = document.getElementById("front");
+const reverse = document.getElementById("reverse");
 const hello = document.getElementById("hello");
 
 /** A picture is for the eye; the name stands below it. */
@@ -22,19 +24,39 @@ export function showCard(account, me) {
   const name = me?.displayName || account.name || account.username;
   // Whole names break the line, and only Graph knows which part of one a person is called by.
   hello.textContent = me?.givenName ? t("kiosk.hello", { name: me.givenName }) : t("kiosk.hello_somebody");
-  const facts = [
-    [t("kiosk.mail"), me?.mail || me?.userPrincipalName || account.username],
-    [t("kiosk.office"), me?.officeLocation],
-    [t("kiosk.phone"), me?.mobilePhone],
-    [t("kiosk.language"), languageName(me?.preferredLanguage)],
-  ].filter(([, value]) => value);
-  badge.replaceChildren(
-    badge.querySelector("canvas") ?? avatar("span", initials(name)),
+  const mail = me?.mail || me?.userPrincipalName || account.username;
+  front.replaceChildren(
+    picture(front, name),
     element("p", "name", name),
     ...(me?.jobTitle ? [element("p", "job", me.jobTitle)] : []),
-    element("dl", "", ...facts.map(([term, value]) => element("div", "", element("dt", "", term), element("dd", "", value)))),
+    facts([t("kiosk.mail"), mail], [t("kiosk.phone"), me?.mobilePhone ?? me?.businessPhones?.[0]]),
+  );
+  reverse.replaceChildren(
+    picture(reverse, name),
+    facts(
+      [t("kiosk.organization"), /@(?!outlook\.|hotmail\.|live\.)(.+)$/.exec(mail)?.[1]],
+      [t("kiosk.office"), me?.officeLocation],
+      [t("kiosk.language"), languageName(me?.preferredLanguage)],
+    ),
   );
 }
+
+const picture = (face, name) => face.querySelector("canvas") ?? avatar("span", initials(name));
+
+/** What is known, each with its name. */
+function facts(...all) {
+  const known = all.filter(([, value]) => value);
+  return element("dl", "", ...known.map(([term, value]) => element("div", "", element("dt", "", term), element("dd", "", value))));
+}
+
+/** The side that shows, of which alone the other is neither read nor reached. */
+function show(isReverse) {
+  badge.classList.toggle("turned", isReverse);
+  front.inert = isReverse;
+  reverse.inert = !isReverse;
+}
+
+document.getElementById("turn").addEventListener("click", () => show(!badge.classList.contains("turned")));
 
 /** Puts the photo in the place of the initials. It is drawn, so that no address and no cache keeps it. */
 export async function showPhoto(isStillShown) {
@@ -43,10 +65,13 @@ export async function showPhoto(isStillShown) {
     if (!response.ok) return;
     const photo = await createImageBitmap(await response.blob());
     if (!isStillShown()) return photo.close();
-    const canvas = avatar("canvas");
-    Object.assign(canvas, { width: photo.width, height: photo.height });
-    canvas.getContext("bitmaprenderer").transferFromImageBitmap(photo);
-    badge.querySelector(".avatar").replaceWith(canvas);
+    for (const face of [front, reverse]) {
+      const canvas = avatar("canvas");
+      Object.assign(canvas, { width: photo.width, height: photo.height });
+      canvas.getContext("2d").drawImage(photo, 0, 0);
+      face.querySelector(".avatar").replaceWith(canvas);
+    }
+    photo.close();
   } catch {
     // The initials stay.
   }
@@ -54,7 +79,9 @@ export async function showPhoto(isStillShown) {
 
 /** Takes everything of the person off the page. */
 export function clearCard() {
-  badge.replaceChildren();
+  front.replaceChildren();
+  reverse.replaceChildren();
+  show(false);
   hello.textContent = "";
 }
 

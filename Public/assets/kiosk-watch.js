@@ -8,6 +8,8 @@ const number = document.getElementById("seconds");
 const text = document.getElementById("still-there-text");
 const said = document.getElementById("seconds-said");
 const ring = dialog.querySelector(".rest");
+const timeLeft = document.getElementById("time-left");
+const timeRing = document.querySelector(".time-left .rest");
 const signOutNow = document.getElementById("sign-out-now");
 
 /** When the screen was last touched, kept over a reload; nothing about the person. */
@@ -17,6 +19,9 @@ const tellEvery = 5000;
 /** What is watched for, and since when; null while no account is signed in. */
 let watch = null;
 let pointerAt = null;
+
+/** Minutes and seconds, as a clock has them. */
+const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 
 /**
  * Watches until `stopWatching`. `askAfter`, `endAfter`: milliseconds without use. `onUse` runs at a use, at most every five
@@ -28,6 +33,7 @@ export function startWatching({ askAfter, endAfter, onUse, onEnd }) {
   const touched = Math.min(Number(sessionStorage.getItem(touchedKey)) || now, now);
   watch = { askAfter, endAfter, onUse, onEnd, touched, told: now };
   watch.timer = setInterval(tick, 250);
+  tick();
   // A person who loads the page again in time is there.
   touch();
 }
@@ -72,9 +78,11 @@ function tick() {
   if (!watch) return;
   const quiet = Date.now() - watch.touched;
   if (quiet >= watch.endAfter) return end();
+  const left = Math.ceil((watch.endAfter - quiet) / 1000);
+  timeLeft.textContent = clock(left);
+  timeRing.style.strokeDashoffset = (100 * quiet) / watch.endAfter;
   // A finger that is still down on the question stops the count; the question goes with it.
   if (quiet < watch.askAfter) return;
-  const left = Math.ceil((watch.endAfter - quiet) / 1000);
   if (!dialog.open) ask(left);
   if (left === watch.left) return;
   watch.left = left;

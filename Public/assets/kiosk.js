@@ -154,9 +154,15 @@ async function showSignInFailure(code) {
       explanation?.cause ?? problem?.detail ?? (code === "provider_unavailable" ? t("kiosk.provider_down") : t("kiosk.failed")),
       explanation && `${t(`kiosk.who.${explanation.who}`)} ${explanation.remedy}`,
     ],
-    details: problem ? [explanation?.number, problem.code, problem.correlation_id].filter(Boolean).join(" · ") : "",
+    details: problem ? [t("kiosk.staff_code", { code: staffCode(problem) }), explanation?.number].filter(Boolean).join(" · ") : "",
     ...ways,
   });
+}
+
+/** What the staff find at the beginning of a correlation id of the log; the server's error pages show the same. */
+function staffCode({ code, correlation_id: id }) {
+  const digits = id?.slice(0, 8).toUpperCase() ?? "";
+  return digits.length === 8 ? `${digits.slice(0, 4)}-${digits.slice(4)}` : code;
 }
 
 function showOutcome(message) {
@@ -170,7 +176,6 @@ function welcome(account) {
   const { countdown_after_seconds: askAfter, idle_seconds: endAfter } = state.device.kiosk;
   const mine = enter("card", { account, isCutOff: false });
   card.showCard(account, null);
-  document.getElementById("left-alone").textContent = t("kiosk.left_alone", { seconds: endAfter });
   show("card", t("kiosk.card_title"));
   startWatching({ askAfter: askAfter * 1000, endAfter: Math.max(endAfter * 1000 - ahead, askAfter * 1000 + 500), onUse: tellServer, onEnd: signOut });
   // Not when the person who was here has left long ago.

@@ -6,5 +6,9 @@ import { t } from "./strings.js";
 const provider = document.getElementById("provider");
 const isVisitor = document.documentElement.classList.contains("visitor");
 
-if (takeSignOut()) provider.textContent = isVisitor ? "" : t("signed_out.confirmed");
-else if (isVisitor) provider.textContent = t("signed_out.visitor_unconfirmed");
+if (takeSignOut()) {
+  provider.textContent = isVisitor ? "" : t("signed_out.confirmed");
+  document.getElementById("gone-provider").hidden = false;
+} else if (isVisitor) {
+  provider.textContent = t("signed_out.visitor_unconfirmed");
+}

@@ -126,6 +126,7 @@ public final class CompanionServer: Sendable {
                 audit: audit),
             server: ServerEndpoints(
                 configuration: configuration, sessions: sessions, languages: languages, cookie: cookie),
+            demo: DemoEndpoints(configuration: configuration, client: client),
             monitoring: monitoring)
 
         // What is served.

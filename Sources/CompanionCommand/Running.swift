@@ -34,11 +34,11 @@ enum Running {
             postLogoutRedirectURIs: [configuration.publicURL.postLogoutRedirectURI], name: "Companion demo")
         client.frontChannelLogoutURI = configuration.publicURL.frontChannelLogoutURI
         client.homeURL = configuration.publicURL.address + "/"
-        let tenant = try DemoTenant(
-            configuration: DemoTenantConfiguration(
-                port: configuration.port + 1, clients: [client],
-                stateFile: configuration.database + ".demo-tenant.json"),
-            workers: workers, logger: logger)
+        var tenantConfiguration = DemoTenantConfiguration(
+            port: configuration.port + 1, clients: [client],
+            stateFile: configuration.database + ".demo-tenant.json")
+        tenantConfiguration.isAtKiosk = configuration.deviceMode == .shared
+        let tenant = try DemoTenant(configuration: tenantConfiguration, workers: workers, logger: logger)
         _ = try await start { try await tenant.start() }
         let applications = try DemoApplications.all(
             tenant: tenant, secret: secret, redirectURI: configuration.publicURL.redirectURI,

@@ -62,6 +62,8 @@ public struct DemoTenantConfiguration: Sendable {
     /// The file (created with mode 0600) that keeps keys, consents and revocations across restarts. With nil they are only
     /// in memory, and every token ends with the process.
     public var stateFile: String?
+    /// Whether its pages are read at a kiosk's distance: they are then as large as the kiosk's own.
+    public var isAtKiosk = false
     /// The wall clock.
     public var now: @Sendable () -> Date
     /// Unpredictable bytes.

@@ -16,6 +16,7 @@ final class Platform: Sendable {
     let now: @Sendable () -> Date
     let randomBytes: @Sendable (Int) -> [UInt8]
     let logger: Logger
+    let isAtKiosk: Bool
     let onExchange: (@Sendable (Request, Response) -> Void)?
     private let listening: Mutex<Listening>
 
@@ -31,6 +32,7 @@ final class Platform: Sendable {
         now = configuration.now
         randomBytes = configuration.randomBytes
         onExchange = configuration.onExchange
+        isAtKiosk = configuration.isAtKiosk
         self.logger = logger
         listening = Mutex(Listening(port: configuration.port))
         state = try TenantState(path: configuration.stateFile, randomBytes: configuration.randomBytes, logger: logger)

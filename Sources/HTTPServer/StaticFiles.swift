@@ -12,7 +12,8 @@ import WebFormats
 /// these names. A name of another version leads to this version's file, which is then revalidated: a page from before an
 /// update still finds what it loads.
 public struct StaticFiles: Sendable {
-    private static let forever = "public, max-age=31536000, immutable"
+    /// The `Cache-Control` of what never changes under its name.
+    public static let forever = "public, max-age=31536000, immutable"
 
     private var assets: [String: Asset] = [:]
     /// The same files under their versioned names.

@@ -33,6 +33,12 @@ public struct CompanionConfiguration: Sendable {
     /// The hosts that the kiosk's browser may go to besides our own, the authorities' and Microsoft's: those of federated
     /// providers. See ``KioskPolicy``.
     public var kioskHosts: [String]
+    /// The organiser's picture on the kiosk's pages; nil shows ours.
+    var kioskLogo: KioskLogo?
+    /// The organiser's colour on the kiosk's pages; nil leaves ours.
+    var kioskColor: KioskColor?
+    /// What the kiosk says to people who walk up, by the language's tag; without one, the page's own words.
+    var kioskWelcome: [String: String]
     /// The networks of the fronts whose `X-Forwarded-Proto` counts (what came to them by plain http is sent to https), and
     /// whose `X-Forwarded-For`: whom ``limits`` count.
     public var trustedProxies: [AddressRange]

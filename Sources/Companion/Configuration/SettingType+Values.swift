@@ -56,6 +56,29 @@ extension SettingType where Value == Endpoint {
     }
 }
 
+extension SettingType where Value == KioskColor {
+    /// A colour with which white letters can be read.
+    static var kioskColor: SettingType {
+        one("#rrggbb", text: \.text) { text throws(WrongValue) in
+            guard let color = KioskColor(text) else { throw WrongValue("must be a colour as \"#0040dd\", not “\(text)”") }
+            guard color.contrast >= KioskColor.leastContrast else {
+                let contrast = (color.contrast * 10).rounded(.down) / 10
+                throw WrongValue(
+                    "has a contrast of \(contrast):1 to white, on which it is read; choose a darker one, of at least "
+                        + "\(KioskColor.leastContrast):1 (WCAG 2.2, 1.4.3)")
+            }
+            return color
+        }
+    }
+}
+
+extension SettingType where Value == KioskLogo {
+    /// A PNG.
+    static var kioskLogo: SettingType {
+        one("PNG file", form: .path, text: \.path) { path throws(WrongValue) in try KioskLogo(path: path) }
+    }
+}
+
 extension SettingType where Value == [AddressRange] {
     /// Addresses and networks.
     static var networks: SettingType {

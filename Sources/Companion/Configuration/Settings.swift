@@ -9,6 +9,12 @@ import SessionStore
 // is a row here and the property that it fills; the tests then say what the README and the example file lack.
 
 extension CompanionConfiguration {
+    /// The pages' languages, by their tags, as an organiser may welcome people in them.
+    static let welcomeLanguages = [
+        ("en", "English"), ("ja", "Japanese"), ("pt-BR", "Brazilian Portuguese"), ("pt-PT", "Portuguese"),
+        ("sv", "Swedish"), ("zh-Hans", "Simplified Chinese"),
+    ]
+
     /// The settings of the whole server.
     init(reading keys: inout ConfigurationReading) {
         let listen = keys.value(
@@ -54,6 +60,18 @@ extension CompanionConfiguration {
             "kiosk.hosts", .kioskHosts, default: [],
             "Where a kiosk's browser may go besides: the hosts of federated providers. *.contoso.com is all below contoso.com."
         )
+        kioskLogo = keys.value(
+            "kiosk.logo_file", .kioskLogo,
+            "The organiser's picture at the kiosk's top left, at most 256 KB and 2048 pixels to a side. Without it: ours.")
+        kioskColor = keys.value(
+            "kiosk.color", .kioskColor,
+            "The organiser's colour, of buttons and background. White has to be read on it: a contrast of at least 4.5.")
+        var welcome: [String: String] = [:]
+        for (tag, name) in CompanionConfiguration.welcomeLanguages {
+            welcome[tag] = keys.value(
+                "kiosk.welcome.\(tag)", .text, "What the kiosk says to people who walk up, in \(name).")
+        }
+        kioskWelcome = welcome
         trustedProxies = keys.value(
             "trusted_proxies", .networks, default: [],
             "Your proxies, whose X-Forwarded-Proto (http is sent to https) and X-Forwarded-For (limits) count.")

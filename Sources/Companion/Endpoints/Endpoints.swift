@@ -7,5 +7,6 @@ struct Endpoints: Sendable {
     let story: StoryEndpoints
     let portal: PortalEndpoints
     let server: ServerEndpoints
+    let demo: DemoEndpoints
     let monitoring: MonitoringReport
 }

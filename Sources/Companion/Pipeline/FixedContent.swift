@@ -1,3 +1,4 @@
+import HTTPServer
 import OpenIDConnect
 
 /// What pages say of the configuration, which does not change while the server runs: the home page's cards and device mode,
@@ -7,15 +8,21 @@ struct FixedContent: Sendable {
     private let deviceMode: DeviceMode
     private let demoControlURL: String?
     private let publicURL: PublicURL
+    private let kiosk: KioskLook
 
     init(configuration: CompanionConfiguration) {
         applications = configuration.applications
         deviceMode = configuration.deviceMode
         demoControlURL = configuration.demoControlURL
         publicURL = configuration.publicURL
+        kiosk = KioskLook(configuration: configuration)
     }
 
-    /// A page with its places `{{applications}}`, `{{mode}}`, `{{mode_means}}` and `{{demo_note}}` filled in.
+    /// What the pages load that no folder has.
+    var assets: [String: Asset] { kiosk.assets }
+
+    /// A page with its places `{{applications}}`, `{{mode}}`, `{{mode_means}}` and `{{demo_note}}` filled in, and a
+    /// kiosk's places of ``KioskLook``.
     ///
     /// - Parameters:
     ///   - application: the one that the page belongs to; nil for home and messages.
@@ -23,12 +30,17 @@ struct FixedContent: Sendable {
     func filling(
         _ html: String, in language: Language, for application: Application?, rewritten: (String) -> String
     ) -> String {
-        let places = [
+        var places = [
             "applications": html.contains("{{applications}}") ? cards(in: language, rewritten) : "",
             "mode": PageTemplate.escaped(language.page["home.mode.\(deviceMode.rawValue)"] ?? ""),
             "mode_means": PageTemplate.escaped(language.page["home.mode_means.\(deviceMode.rawValue)"] ?? ""),
             "demo_note": demoNote(in: language, for: application, isHome: html.contains("{{applications}}")),
         ]
+        if html.contains("{{kiosk_") {
+            places.merge(
+                kiosk.places(in: language, below: publicURL.prefix, mark: rewritten("/assets/favicon.svg"))
+            ) { $1 }
+        }
         return places.reduce(html) { html, place in html.replacing("{{\(place.key)}}", with: place.value) }
     }
 

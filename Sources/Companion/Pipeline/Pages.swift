@@ -18,6 +18,7 @@ struct Pages: Sendable {
 
     private let assets: StaticFiles
     private let texts: [String: LazyAsset]
+    private let configured: [String: Asset]
     private let pages: [String: Page]
     private let error: Page
     private let publicURL: PublicURL
@@ -36,6 +37,7 @@ struct Pages: Sendable {
         let files = try StaticFiles(folder: folder, versionedBelow: Pages.assetPrefix)
         assets = files.only(Pages.isAsset)
         texts = Pages.texts(languages)
+        configured = content?.assets ?? [:]
         func html(_ name: String) throws -> String {
             guard let asset = files["/\(name).html"] else { throw MissingPage(page: name, folder: folder) }
             return files.rewritten(String(decoding: asset.body, as: UTF8.self))
@@ -96,7 +98,7 @@ struct Pages: Sendable {
     }
 
     /// A style, script or picture.
-    func asset(_ path: String) -> Asset? { Pages.isAsset(path) ? assets[path] ?? texts[path]?.asset : nil }
+    func asset(_ path: String) -> Asset? { Pages.isAsset(path) ? assets[path] ?? texts[path]?.asset ?? configured[path] : nil }
 
     /// Compresses the assets; see ``StaticFiles/compress(while:)``.
     func compress(while isWanted: () -> Bool) { assets.compress(while: isWanted) }
@@ -112,6 +114,7 @@ struct Pages: Sendable {
             with: [
                 "title": language.text(problem.title), "detail": problem.detail(in: language),
                 "code": problem.code.rawValue, "correlation_id": problem.correlationID ?? "–",
+                "staff_code": problem.staffCode,
                 "retry_after": problem.retryAfter.map(String.init) ?? "",
                 "action_url": problem.action?.url ?? publicURL.homePath, "action_label": language.text(label),
             ])

@@ -45,6 +45,7 @@ extension Route {
         // The server
         Route("/api/attempts", .ourPages, .read(.session { $0.story.attempts($1, $2) })),
         Route("/api/language", .ourPages, .post(.call { try $0.server.chooseLanguage($1) })),
+        Route("/api/demo/mission", .ourPages, .post(.session { try await $0.demo.mission($1, $2) })),
         Route(
             "/api/apps", .ourPages,
             .read(.session { $0.server.applications($1, $2) }, unless: { $0.server.prepared($1) })),

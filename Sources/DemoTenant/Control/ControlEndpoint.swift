@@ -67,6 +67,8 @@ extension Platform {
         case .omitAuthTime(let isOn): controls.change { $0.omitsAuthTime = isOn }
         case .ignoreFreshness(let isOn): controls.change { $0.ignoresFreshness = isOn }
         case .genericProvider(let isOn): controls.change { $0.isGeneric = isOn }
+        case .sessionFailure(let failure, let session):
+            controls.setSessionFailure(failure, of: session, now: now())
         case .claimsChallenge(let isOn): controls.setClaimsChallenge(isOn, now: now())
         case .revoke(let account): state.change { $0.revocations[account.username, default: 0] += 1 }
         case .requireConsent(let account): forgetConsents(of: account)

@@ -91,12 +91,17 @@ final class Controls: Sendable {
         var settings = Settings()
         var counts: [Counter: Int] = [:]
         var lastChallenge = 0
+        var sessionFailures = SessionFailures()
     }
 
     private let memory = Mutex(Memory())
 
     var settings: Settings { memory.withLock { $0.settings } }
     var counts: [Counter: Int] { memory.withLock { $0.counts } }
+
+    var sessionFailures: SessionFailures { memory.withLock { $0.sessionFailures } }
+
+    func changeSessionFailures(_ body: (inout SessionFailures) -> Void) { memory.withLock { body(&$0.sessionFailures) } }
 
     func change(_ body: (inout Settings) -> Void) { memory.withLock { body(&$0.settings) } }
 

@@ -11,6 +11,8 @@ struct GraphError: Error {
     var message: String
     /// The value of WWW-Authenticate.
     var challenge: String?
+    /// Seconds to wait.
+    var retryAfter: Int?
 }
 
 extension Platform {
@@ -109,8 +111,9 @@ extension Platform {
             throw unauthenticated("Access token validation failure. Invalid audience.")
         }
         guard let expiry = claims["exp"]?.integer, now().timeIntervalSince1970 < Double(expiry) else {
-            throw unauthenticated("Lifetime validation failed, the token is expired.")
+            throw expired
         }
+        try checkSessionFailure(claims, expired: expired)
         guard let account = claims["upn"]?.string.flatMap(account(username:)) else {
             throw unauthenticated("Access token validation failure. Unknown user.")
         }
@@ -146,6 +149,8 @@ extension Platform {
         return Base64URL.decode(parts[1].utf8).flatMap { JSONValue(parsing: $0) }
     }
 
+    private var expired: GraphError { unauthenticated("Lifetime validation failed, the token is expired.") }
+
     private func unauthenticated(_ message: String) -> GraphError {
         GraphError(
             status: .unauthorized, code: "InvalidAuthenticationToken", message: message,
@@ -180,6 +185,7 @@ extension Platform {
                     ],
                 ]
             ])
+        response.headerFields[.retryAfter] = error.retryAfter.map(String.init)
         if let challenge = error.challenge { response.headerFields[.wwwAuthenticate] = challenge }
         return response
     }

@@ -27,7 +27,7 @@ extension Platform {
     func page(_ page: any Page) -> Response {
         let document: HTML = """
             <!DOCTYPE html>
-            <html lang="\(DemoLanguage.current.rawValue)">
+            <html lang="\(DemoLanguage.current.rawValue)"\(isAtKiosk ? " class=\"kiosk\"" as HTML : "")>
             <head>
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">

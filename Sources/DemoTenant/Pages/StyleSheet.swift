@@ -146,6 +146,12 @@ enum StyleSheet {
           margin: 0; padding: .75rem; border-radius: .5rem; background: var(--tint); font-size: .8125rem;
           white-space: pre-wrap;
         }
+        /* The scale of the kiosk's own pages. */
+        .kiosk { font-size: clamp(75%, 40% + 1.4vmin, 160%); }
+        .kiosk .card-layout main, .kiosk .card-layout footer { max-width: 34rem; }
+        @media (max-aspect-ratio: 1/1) and (min-width: 640px) {
+          .kiosk { font-size: clamp(90%, 50% + .9vh, 180%); }
+        }
         @media (max-width: 30rem) {
           .card-layout { justify-content: flex-start; padding: 0; }
           .card-layout main { padding: 1.5rem 1.25rem; border-width: 0 0 1px; border-radius: 0; box-shadow: none; }

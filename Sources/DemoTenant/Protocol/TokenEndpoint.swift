@@ -166,6 +166,7 @@ extension Platform {
         let scopes = try fields.text("scope").map { try Scope.parse($0) } ?? token.scopes
         if settings.isGeneric { try refuseAsOthers(token, asked: fields.text("scope") == nil ? [] : scopes, settings) }
         let claims = try RequestedClaims(fields["claims"])
+        try checkSessionFailure(token)
         let met = token.authentication.secondFactor
         if refusesSilently(account, met: met) || (claims.secondFactor && met == 0) {
             throw PlatformError.secondFactorNeeded
