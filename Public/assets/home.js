@@ -26,6 +26,14 @@ async function load() {
 /** What went wrong stands below the cards, which can be used all the same. */
 const loadOrSay = () => load().catch((failure) => Object.assign(state, { textContent: failure.message, hidden: false }));
 
+// What moves by itself can be stopped (WCAG 2.2, 2.2.2).
+const pause = document.getElementById("pause");
+pause.hidden = false;
+pause.addEventListener("click", () => {
+  const isStill = document.querySelector(".hero").classList.toggle("still");
+  pause.setAttribute("aria-pressed", String(isStill));
+});
+
 onForeground(loadOrSay);
 addEventListener("online", loadOrSay);
 

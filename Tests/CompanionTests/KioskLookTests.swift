@@ -8,7 +8,8 @@ import Testing
 @Suite struct KioskLookTests {
     /// 10 by 5 pixels.
     private static let png = Data(
-        base64Encoded: "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAFCAIAAADzBuo/AAAAEUlEQVR42mPokXXAgxgGUBoA1xEtg4cpQo0AAAAASUVORK5CYII=")
+        base64Encoded:
+            "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAFCAIAAADzBuo/AAAAEUlEQVR42mPokXXAgxgGUBoA1xEtg4cpQo0AAAAASUVORK5CYII=")
 
     private static func file(_ data: Data?) throws -> String {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).png")
@@ -57,7 +58,8 @@ import Testing
         #expect((logo.width, logo.height) == (10, 5))
     }
 
-    @Test func `picture and colour are served under names that change with them, and the page names them`() async throws {
+    @Test func `picture and colour are served under names that change with them, and the page names them`() async throws
+    {
         let path = try Self.file(Self.png)
         try await Site.run(configured: { configuration in
             configuration.deviceMode = .shared

@@ -60,7 +60,9 @@ extension SettingType where Value == KioskColor {
     /// A colour with which white letters can be read.
     static var kioskColor: SettingType {
         one("#rrggbb", text: \.text) { text throws(WrongValue) in
-            guard let color = KioskColor(text) else { throw WrongValue("must be a colour as \"#0040dd\", not “\(text)”") }
+            guard let color = KioskColor(text) else {
+                throw WrongValue("must be a colour as \"#0040dd\", not “\(text)”")
+            }
             guard color.contrast >= KioskColor.leastContrast else {
                 let contrast = (color.contrast * 10).rounded(.down) / 10
                 throw WrongValue(

@@ -62,10 +62,12 @@ extension CompanionConfiguration {
         )
         kioskLogo = keys.value(
             "kiosk.logo_file", .kioskLogo,
-            "The organiser's picture at the kiosk's top left, at most 256 KB and 2048 pixels to a side. Without it: ours.")
+            "The organiser's picture at the kiosk's top left, at most 256 KB and 2048 pixels to a side. Without it: ours."
+        )
         kioskColor = keys.value(
             "kiosk.color", .kioskColor,
-            "The organiser's colour, of buttons and background. White has to be read on it: a contrast of at least 4.5.")
+            "The organiser's colour, of buttons and background. White has to be read on it: a contrast of at least 4.5."
+        )
         var welcome: [String: String] = [:]
         for (tag, name) in CompanionConfiguration.welcomeLanguages {
             welcome[tag] = keys.value(

@@ -26,7 +26,8 @@ struct KioskLogo: Sendable, Equatable {
             throw WrongValue("names \(path), which is no PNG; save the picture as PNG")
         }
         guard max(width, height) <= KioskLogo.mostPixels else {
-            throw WrongValue("names a picture of \(width) by \(height) pixels; at most \(KioskLogo.mostPixels) to a side")
+            throw WrongValue(
+                "names a picture of \(width) by \(height) pixels; at most \(KioskLogo.mostPixels) to a side")
         }
         self.path = path
         bytes = Array(data)

@@ -32,6 +32,7 @@ struct FixedContent: Sendable {
     ) -> String {
         var places = [
             "applications": html.contains("{{applications}}") ? cards(in: language, rewritten) : "",
+            "try_now": html.contains("{{try_now}}") ? tryNow(in: language) : "",
             "mode": PageTemplate.escaped(language.page["home.mode.\(deviceMode.rawValue)"] ?? ""),
             "mode_means": PageTemplate.escaped(language.page["home.mode_means.\(deviceMode.rawValue)"] ?? ""),
             "demo_note": demoNote(in: language, for: application, isHome: html.contains("{{applications}}")),
@@ -45,6 +46,14 @@ struct FixedContent: Sendable {
     }
 
     // MARK: The home page
+
+    /// The one button: to the first application.
+    private func tryNow(in language: Language) -> String {
+        guard let first = applications.first else { return "" }
+        return "<a class=\"try\" href=\"\(publicURL.pagePath(of: first))\">"
+            + PageTemplate.escaped(language.page["home.try_now"] ?? "")
+            + "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\"><path d=\"M4 12h15m-6-6 6 6-6 6\"/></svg></a>"
+    }
 
     private func cards(in language: Language, _ rewritten: (String) -> String) -> String {
         guard !applications.isEmpty else {
@@ -114,7 +123,9 @@ extension Application.Page {
     /// The picture on its card.
     fileprivate var picture: String {
         switch self {
-        case .ios, .external, .b2c: "phone"
+        case .ios: "phone"
+        case .external: "phone-api"
+        case .b2c: "phone-flow"
         case .macos: "window"
         case .portal, .kiosk: rawValue
         }

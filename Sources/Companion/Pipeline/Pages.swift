@@ -98,7 +98,9 @@ struct Pages: Sendable {
     }
 
     /// A style, script or picture.
-    func asset(_ path: String) -> Asset? { Pages.isAsset(path) ? assets[path] ?? texts[path]?.asset ?? configured[path] : nil }
+    func asset(_ path: String) -> Asset? {
+        Pages.isAsset(path) ? assets[path] ?? texts[path]?.asset ?? configured[path] : nil
+    }
 
     /// Compresses the assets; see ``StaticFiles/compress(while:)``.
     func compress(while isWanted: () -> Bool) { assets.compress(while: isWanted) }

@@ -101,7 +101,9 @@ final class Controls: Sendable {
 
     var sessionFailures: SessionFailures { memory.withLock { $0.sessionFailures } }
 
-    func changeSessionFailures(_ body: (inout SessionFailures) -> Void) { memory.withLock { body(&$0.sessionFailures) } }
+    func changeSessionFailures(_ body: (inout SessionFailures) -> Void) {
+        memory.withLock { body(&$0.sessionFailures) }
+    }
 
     func change(_ body: (inout Settings) -> Void) { memory.withLock { body(&$0.settings) } }
 

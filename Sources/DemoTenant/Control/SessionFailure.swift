@@ -52,7 +52,9 @@ extension Platform {
     ///   - claims: the access token's.
     ///   - expired: the refusal of a token that is too old.
     func checkSessionFailure(_ claims: JSONValue, expired: GraphError) throws(GraphError) {
-        guard let session = claims["sid"]?.string, let failure = controls.sessionFailure(of: session, now: now()) else { return }
+        guard let session = claims["sid"]?.string, let failure = controls.sessionFailure(of: session, now: now()) else {
+            return
+        }
         switch failure {
         case .secondFactor where claims["amr"]?.array?.contains("mfa") == true: return
         case .secondFactor, .providerDown: throw expired
