@@ -58,12 +58,6 @@ struct Problem: Error, Sendable {
     var correlationID: String?
     /// Whether the answer ends the connection: what comes behind it would be refused too.
     var endsConnection = false
-    /// What a visitor reads out to the staff, who find it at the beginning of a correlation id of the log.
-    var staffCode: String {
-        let digits = String(decoding: correlationID?.utf8.prefix(8) ?? "".utf8.prefix(0), as: UTF8.self).uppercased()
-        guard digits.utf8.count == 8, digits.utf8.allSatisfy({ $0 < 0x80 }) else { return code.rawValue }
-        return "\(digits.prefix(4))-\(digits.dropFirst(4))"
-    }
     /// For the log only: what an operator needs beyond `detail`. Holds no secret either.
     var reason: String?
 
@@ -77,6 +71,13 @@ struct Problem: Error, Sendable {
         self.retryAfter = retryAfter
         self.correlationID = correlationID
         self.reason = reason
+    }
+
+    /// What a visitor reads out to the staff, who find it at the beginning of a correlation id of the log.
+    var staffCode: String {
+        let digits = String(decoding: correlationID?.utf8.prefix(8) ?? "".utf8.prefix(0), as: UTF8.self).uppercased()
+        guard digits.utf8.count == 8, digits.utf8.allSatisfy({ $0 < 0x80 }) else { return code.rawValue }
+        return "\(digits.prefix(4))-\(digits.dropFirst(4))"
     }
 
     var status: HTTPResponse.Status {
