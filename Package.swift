@@ -40,6 +40,7 @@ let package = Package(
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
         .systemLibrary(name: "CBrotli"),
         .systemLibrary(name: "CZlib"),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq"),
 
         // The small encodings that several of the others speak.
         .target(name: "WebFormats", swiftSettings: settings),
@@ -64,6 +65,9 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "SessionStore", dependencies: ["WebFormats", crypto], swiftSettings: settings),
         .target(name: "SQLiteStore", dependencies: ["SessionStore", grdb, sqlite], swiftSettings: settings),
+        .target(
+            name: "PostgresStore", dependencies: ["SessionStore", "EventLoop", "WebFormats", "CPostgres"],
+            swiftSettings: settings),
 
         // The product.
         .target(
@@ -111,8 +115,8 @@ let package = Package(
             swiftSettings: settings),
         // Stores for tests: a fixture, and the backend in memory.
         .target(
-            name: "StoreTesting", dependencies: ["SessionStore", "SQLiteStore", grdb], path: "Tests/StoreTesting",
-            swiftSettings: settings),
+            name: "StoreTesting", dependencies: ["SessionStore", "SQLiteStore", "PostgresStore", "EventLoop", grdb],
+            path: "Tests/StoreTesting", swiftSettings: settings),
         .testTarget(
             name: "SessionStoreTests", dependencies: ["SessionStore", "StoreTesting", "WebFormats"],
             swiftSettings: settings),

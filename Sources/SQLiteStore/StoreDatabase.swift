@@ -12,21 +12,16 @@ final class StoreDatabase: Sendable {
     private struct State {
         var waiting: [any Write] = []
         var isDraining = false
-        /// Operations that have begun and not ended.
-        var running = 0
-        var isOpen = true
-        var whenIdle: CheckedContinuation<Void, Never>?
         var lastCommit: ContinuousClock.Instant?
         var commits = 0
     }
 
-    /// More waiting than the disk can take in seconds: better a quick 503 than a queue without end.
-    private static let maxRunning = 20_000
     private static let maxBatch = 256
 
     let path: String
     let pool: DatabasePool
     private let readers: ImmediateReaders
+    private let gate: OperationGate
     private let state = Locked(State())
     /// What `outsideVersion()` was before anything was read.
     let versionAtOpening: Int64?
@@ -37,6 +32,7 @@ final class StoreDatabase: Sendable {
     ) throws(StoreError) {
         self.path = path
         self.onOperation = onOperation
+        gate = OperationGate(path)
         pool = try Schema.open(path, keyRing)
         readers = ImmediateReaders(path: path)
         versionAtOpening = pool.writeWithoutTransaction { db in try? Int64.fetchOne(db, sql: "PRAGMA data_version") }
@@ -55,8 +51,8 @@ final class StoreDatabase: Sendable {
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(StoreError) -> Value
     {
         let start = ContinuousClock.now
-        try enter()
-        defer { leave() }
+        try gate.enter()
+        defer { gate.leave() }
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
             // GRDB's own async functions throw when the task is cancelled; this one always calls back.
             pool.asyncRead { database in
@@ -79,8 +75,8 @@ final class StoreDatabase: Sendable {
         async throws(StoreError) -> Value
     {
         let start = ContinuousClock.now
-        try enter()
-        defer { leave() }
+        try gate.enter()
+        defer { gate.leave() }
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
             let write = WriteOf(body: body, continuation: continuation)
             let mustDrain = state.withLock { state in
@@ -97,8 +93,8 @@ final class StoreDatabase: Sendable {
     /// The writer's own view of `PRAGMA data_version`: it changes when another process commits, never by ourselves,
     /// since all our writes are on that connection.
     func outsideVersion() async -> Int64? {
-        guard (try? enter()) != nil else { return nil }
-        defer { leave() }
+        guard (try? gate.enter()) != nil else { return nil }
+        defer { gate.leave() }
         return await withCheckedContinuation { continuation in
             pool.asyncWriteWithoutTransaction { db in
                 continuation.resume(returning: try? Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")))
@@ -108,7 +104,7 @@ final class StoreDatabase: Sendable {
 
     /// How long ago the last commit reached the disk; nil when the last one failed, or the file is closed.
     var sinceLastCommit: Duration? {
-        state.withLock { $0.isOpen ? $0.lastCommit : nil }.map { $0.duration(to: .now) }
+        gate.isOpen ? state.withLock { $0.lastCommit }?.duration(to: .now) : nil
     }
 
     /// How many transactions the writes so far took.
@@ -116,8 +112,8 @@ final class StoreDatabase: Sendable {
 
     /// Merges the log into the file, which then has the size that it should, as far as nobody reads the log.
     func mergeLog() async {
-        guard (try? enter()) != nil else { return }
-        defer { leave() }
+        guard (try? gate.enter()) != nil else { return }
+        defer { gate.leave() }
         await withCheckedContinuation { continuation in
             pool.asyncWriteWithoutTransaction { db in
                 // Where it fails (the disk is full), the log does the same service.
@@ -129,19 +125,8 @@ final class StoreDatabase: Sendable {
 
     /// Refuses new work, waits for what is under way, merges the log into the file and closes it.
     func close() async {
-        let wasOpen = state.withLock { state in
-            defer { state.isOpen = false }
-            return state.isOpen
-        }
-        guard wasOpen else { return }
+        guard await gate.close() else { return }
         readers.close()
-        await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state in
-                if state.running > 0 { state.whenIdle = continuation }
-                return state.running == 0
-            }
-            if isIdle { continuation.resume() }
-        }
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 // GRDB closes the writer before its readers, which could not merge the log.
@@ -151,28 +136,6 @@ final class StoreDatabase: Sendable {
                 continuation.resume()
             }
         }
-    }
-
-    private func enter() throws(StoreError) {
-        let refusal: StoreError? = state.withLock { state in
-            guard state.isOpen else { return .unavailable("\(path) is closed") }
-            guard state.running < Self.maxRunning else { return .unavailable("\(path): too many operations wait") }
-            state.running += 1
-            return nil
-        }
-        if let refusal { throw refusal }
-    }
-
-    private func leave() {
-        let waiter = state.withLock { state in
-            state.running -= 1
-            guard state.running == 0, let waiter = state.whenIdle else {
-                return nil as CheckedContinuation<Void, Never>?
-            }
-            state.whenIdle = nil
-            return waiter
-        }
-        waiter?.resume()
     }
 
     /// One batch at a time, each its own turn on the writer's queue, so that other work there gets its turn too.

@@ -46,7 +46,7 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func whatAnotherProcessRevokesIsNoticed(_ backend: TestedBackend)
+    @Test(arguments: TestedBackend.marked) func whatAnotherProcessRevokesIsNoticed(_ backend: TestedBackend)
         async throws
     {
         let fixture = try StoreFixture(backend)
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// With the background work that a server runs: polls for what must happen within about a second.
-    @Test(.timeLimit(.minutes(1)), arguments: TestedBackend.allCases)
+    @Test(.timeLimit(.minutes(1)), arguments: TestedBackend.marked)
     func theRunningServerNoticesByItself(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let server = try fixture.open(maxAge: .seconds(3600), backgroundWork: true)

@@ -6,7 +6,7 @@ import Testing
 
 /// What is read on the thread that asks.
 @Suite struct ImmediateReadTests {
-    @Test(arguments: TestedBackend.allCases, [16_000_000, 0])
+    @Test(arguments: TestedBackend.immediate, [16_000_000, 0])
     func `a session and its tokens are found at once, also when memory does not have them`(
         _ backend: TestedBackend, cacheBytes: Int
     ) async throws {
@@ -35,7 +35,7 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases)
+    @Test(arguments: TestedBackend.immediate)
     func `who was signed in before is read at once too`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(cacheBytes: 0)
@@ -48,7 +48,7 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases)
+    @Test(arguments: TestedBackend.immediate)
     func `a closed store has nothing at once, and says why to those who wait`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(cacheBytes: 0)

@@ -249,7 +249,7 @@ import Testing
     ) async throws {
         let servers = try await Servers(backend)
         let (first, second) = (try servers.place(0), try servers.place(1))
-        #expect(try await first.take(.purge, by: "server0", for: .milliseconds(300)))
+        #expect(try await first.take(.purge, by: "server0", for: .seconds(3)))
         #expect(try await !second.take(.purge, by: "server1", for: .seconds(60)))
         #expect(try await second.take(.resealing, by: "server1", for: .seconds(60)))
         #expect(await eventually { (try? await second.take(.purge, by: "server1", for: .seconds(60))) == true })

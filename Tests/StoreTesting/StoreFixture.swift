@@ -1,5 +1,7 @@
+import EventLoop
 import Foundation
 import GRDB
+import PostgresStore
 import SQLiteStore
 import SessionStore
 
@@ -15,10 +17,18 @@ package final class StoreClock: Sendable {
 
 /// A place where a store can live.
 package enum TestedBackend: String, Sendable, CaseIterable {
-    case sqlite, memory
+    case sqlite, memory, postgres
 
+    /// Those that are here: PostgreSQL may not be installed.
+    package static var allCases: [TestedBackend] {
+        PostgresServer.isInstalled ? [.sqlite, .memory, .postgres] : [.sqlite, .memory]
+    }
     /// Those in which several servers may live.
-    package static let shared: [TestedBackend] = [.memory]
+    package static var shared: [TestedBackend] { allCases.filter { $0 != .sqlite } }
+    /// Those that are read on the thread that asks.
+    package static let immediate: [TestedBackend] = [.sqlite, .memory]
+    /// Those whose mark says that somebody else has changed something.
+    package static let marked: [TestedBackend] = [.sqlite, .memory]
 }
 
 /// A folder of its own for a real key file, and a database or its like in memory; gone with the last reference.
@@ -30,8 +40,12 @@ package final class StoreFixture: Sendable {
     private let writeCount = Locked(0)
     package var path: String { folder + "/companion.sqlite" }
     package var keyPath: String { folder + "/companion.key" }
+    /// Where PostgreSQL is, when the store lives there.
+    private let postgres: PostgresSettings?
+    /// The workers of all stores of the process.
+    private static let workers = Result { try WorkerGroup(count: 2) }
     /// What messages call the store.
-    package var name: String { backend == .sqlite ? path : "memory" }
+    package var name: String { postgres?.description ?? (backend == .sqlite ? path : "memory") }
     /// How many writes the stores have done.
     package var writes: Int { writeCount.withLock { $0 } }
 
@@ -39,6 +53,12 @@ package final class StoreFixture: Sendable {
         self.backend = backend
         folder = FileManager.default.temporaryDirectory.path + "/companion-store-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        postgres = try backend == .postgres ? Self.newPlace() : nil
+    }
+
+    private static func newPlace() throws -> PostgresSettings {
+        let server = try PostgresServer.shared.get()
+        return try server.settings(user: server.makeRole())
     }
 
     deinit {
@@ -63,20 +83,45 @@ package final class StoreFixture: Sendable {
             switch backend {
             case .sqlite: try SQLiteStore(path: path, keyRing: ring, onOperation: note)
             case .memory: try MemoryStore(contents, keyRing: ring, trust: trust, onOperation: note)
+            case .postgres: try postgresStore(keyRing: ring, trust: trust, onOperation: note)
             }
         return SessionStore(
             backend: place, configuration: configuration, keyRing: ring, now: { clock.now },
             backgroundWork: backgroundWork)
     }
 
+    private func postgresStore(
+        keyRing: KeyRing, trust: Duration?, onOperation: @escaping @Sendable (StoreOperation) -> Void
+    ) throws -> PostgresStore {
+        guard var settings = postgres else { throw UnexpectedOutcome(name: "no PostgreSQL") }
+        // As the others do, it believes what was read until a test says otherwise.
+        settings.staleness = trust ?? .seconds(86_400)
+        return try PostgresStore(
+            settings, keyRing: keyRing, workers: Self.workers.get(), onOperation: onOperation)
+    }
+
+    /// The numbers of a row that PostgreSQL returns.
+    private func numbers(_ sql: String) throws -> [Int] {
+        guard let postgres, let row = try BlockingConnection(postgres).query(sql).first else { return [] }
+        return try (0..<row.count).map { Int(try row.integer($0)) }
+    }
+
     /// How many rows a table has.
     package func count(_ table: String) async throws -> Int? {
+        if backend == .postgres {
+            // Its secrets are in the accounts' own rows.
+            return try numbers("SELECT COUNT(*) FROM \(table == "account_secret" ? "account" : table)").first
+        }
         guard backend == .sqlite else { return contents.count(table) }
         return try await outsider().read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(table)") }
     }
 
     /// How many sign-ins newcomers have, and their bytes. What SQLite's triggers counted is what there is.
     package func newcomers() async throws -> [Int] {
+        if backend == .postgres {
+            return try numbers(
+                "SELECT COUNT(*), CAST(COALESCE(SUM(weight), 0) AS bigint) FROM sign_in_attempt WHERE weight > 0")
+        }
         guard backend == .sqlite else { return contents.newcomers }
         return try await outsider().read { db in
             func numbers(_ sql: String) throws -> [Int] {

@@ -1,0 +1,91 @@
+import CPostgres
+import SessionStore
+
+/// A connection for what is done before a server serves, and by the command line: the thread that asks waits.
+package final class BlockingConnection {
+    private let raw: OpaquePointer
+    private let name: String
+
+    /// Connects, to the first endpoint that will do.
+    ///
+    /// - Throws: `unavailable` when there is none.
+    package init(_ settings: PostgresSettings) throws(StoreError) {
+        name = settings.description
+        var parameters = settings.parameters
+        func list(_ part: (PostgresSettings.Endpoint) -> String?) -> String? {
+            let parts = settings.endpoints.map { part($0) ?? "" }
+            return parts.allSatisfy(\.isEmpty) ? nil : parts.joined(separator: ",")
+        }
+        parameters["host"] = list(\.host)
+        parameters["hostaddr"] = list(\.address)
+        parameters["port"] = list(\.port)
+        parameters["connect_timeout"] = parameters["connect_timeout"] ?? "5"
+        guard let raw = withTexts(of: parameters, { PQconnectdbParams($0, $1, 0) }) else {
+            throw .unavailable("\(name): libpq refused to be set up")
+        }
+        self.raw = raw
+        PQsetNoticeProcessor(raw, { _, _ in }, nil)
+        guard PQstatus(raw) == CONNECTION_OK else {
+            throw .unavailable("\(name): \(lastMessage(of: raw))")
+        }
+    }
+
+    deinit { PQfinish(raw) }
+
+    /// Whether the connection is encrypted.
+    var isEncrypted: Bool { PQsslInUse(raw) == 1 }
+
+    /// Runs a statement.
+    @discardableResult
+    package func query(_ sql: String, _ parameters: [Parameter] = []) throws(PostgresFailure) -> PostgresResult {
+        let result = parameters.withPointers { values, lengths in
+            PQexecParams(
+                raw, sql, Int32(parameters.count), parameters.map(\.type), values, lengths,
+                [Int32](repeating: 1, count: parameters.count), 1)
+        }
+        guard let result else { throw .connection(lastMessage(of: raw)) }
+        let status = PQresultStatus(result)
+        let found = PostgresResult(result)
+        guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else { throw found.failure }
+        return found
+    }
+
+    /// Runs statements in one transaction, which is undone when they throw.
+    func transaction<Value>(_ body: (BlockingConnection) throws -> Value) throws -> Value {
+        try query("BEGIN ISOLATION LEVEL READ COMMITTED")
+        do {
+            let value = try body(self)
+            guard try query("COMMIT").tag == "COMMIT" else {
+                throw PostgresFailure.connection("a transaction was not stored")
+            }
+            return value
+        } catch {
+            _ = try? query("ROLLBACK")
+            throw error
+        }
+    }
+}
+
+/// Calls `body` with libpq's parameters as it takes them: two lists of C strings, which end with nil. libpq copies them.
+func withTexts<Result>(
+    of parameters: [String: String],
+    _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
+) -> Result {
+    let texts = parameters.flatMap { [$0.key, $0.value] }.map { text in
+        let bytes = text.utf8CString
+        let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+        for (index, byte) in bytes.enumerated() { (copy + index).initialize(to: byte) }
+        return copy
+    }
+    defer { for text in texts { text.deallocate() } }
+    let keywords = stride(from: 0, to: texts.count, by: 2).map { UnsafePointer(texts[$0]) as UnsafePointer<CChar>? }
+    let values = stride(from: 1, to: texts.count, by: 2).map { UnsafePointer(texts[$0]) as UnsafePointer<CChar>? }
+    return body(keywords + [nil], values + [nil])
+}
+
+/// What libpq says is wrong, in one line.
+func lastMessage(of raw: OpaquePointer?) -> String {
+    let message = raw.map { String(cString: PQerrorMessage($0)) } ?? ""
+    let lines = message.split(whereSeparator: \.isNewline).map { String($0.drop(while: \.isWhitespace)) }
+    return lines.isEmpty ? "the connection was lost" : lines.joined(separator: "; ")
+}

@@ -1,0 +1,32 @@
+import Dispatch
+import Glibc
+
+/// Resolves host names on a thread of its own, which may be held by a slow name server as no worker may.
+enum NameResolution {
+    private static let queue = DispatchQueue(label: "companion.names")
+
+    /// Calls `completion` on that thread with the host's addresses, in the system's order; none when it has none now.
+    static func addresses(of host: String, completion: @escaping @Sendable ([String]) -> Void) {
+        queue.async { completion(resolve(host)) }
+    }
+
+    private static func resolve(_ host: String) -> [String] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        var found: [String] = []
+        var next = list
+        while let entry = next?.pointee {
+            next = entry.ai_next
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            let status = getnameinfo(
+                entry.ai_addr, entry.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+            guard status == 0 else { continue }
+            let address = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            if !found.contains(address) { found.append(address) }
+        }
+        return found
+    }
+}

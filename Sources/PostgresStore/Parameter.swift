@@ -1,0 +1,66 @@
+import Foundation
+import SessionStore
+
+/// What stands for a `$1`; nil is NULL.
+package enum Parameter: Sendable {
+    case integer(Int64?)
+    case flag(Bool)
+    case text(String?)
+    case blob(Data?)
+    case integers([Int64])
+
+    static func key(_ key: SessionKey) -> Parameter { .integer(key.value) }
+    static func keys(_ keys: [SessionKey]) -> Parameter { .integers(keys.map(\.value)) }
+    static func hash(_ hash: SHA256Hash?) -> Parameter { .blob(hash?.blob) }
+    static func key(_ id: KeyRing.KeyID) -> Parameter { .blob(Data(id.bytes)) }
+
+    /// The number of the type in `pg_type`.
+    var type: UInt32 {
+        switch self {
+        case .integer: 20
+        case .flag: 16
+        case .text: 25
+        case .blob: 17
+        case .integers: 1016
+        }
+    }
+
+    /// The value in PostgreSQL's binary format; nil for NULL.
+    var bytes: [UInt8]? {
+        switch self {
+        case .integer(let value): value.map(Self.bigEndian)
+        case .flag(let value): [value ? 1 : 0]
+        // PostgreSQL's text has no NUL.
+        case .text(let value): value.map { text in text.utf8.map { $0 == 0 ? UInt8(ascii: "?") : $0 } }
+        case .blob(let value): value.map { Array($0) }
+        case .integers(let values):
+            // One dimension, no NULL, of int8, so many from 1 on; then each with its length.
+            [1, 0, 20].flatMap { Self.bigEndian(Int32($0)) } + Self.bigEndian(Int32(clamping: values.count))
+                + Self.bigEndian(Int32(1)) + values.flatMap { Self.bigEndian(Int32(8)) + Self.bigEndian($0) }
+        }
+    }
+
+    private static func bigEndian(_ value: some FixedWidthInteger) -> [UInt8] {
+        withUnsafeBytes(of: value.bigEndian) { Array($0) }
+    }
+}
+
+extension [Parameter] {
+    /// Calls `body` with what libpq takes: pointers to the values, and their lengths.
+    func withPointers<Result>(_ body: ([UnsafePointer<CChar>?], [Int32]) -> Result) -> Result {
+        let values = map(\.bytes)
+        // One byte more, so that an empty value has an address too.
+        let all: [UInt8] = values.reduce(into: []) { all, value in
+            all += value ?? []
+            all.append(0)
+        }
+        return all.withUnsafeBytes { bytes in
+            var offset = 0
+            let pointers = values.map { value -> UnsafePointer<CChar>? in
+                defer { offset += (value?.count ?? 0) + 1 }
+                return value == nil ? nil : bytes.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self)
+            }
+            return body(pointers, values.map { Int32(clamping: $0?.count ?? 0) })
+        }
+    }
+}

@@ -1,0 +1,246 @@
+import CPostgres
+import EventLoop
+import SessionStore
+
+/// One connection to the server, in libpq's pipeline mode: what is sent need not wait for what was sent before. Each
+/// statement is followed by a sync, so that an error ends one statement and no other.
+///
+/// `@unchecked Sendable`: everything is touched on the worker only.
+final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
+    typealias Completion = (Result<PostgresResult, PostgresFailure>) -> Void
+
+    private enum Phase {
+        case connecting((PostgresFailure?) -> Void)
+        case open
+        case closed
+    }
+
+    /// A statement that was sent.
+    private struct Pending {
+        let sql: String
+        let deadline: MonotonicTime
+        let completion: Completion
+        var result: PostgresResult?
+        var failure: PostgresFailure?
+    }
+
+    private let worker: Worker
+    private var phase: Phase
+    private var raw: OpaquePointer?
+    private var watch: Watch?
+    private var isWaitingToWrite = false
+    private var pending: [Pending] = []
+    private var timer: TimerID?
+    private var timeLimit: MonotonicTime
+    /// What was prepared here.
+    private var prepared: Set<String> = []
+    /// Called once, when an open connection ends.
+    var onClose: ((PostgresFailure) -> Void)?
+
+    var isOpen: Bool { if case .open = phase { true } else { false } }
+
+    /// Begins to connect.
+    ///
+    /// - Parameters:
+    ///   - parameters: libpq's, without a name that has to be resolved.
+    ///   - patience: how long it may take.
+    ///   - completion: called once, later or at once: why there is no connection; nil when there is one.
+    init(
+        worker: Worker, parameters: [String: String], patience: Duration,
+        completion: @escaping (PostgresFailure?) -> Void
+    ) {
+        self.worker = worker
+        phase = .connecting(completion)
+        timeLimit = worker.now + patience
+        raw = withTexts(of: parameters) { PQconnectStartParams($0, $1, 0) }
+        guard let raw, PQstatus(raw) != CONNECTION_BAD else {
+            fail(reason)
+            return
+        }
+        // Notices go to standard error otherwise.
+        PQsetNoticeProcessor(raw, { _, _ in }, nil)
+        setTimer()
+        wait(for: .write)
+    }
+
+    deinit {
+        if let raw { PQfinish(raw) }
+    }
+
+    /// Closes it; what is pending fails.
+    func close() { fail("the connection was closed") }
+
+    // MARK: Statements
+
+    /// Sends a statement.
+    ///
+    /// - Parameters:
+    ///   - isPrepared: whether it is prepared, once for this connection.
+    ///   - patience: how long it may take; then the connection is closed.
+    ///   - completion: called once on the worker.
+    func send(
+        _ sql: String, _ parameters: [Parameter], isPrepared: Bool, patience: Duration,
+        completion: @escaping Completion
+    ) {
+        guard case .open = phase, let raw else { return completion(.failure(.connection("the connection was lost"))) }
+        let isSent = parameters.withPointers { values, lengths in
+            let types = parameters.map(\.type)
+            let formats = [Int32](repeating: 1, count: parameters.count)
+            let count = Int32(parameters.count)
+            guard isPrepared else {
+                return PQsendQueryParams(raw, sql, count, types, values, lengths, formats, 1) == 1
+            }
+            let name = Self.name(of: sql)
+            if prepared.insert(sql).inserted, PQsendPrepare(raw, name, sql, count, types) != 1 { return false }
+            return PQsendQueryPrepared(raw, name, count, values, lengths, formats, 1) == 1
+        }
+        pending.append(Pending(sql: sql, deadline: worker.now + patience, completion: completion))
+        guard isSent, PQpipelineSync(raw) == 1 else { return fail(reason) }
+        if timer == nil { setTimer() }
+        flush()
+    }
+
+    /// Names a statement by what it says: through a pooler another client's statement of the same name is the same one.
+    private static func name(of sql: String) -> String {
+        // FNV-1a.
+        "c\(sql.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0100_0000_01b3 })"
+    }
+
+    private func flush() {
+        guard let raw, let watch else { return }
+        let left = PQflush(raw)
+        guard left >= 0 else { return fail(reason) }
+        guard (left == 1) != isWaitingToWrite else { return }
+        isWaitingToWrite = left == 1
+        worker.update(watch, for: isWaitingToWrite ? [.read, .write] : .read)
+    }
+
+    // MARK: Events
+
+    func ready(_ readiness: Readiness, on worker: Worker) {
+        switch phase {
+        case .connecting: poll()
+        case .open:
+            guard let raw else { return }
+            guard PQconsumeInput(raw) == 1 else {
+                // What came before the end is still good.
+                takeResults()
+                return fail(reason)
+            }
+            takeResults()
+            if isWaitingToWrite { flush() }
+        case .closed: break
+        }
+    }
+
+    private func poll() {
+        guard let raw else { return }
+        // The socket may be another one afterwards.
+        if let watch { worker.unwatch(watch) }
+        watch = nil
+        switch PQconnectPoll(raw) {
+        case PGRES_POLLING_READING: wait(for: .read)
+        case PGRES_POLLING_WRITING: wait(for: .write)
+        case PGRES_POLLING_OK: connected(raw)
+        default: fail(reason)
+        }
+    }
+
+    private func wait(for readiness: Readiness) {
+        guard let raw, let watch = try? worker.watch(PQsocket(raw), for: readiness, self) else { return fail(reason) }
+        self.watch = watch
+    }
+
+    private func connected(_ raw: OpaquePointer) {
+        guard case .connecting(let completion) = phase, PQsetnonblocking(raw, 1) == 0, PQenterPipelineMode(raw) == 1
+        else { return fail(reason) }
+        phase = .open
+        timer.map { _ = worker.cancelTimer($0) }
+        timer = nil
+        wait(for: .read)
+        if isOpen { completion(nil) }
+    }
+
+    private func takeResults() {
+        var isAtEnd = false
+        while let raw, !pending.isEmpty, PQisBusy(raw) == 0 {
+            guard let result = PQgetResult(raw) else {
+                // Once after each command; twice, when there is nothing more.
+                if isAtEnd { break }
+                isAtEnd = true
+                continue
+            }
+            isAtEnd = false
+            take(result)
+        }
+        if let raw, PQstatus(raw) == CONNECTION_BAD { fail(reason) }
+    }
+
+    private func take(_ raw: OpaquePointer) {
+        let status = PQresultStatus(raw)
+        let result = PostgresResult(raw)
+        switch status {
+        case PGRES_PIPELINE_SYNC: complete(pending.removeFirst())
+        case PGRES_FATAL_ERROR: pending[0].failure = pending[0].failure ?? result.failure
+        case PGRES_PIPELINE_ABORTED: break
+        default: pending[0].result = result
+        }
+    }
+
+    private func complete(_ statement: Pending) {
+        if let failure = statement.failure {
+            prepared.remove(statement.sql)
+            statement.completion(.failure(failure))
+            if failure.endsConnection { fail("the server ended the connection") }
+        } else if let result = statement.result {
+            statement.completion(.success(result))
+        } else {
+            statement.completion(.failure(.connection("the server sent no result")))
+        }
+    }
+
+    // MARK: Time and the end
+
+    private func setTimer() {
+        let limit: MonotonicTime
+        switch phase {
+        case .connecting: limit = timeLimit
+        case .open:
+            guard let first = pending.first else { return }
+            limit = first.deadline
+        case .closed: return
+        }
+        timer = worker.addTimer(after: limit - worker.now) { [weak self] in
+            guard let self else { return }
+            timer = nil
+            switch phase {
+            case .connecting: fail("the server did not accept the connection in time")
+            case .open:
+                if let first = pending.first, first.deadline <= worker.now { return fail("the server is too slow") }
+                setTimer()
+            case .closed: break
+            }
+        }
+    }
+
+    private var reason: String { lastMessage(of: raw) }
+
+    private func fail(_ reason: String) {
+        let ended = phase
+        if case .closed = ended { return }
+        phase = .closed
+        timer.map { _ = worker.cancelTimer($0) }
+        timer = nil
+        if let watch { worker.unwatch(watch) }
+        watch = nil
+        if let raw { PQfinish(raw) }
+        raw = nil
+        let failure = PostgresFailure.connection(reason)
+        let lost = pending
+        pending = []
+        for statement in lost { statement.completion(.failure(statement.failure ?? failure)) }
+        if case .connecting(let completion) = ended { completion(failure) }
+        onClose?(failure)
+        onClose = nil
+    }
+}

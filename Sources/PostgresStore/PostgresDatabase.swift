@@ -1,0 +1,236 @@
+import EventLoop
+import Foundation
+import SessionStore
+
+/// The one way to the server: single statements, pipelined on one connection for each worker, and transactions on a few.
+///
+/// Nothing here blocks the caller's thread, and nothing is cancelled with the caller's task.
+final class PostgresDatabase: Sendable {
+    private struct State {
+        var isPrepared: Bool
+        var lastWrite: ContinuousClock.Instant?
+        var lastKey: Int64 = 0
+    }
+
+    /// A look at all there is takes longer than a request may.
+    private static let longPatience: Duration = .seconds(60)
+    private static let maxAttempts = 5
+
+    let name: String
+    private let lanes: [PostgresLane]
+    private let workers: WorkerGroup
+    private let ownsWorkers: Bool
+    private let gate: OperationGate
+    private let state: Locked<State>
+    private let onOperation: (@Sendable (StoreOperation) -> Void)?
+
+    /// - Parameter workers: on which it works; nil makes one of its own.
+    init(
+        _ settings: PostgresSettings, workers: WorkerGroup?, onOperation: (@Sendable (StoreOperation) -> Void)?
+    ) throws(StoreError) {
+        name = settings.description
+        ownsWorkers = workers == nil
+        do {
+            self.workers = try workers ?? WorkerGroup(count: 1)
+        } catch {
+            throw .unavailable("\(name): \(error)")
+        }
+        let all = self.workers.workers
+        lanes = all.map { worker in
+            PostgresLane(worker: worker, settings: settings, limit: settings.poolSize / all.count)
+        }
+        gate = OperationGate(name)
+        state = Locked(State(isPrepared: settings.preparation == .auto))
+        self.onOperation = onOperation
+    }
+
+    // MARK: Operations
+
+    /// Runs one statement, which is a snapshot of its own.
+    func read<Value: Sendable>(
+        _ sql: String, _ parameters: [Parameter] = [], _ body: (PostgresResult) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await measured(.read) {
+            let lane = self.lane()
+            var result = await self.single(sql, parameters, on: lane)
+            if case .failure(let failure) = result, failure.isOfPooler || failure.endsConnection {
+                self.note(failure)
+                // It only reads, and the connection may have been one to a server that is no more.
+                result = await self.single(sql, parameters, on: lane)
+            }
+            return try body(result.get())
+        }
+    }
+
+    /// Runs one statement that may take long, where it keeps nobody waiting.
+    func readLong<Value: Sendable>(
+        _ sql: String, _ parameters: [Parameter] = [], _ body: (PostgresResult) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await measured(.read) {
+            let lane = self.lane()
+            let connection = try await lane.taken()
+            let result = await withCheckedContinuation { continuation in
+                lane.onWorker {
+                    connection.send(sql, parameters, isPrepared: false, patience: Self.longPatience) {
+                        lane.giveBack(connection)
+                        continuation.resume(returning: $0)
+                    }
+                }
+            }
+            return try body(try result.get())
+        }
+    }
+
+    /// Runs `body` in a transaction, and returns when it is stored. Where others were quicker `body` runs again.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Transaction) async throws -> Value)
+        async throws(StoreError) -> Value
+    {
+        try await measured(.write) {
+            let lane = self.lane()
+            return try await withTaskExecutorPreference(lane.worker) {
+                try await self.attempts(on: lane, body)
+            }
+        }
+    }
+
+    private func attempts<Value: Sendable>(
+        on lane: PostgresLane, left: Int = maxAttempts, _ body: @Sendable (Transaction) async throws -> Value
+    ) async throws -> Value {
+        let connection = try await lane.taken()
+        let transaction = Transaction(connection, isPrepared: state.withLock { $0.isPrepared })
+        do {
+            let value = try await body(transaction)
+            try await commit(transaction, lane)
+            lane.giveBack(connection)
+            return value
+        } catch {
+            transaction.rollBack()
+            lane.giveBack(connection)
+            guard let failure = error as? PostgresFailure else { throw error }
+            note(failure)
+            guard failure.isWorthAnotherAttempt, left > 1 else { throw failure }
+        }
+        try? await Task.sleep(for: .milliseconds(Int64.random(in: 0...(10 << (Self.maxAttempts - left)))))
+        return try await attempts(on: lane, left: left - 1, body)
+    }
+
+    private func commit(_ transaction: Transaction, _ lane: PostgresLane) async throws {
+        do {
+            try await transaction.commit()
+        } catch {
+            guard error.endsConnection else { throw error }
+            guard try await wasStored(transaction, lane) else { throw error }
+        }
+        state.withLock { $0.lastWrite = .now }
+    }
+
+    /// Looks up what became of a commit whose answer was lost.
+    ///
+    /// - Returns: false when it was not stored.
+    /// - Throws: when that cannot be known.
+    private func wasStored(_ transaction: Transaction, _ lane: PostgresLane) async throws -> Bool {
+        let unknown = StoreError.unavailable("\(name): the connection was lost, and with it what became of a write")
+        guard let mark = transaction.mark else { throw unknown }
+        let connection = try await lane.taken()
+        let look = Transaction(connection, isPrepared: false)
+        defer {
+            look.rollBack()
+            lane.giveBack(connection)
+        }
+        // The lock waits for a transaction that is still under way on the lost connection.
+        let row = try await look.query(
+            "SELECT last_write, version FROM session WHERE key = $1 FOR UPDATE", [.key(mark.session)]
+        ).first
+        guard let row else { return false }
+        if try row.integer(0) == mark.write { return true }
+        // Somebody has written since: before or after this write, nobody knows.
+        guard try row.integer(1) == mark.versionBefore else { throw unknown }
+        return false
+    }
+
+    private func single(_ sql: String, _ parameters: [Parameter], on lane: PostgresLane)
+        async -> Result<PostgresResult, PostgresFailure>
+    {
+        let isPrepared = state.withLock { $0.isPrepared }
+        return await withCheckedContinuation { continuation in
+            lane.onWorker {
+                lane.withSingle { opened in
+                    switch opened {
+                    case .failure(let failure): continuation.resume(returning: .failure(failure))
+                    case .success(let connection):
+                        connection.send(
+                            sql, parameters, isPrepared: isPrepared, patience: Transaction.patience
+                        ) { continuation.resume(returning: $0) }
+                    }
+                }
+            }
+        }
+    }
+
+    private func note(_ failure: PostgresFailure) {
+        state.withLock { state in
+            if failure.isOfPooler { state.isPrepared = false }
+        }
+    }
+
+    /// The lane of the worker that asks, else any.
+    private func lane() -> PostgresLane {
+        let worker = Worker.current ?? workers.next()
+        return lanes.first { $0.worker === worker } ?? lanes[workers.next().index % lanes.count]
+    }
+
+    private func measured<Value: Sendable>(
+        _ kind: StoreOperation.Kind, _ body: () async throws -> Value
+    ) async throws(StoreError) -> Value {
+        let start = ContinuousClock.now
+        try gate.enter()
+        defer { gate.leave() }
+        let result: Result<Value, StoreError>
+        do {
+            result = .success(try await body())
+        } catch {
+            result = .failure(StoreError(error, of: name))
+            if case .failure(.unavailable) = result { state.withLock { $0.lastWrite = nil } }
+        }
+        onOperation?(StoreOperation(kind, result, since: start))
+        return try result.get()
+    }
+
+    // MARK: The rest
+
+    /// How long ago the last write was stored; nil when that failed, or the store is closed.
+    var sinceLastWrite: Duration? { gate.isOpen ? state.withLock { $0.lastWrite }?.duration(to: .now) : nil }
+
+    /// A key for a new session: the time, and 20 random bits. Those that one process makes rise, and stay below 2^62, so
+    /// that SQLite, which goes on after the highest, can take them over.
+    func newKey() -> SessionKey {
+        let now = (Date().milliseconds << 20) + Int64.random(in: 0..<(1 << 20))
+        return SessionKey(
+            state.withLock { state in
+                state.lastKey = max(now, state.lastKey + 1)
+                return state.lastKey
+            })
+    }
+
+    /// Takes no more work, waits for what is under way and ends the connections.
+    func close() async {
+        guard await gate.close() else { return }
+        for lane in lanes { _ = await lane.worker.perform { _ in lane.close() } }
+        if ownsWorkers { await workers.shutdown() }
+    }
+}
+
+extension PostgresLane {
+    /// Runs `work` on the worker, at once where the caller is on it.
+    func onWorker(_ work: @escaping @Sendable () -> Void) {
+        worker.isCurrent ? work() : worker.submit(work)
+    }
+
+    /// A connection for a transaction, to be given back.
+    func taken() async throws(PostgresFailure) -> PostgresConnection {
+        let opened = await withCheckedContinuation { continuation in
+            onWorker { self.take { continuation.resume(returning: $0) } }
+        }
+        return try opened.get()
+    }
+}

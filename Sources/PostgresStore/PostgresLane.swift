@@ -1,0 +1,230 @@
+import EventLoop
+import SessionStore
+
+/// One worker's connections: one for single statements, and a few for transactions. While the server cannot be reached, it
+/// tries again by itself, after 50 ms at first and 2 s at last.
+///
+/// `@unchecked Sendable`: everything but `worker` and `settings` is touched on the worker only.
+final class PostgresLane: @unchecked Sendable {
+    typealias Opened = (Result<PostgresConnection, PostgresFailure>) -> Void
+
+    /// Somebody who waits for a connection.
+    private struct Waiter {
+        let deadline: MonotonicTime
+        let serve: Opened
+    }
+
+    /// How long a connection may take to be made.
+    private static let connectPatience: Duration = .seconds(3)
+    /// How long somebody waits for a connection.
+    private static let patience: Duration = .seconds(5)
+    /// After so long without a server nobody waits any more.
+    private static let outage: Duration = .seconds(2)
+    private static let firstDelay: Duration = .milliseconds(50)
+    private static let lastDelay: Duration = .seconds(2)
+
+    let worker: Worker
+    private let settings: PostgresSettings
+    private let limit: Int
+
+    private var single: PostgresConnection?
+    private var waitingForSingle: [Waiter] = []
+    private var idle: [PostgresConnection] = []
+    private var taken = 0
+    private var waiting: [Waiter] = []
+    private var connecting: PostgresConnection?
+    private var isConnecting = false
+    private var retry: TimerID?
+    private var delay = firstDelay
+    private var downSince: MonotonicTime?
+    private var lastFailure: PostgresFailure?
+    private var expiry: TimerID?
+    private var isClosed = false
+
+    init(worker: Worker, settings: PostgresSettings, limit: Int) {
+        self.worker = worker
+        self.settings = settings
+        self.limit = max(1, limit)
+    }
+
+    // MARK: For the store
+
+    /// Gives the connection for single statements to `serve`.
+    func withSingle(_ serve: @escaping Opened) {
+        if let single, single.isOpen, !worker.isShutDown { return serve(.success(single)) }
+        wait(serve, in: \.waitingForSingle)
+    }
+
+    /// Gives a connection for a transaction to `serve`, which has to be given back.
+    func take(_ serve: @escaping Opened) {
+        while !worker.isShutDown, let connection = idle.popLast() {
+            guard connection.isOpen else { continue }
+            taken += 1
+            return serve(.success(connection))
+        }
+        wait(serve, in: \.waiting)
+    }
+
+    /// Takes a connection back. It may be closed, or have a last statement under way.
+    func giveBack(_ connection: PostgresConnection) {
+        taken -= 1
+        guard connection.isOpen, !isClosed else {
+            connection.close()
+            return connectNext()
+        }
+        guard let next = waiting.first else { return idle.append(connection) }
+        waiting.removeFirst()
+        taken += 1
+        next.serve(.success(connection))
+    }
+
+    /// Ends all connections. Who waits gets none.
+    func close() {
+        isClosed = true
+        for timer in [retry, expiry] { timer.map { _ = worker.cancelTimer($0) } }
+        connecting?.close()
+        single?.close()
+        for connection in idle { connection.close() }
+        idle = []
+        refuse(.connection("the store is closed"))
+    }
+
+    // MARK: Waiting
+
+    private func wait(_ serve: @escaping Opened, in queue: ReferenceWritableKeyPath<PostgresLane, [Waiter]>) {
+        guard !isClosed, !worker.isShutDown else { return serve(.failure(.connection("the store is closed"))) }
+        if let downSince, let lastFailure, worker.now - downSince > Self.outage { return serve(.failure(lastFailure)) }
+        self[keyPath: queue].append(Waiter(deadline: worker.now + Self.patience, serve: serve))
+        setExpiry()
+        connectNext()
+    }
+
+    private func setExpiry() {
+        guard expiry == nil, let next = [waiting.first, waitingForSingle.first].compactMap({ $0?.deadline }).min()
+        else { return }
+        expiry = worker.addTimer(after: next - worker.now) { [weak self] in
+            guard let self else { return }
+            expiry = nil
+            let failure = lastFailure ?? .connection("all connections are in use")
+            for queue in [\PostgresLane.waiting, \PostgresLane.waitingForSingle] {
+                while let first = self[keyPath: queue].first, first.deadline <= worker.now {
+                    self[keyPath: queue].removeFirst()
+                    first.serve(.failure(failure))
+                }
+            }
+            setExpiry()
+        }
+    }
+
+    private func refuse(_ failure: PostgresFailure) {
+        let refused = waiting + waitingForSingle
+        waiting = []
+        waitingForSingle = []
+        for waiter in refused { waiter.serve(.failure(failure)) }
+    }
+
+    // MARK: Connecting
+
+    /// Makes the next connection that somebody needs, one at a time.
+    private func connectNext() {
+        guard !isClosed, !isConnecting, retry == nil else { return }
+        let needsSingle = single?.isOpen != true && (!waitingForSingle.isEmpty || downSince != nil)
+        guard needsSingle || (!waiting.isEmpty && taken + idle.count < limit) else { return }
+        isConnecting = true
+        findAddresses { [weak self] places in self?.connect(to: places, isSingle: needsSingle) }
+    }
+
+    /// Where the server may be: every endpoint, at each of its addresses.
+    private func findAddresses(_ completion: @escaping ([[String: String]]) -> Void) {
+        var found: [[String: String]] = []
+        let left = settings.endpoints
+        func next(_ index: Int) {
+            guard left.indices.contains(index) else { return completion(found) }
+            let endpoint = left[index]
+            guard endpoint.needsResolution, let host = endpoint.host else {
+                found.append(settings.parameters(for: endpoint, at: nil))
+                return next(index + 1)
+            }
+            let go = Continuation(on: { addresses in
+                found += addresses.map { self.settings.parameters(for: endpoint, at: $0) }
+                next(index + 1)
+            })
+            NameResolution.addresses(of: host) { [worker] addresses in
+                worker.submit { go.on(addresses) }
+            }
+        }
+        next(0)
+    }
+
+    private func connect(to places: [[String: String]], isSingle: Bool) {
+        guard !isClosed, let place = places.first else {
+            return failed(.connection("the host name of the database cannot be resolved"))
+        }
+        var connection: PostgresConnection?
+        let made = PostgresConnection(worker: worker, parameters: place, patience: Self.connectPatience) {
+            [weak self] failure in
+            // Not within the initializer, which may call this.
+            self?.worker.atBatchEnd {
+                guard let self else { return }
+                guard let failure else { return self.opened(connection, isSingle: isSingle) }
+                guard places.count > 1 else { return self.failed(failure) }
+                self.connect(to: Array(places.dropFirst()), isSingle: isSingle)
+            }
+        }
+        connection = made
+        connecting = made
+    }
+
+    private func opened(_ connection: PostgresConnection?, isSingle: Bool) {
+        isConnecting = false
+        connecting = nil
+        guard let connection, connection.isOpen, !isClosed else {
+            return failed(.connection("the connection was lost"))
+        }
+        delay = Self.firstDelay
+        downSince = nil
+        lastFailure = nil
+        connection.onClose = { [weak self, weak connection] failure in
+            guard let self, let connection else { return }
+            lost(connection, failure)
+        }
+        if isSingle {
+            single = connection
+            let served = waitingForSingle
+            waitingForSingle = []
+            for waiter in served { waiter.serve(.success(connection)) }
+        } else {
+            taken += 1
+            giveBack(connection)
+        }
+        connectNext()
+    }
+
+    private func lost(_ connection: PostgresConnection, _ failure: PostgresFailure) {
+        idle.removeAll { $0 === connection }
+        if single === connection { single = nil }
+        lastFailure = failure
+    }
+
+    private func failed(_ failure: PostgresFailure) {
+        isConnecting = false
+        connecting = nil
+        lastFailure = failure
+        guard !isClosed else { return refuse(failure) }
+        let since = downSince ?? worker.now
+        downSince = since
+        if worker.now - since > Self.outage { refuse(failure) }
+        // Not all of them at the same moment.
+        retry = worker.addTimer(after: delay * Double.random(in: 0.75...1)) { [weak self] in
+            self?.retry = nil
+            self?.connectNext()
+        }
+        delay = min(delay * 2, Self.lastDelay)
+    }
+}
+
+/// What goes on when addresses are there. Safe to send through another thread unchecked: it is made and called on one
+/// worker.
+private struct Continuation: @unchecked Sendable {
+    let on: ([String]) -> Void
+}

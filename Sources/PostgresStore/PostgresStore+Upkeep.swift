@@ -1,0 +1,101 @@
+import SessionStore
+
+extension PostgresStore {
+    private static let batch = 500
+
+    package func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError) {
+        guard !uses.isEmpty else { return }
+        let sorted = uses.sorted { $0.key.value < $1.key.value }
+        try await database.write { transaction in
+            let keys = Parameter.keys(sorted.map(\.key))
+            // One order for all who lock more than one.
+            transaction.run("SELECT key FROM session WHERE key = ANY($1) ORDER BY key FOR UPDATE", [keys])
+            transaction.run(
+                """
+                UPDATE session SET last_seen_at = use.at FROM unnest($1, $2) AS use (key, at)
+                WHERE session.key = use.key AND last_seen_at < use.at
+                """, [keys, .integers(sorted.map(\.at))])
+        }
+    }
+
+    package func purgeSessions(after: SessionKey?, _ rules: SignInRules, now: Int64) async throws(StoreError)
+        -> PurgeStep
+    {
+        let (unusedSince, begunBefore) = rules.purgeBounds(now: now)
+        let rows = try await database.readLong(
+            """
+            SELECT \(SessionRow.columns) FROM session
+            WHERE key > $1 AND (last_seen_at < $2 OR created_at < $3) ORDER BY key LIMIT $4
+            """,
+            [.integer(after?.value ?? 0), .integer(unusedSince), .integer(begunBefore), .integer(Int64(Self.batch))]
+        ) { try $0.rows.map(SessionRow.init) }
+        let candidates = rows.filter { rules.isPurgeable($0, now: now) }.map(\.key)
+        let ended = try await candidates.isEmpty ? [] : purge(candidates, rules, now: now)
+        return PurgeStep(ended: ended, next: rows.last?.key, isMore: !rows.isEmpty)
+    }
+
+    /// Decides again inside the transaction: a session may have been used or renewed since.
+    private func purge(_ keys: [SessionKey], _ rules: SignInRules, now: Int64) async throws(StoreError)
+        -> [SessionKey]
+    {
+        try await database.write { transaction in
+            let sessions = try await transaction.lock(keys)
+            // As `SignInRules.isAwaited(_:now:)` has it.
+            let awaited = try await transaction.query(
+                """
+                SELECT DISTINCT session FROM sign_in_attempt
+                WHERE session = ANY($1) AND begun_at >= $2 AND consumed_at IS NULL
+                """, [.keys(keys), .integer(rules.oldestAttempt(now: now))]
+            ).rows.map { try $0.key(0) }
+            var deleted: [SessionKey] = []
+            var emptied: [SessionKey] = []
+            for session in sessions {
+                switch rules.purge(session, isAwaited: awaited.contains(session.key), now: now) {
+                case .keep: break
+                case .delete: deleted.append(session.key)
+                case .empty: emptied.append(session.key)
+                }
+            }
+            transaction.delete(deleted)
+            transaction.empty(emptied, now: now)
+            return deleted + emptied
+        }
+    }
+
+    package func purgeAttempts(_ rules: SignInRules, now: Int64) async throws(StoreError) -> PurgeStep {
+        try await database.write { transaction in
+            transaction.run("DELETE FROM logout_token WHERE ends_at <= $1", [.integer(now)])
+            let old = [Parameter.integer(rules.oldestKeptAttempt(now: now)), .integer(Int64(Self.batch))]
+            let found = try await transaction.query(
+                "SELECT session FROM sign_in_attempt WHERE begun_at < $1 ORDER BY begun_at, state_hash LIMIT $2", old
+            ).rows.map { try $0.key(0) }
+            guard !found.isEmpty else { return PurgeStep(ended: [], isMore: false) }
+            // Sessions before their attempts, as everybody locks them.
+            let locked = Set(try await transaction.lock(Array(Set(found))).map(\.key))
+            transaction.run(
+                "DELETE FROM sign_in_attempt WHERE begun_at < $1 AND session = ANY($2)",
+                [old[0], .keys(found)])
+            let ended = try await transaction.rows(Array(locked)).filter {
+                !$0.hasAccounts && rules.isPurgeable($0, now: now)
+            }.map(\.key)
+            transaction.delete(ended)
+            return PurgeStep(ended: ended, isMore: found.count == Self.batch)
+        }
+    }
+
+    /// The server does its own housekeeping (autovacuum).
+    package func tidyUp() async throws(StoreError) -> Bool { false }
+}
+
+extension Transaction {
+    /// Those of the sessions that there are, which nobody else changes from now on.
+    fileprivate func lock(_ keys: [SessionKey]) async throws -> [SessionRow] {
+        run("SELECT key FROM session WHERE key = ANY($1) ORDER BY key FOR UPDATE", [.keys(keys)])
+        return try await rows(keys)
+    }
+
+    fileprivate func rows(_ keys: [SessionKey]) async throws -> [SessionRow] {
+        try await query("SELECT \(SessionRow.columns) FROM session WHERE key = ANY($1)", [.keys(keys)])
+            .rows.map(SessionRow.init)
+    }
+}

@@ -1,0 +1,216 @@
+import SessionStore
+
+/// The tables, and how a database is brought to this version.
+///
+/// Whoever starts first migrates, in one transaction for each migration that begins with a lock on the schema's row. Servers
+/// of the version before may be running: a migration only adds what they can do without (its `serves` stays), and what
+/// they need is removed a version later.
+///
+/// What differs between PostgreSQL and others that speak its protocol, or what a pooler forbids, is avoided: sequences,
+/// triggers, advisory locks, notifications, settings of a session. Times are milliseconds since 1970.
+enum Schema {
+    struct Migration {
+        let name: String
+        /// The oldest version of the schema whose programs can still work once it has run.
+        let serves: Int64
+        let statements: [String]
+    }
+
+    static let migrations: [Migration] = [
+        Migration(
+            name: "1: sessions, accounts, tokens, attempts, leases", serves: 1,
+            statements: [
+                """
+                CREATE TABLE session (
+                    key bigint PRIMARY KEY,
+                    id_hash bytea NOT NULL UNIQUE,
+                    version bigint NOT NULL DEFAULT 1,
+                    -- Names the latest write, so that one whose outcome is not known can be looked up.
+                    last_write bigint NOT NULL DEFAULT 0,
+                    created_at bigint NOT NULL,
+                    last_seen_at bigint NOT NULL
+                )
+                """,
+                """
+                CREATE TABLE previous_account (
+                    session bigint NOT NULL REFERENCES session (key) ON DELETE CASCADE,
+                    app text NOT NULL,
+                    username text NOT NULL,
+                    PRIMARY KEY (session, app)
+                )
+                """,
+                """
+                CREATE TABLE account (
+                    session bigint NOT NULL REFERENCES session (key) ON DELETE CASCADE,
+                    app text NOT NULL,
+                    id text NOT NULL,
+                    position bigint NOT NULL,
+                    username text NOT NULL,
+                    name text,
+                    tenant_id text,
+                    environment text NOT NULL,
+                    object_id text,
+                    issuer text NOT NULL,
+                    subject text NOT NULL,
+                    sid text,
+                    policy text,
+                    is_current boolean NOT NULL DEFAULT false,
+                    needs_interaction text,
+                    interaction_claims text,
+                    signed_in_at bigint NOT NULL,
+                    claims bytea NOT NULL,
+                    refresh_token bytea,
+                    id_token bytea,
+                    fence bigint NOT NULL DEFAULT 0,
+                    lease_by text NOT NULL DEFAULT '',
+                    lease_until bigint NOT NULL DEFAULT 0,
+                    retry_at bigint NOT NULL DEFAULT 0,
+                    PRIMARY KEY (session, app, id)
+                )
+                """,
+                // An index holds no long texts, and a provider may give any.
+                "CREATE INDEX account_by_sid ON account (left(sid, 200))",
+                "CREATE INDEX account_by_subject ON account (left(subject, 200))",
+                """
+                CREATE TABLE access_token (
+                    session bigint NOT NULL,
+                    app text NOT NULL,
+                    id text NOT NULL,
+                    position bigint NOT NULL,
+                    tenant text NOT NULL,
+                    requested_scopes text NOT NULL,
+                    granted_scopes text NOT NULL,
+                    declined_scopes text NOT NULL,
+                    expires_at bigint NOT NULL,
+                    refresh_at bigint,
+                    token bytea NOT NULL,
+                    PRIMARY KEY (session, app, id, position),
+                    FOREIGN KEY (session, app, id) REFERENCES account (session, app, id) ON DELETE CASCADE
+                )
+                """,
+                """
+                CREATE TABLE sign_in_attempt (
+                    state_hash bytea PRIMARY KEY,
+                    session bigint NOT NULL REFERENCES session (key) ON DELETE CASCADE,
+                    position bigint NOT NULL,
+                    begun_id_hash bytea NOT NULL,
+                    app text NOT NULL,
+                    return_to text NOT NULL,
+                    prompt text,
+                    requested_scopes text NOT NULL,
+                    expected_account text,
+                    begun_at bigint NOT NULL,
+                    sealed bytea,
+                    consumed_at bigint,
+                    code_hash bytea,
+                    failed_at bigint,
+                    completed_at bigint,
+                    issued_id_hash bytea,
+                    weight bigint NOT NULL
+                )
+                """,
+                "CREATE INDEX sign_in_attempt_by_session ON sign_in_attempt (session, begun_at)",
+                "CREATE INDEX sign_in_attempt_by_age ON sign_in_attempt (begun_at)",
+                "CREATE INDEX sign_in_attempt_of_newcomers ON sign_in_attempt (weight) WHERE weight > 0",
+                // By the hash of issuer and jti, until the token ends.
+                "CREATE TABLE logout_token (hash bytea PRIMARY KEY, ends_at bigint NOT NULL)",
+                // Every key that sealed something here, so that a lost key is noticed when a server starts.
+                "CREATE TABLE sealing_key (id bytea PRIMARY KEY)",
+                """
+                CREATE TABLE chore (
+                    name text PRIMARY KEY,
+                    by_process text NOT NULL DEFAULT '',
+                    until bigint NOT NULL DEFAULT 0
+                )
+                """,
+                // One more than those of `Chore`: a lock for those who count newcomers near their limit.
+                "INSERT INTO chore (name) VALUES ('purge'), ('resealing'), ('newcomers')",
+                """
+                CREATE TABLE server_process (
+                    id text PRIMARY KEY,
+                    host text NOT NULL,
+                    version text NOT NULL,
+                    keys bytea NOT NULL,
+                    until bigint NOT NULL
+                )
+                """,
+                "CREATE TABLE write_probe (only_row bigint PRIMARY KEY CHECK (only_row = 1), at bigint NOT NULL)",
+                "INSERT INTO write_probe VALUES (1, 0)",
+            ])
+    ]
+
+    /// The tables that belong to us, in the order in which they can be filled.
+    static let tables = [
+        "companion_schema", "session", "previous_account", "account", "access_token", "sign_in_attempt", "logout_token",
+        "sealing_key", "chore", "server_process", "write_probe",
+    ]
+
+    /// Which version the database has, and which programs it still serves.
+    ///
+    /// - Returns: zero where nothing is there.
+    static func version(_ connection: BlockingConnection) throws -> (version: Int64, serves: Int64) {
+        do {
+            let row = try connection.query("SELECT version, serves FROM companion_schema WHERE only_row = 1").first
+            return (try row?.integer(0) ?? 0, try row?.integer(1) ?? 0)
+        } catch let failure as PostgresFailure where failure.isMissingTable {
+            return (0, 0)
+        }
+    }
+
+    /// The migrations that have not run, in their order.
+    static func pendingMigrations(_ connection: BlockingConnection) throws -> [String] {
+        let known = try version(connection)
+        return migrations.dropFirst(Int(clamping: known.version)).map(\.name)
+    }
+
+    /// Fails when the database is a newer version's, which this one must not touch.
+    static func check(_ connection: BlockingConnection, _ name: String) throws {
+        let known = try version(connection)
+        guard known.version <= Int64(migrations.count) || known.serves <= Int64(migrations.count) else {
+            throw StoreError.newerSchema(
+                "The database \(name) was migrated by a newer version of companion (schema \(known.version), this version knows \(migrations.count)). Run that version, or restore a backup from before."
+            )
+        }
+    }
+
+    /// Brings the database to this version.
+    ///
+    /// - Returns: the migrations that ran.
+    static func migrate(_ connection: BlockingConnection, _ name: String) throws -> [String] {
+        try check(connection, name)
+        guard try !pendingMigrations(connection).isEmpty else { return [] }
+        try makeSchemaRow(connection)
+        var done: [String] = []
+        while let next = try migrateOnce(connection) { done.append(next) }
+        return done
+    }
+
+    private static func migrateOnce(_ connection: BlockingConnection) throws -> String? {
+        try connection.transaction { connection in
+            // Who comes second waits here, and finds that it is done.
+            let row = try connection.query("SELECT version FROM companion_schema WHERE only_row = 1 FOR UPDATE").first
+            let version = try row?.integer(0) ?? 0
+            guard let next = migrations.dropFirst(Int(clamping: version)).first else { return nil }
+            for statement in next.statements { try connection.query(statement) }
+            try connection.query(
+                "UPDATE companion_schema SET version = $1, serves = $2 WHERE only_row = 1",
+                [.integer(version + 1), .integer(next.serves)])
+            return next.name
+        }
+    }
+
+    private static func makeSchemaRow(_ connection: BlockingConnection) throws {
+        do {
+            try connection.query(makeSchemaTable)
+        } catch {
+            // IF NOT EXISTS does not help where two do it at the same moment.
+            guard error.isDuplicate else { throw error }
+        }
+        try connection.query("INSERT INTO companion_schema VALUES (1, 0, 0) ON CONFLICT (only_row) DO NOTHING")
+    }
+
+    private static let makeSchemaTable = """
+        CREATE TABLE IF NOT EXISTS companion_schema (
+            only_row bigint PRIMARY KEY CHECK (only_row = 1), version bigint NOT NULL, serves bigint NOT NULL)
+        """
+}

@@ -1,0 +1,71 @@
+import Foundation
+import SessionStore
+
+/// One transaction on one connection. Statements whose outcome decides nothing are sent without waiting; when one of them
+/// fails, what waits next throws its failure, and at the latest the commit.
+///
+/// `@unchecked Sendable`: it is used on its connection's worker only.
+final class Transaction: @unchecked Sendable {
+    /// A statement that takes longer is ended, with its connection.
+    static let patience: Duration = .seconds(5)
+
+    private let connection: PostgresConnection
+    private let isPrepared: Bool
+    private var failure: PostgresFailure?
+    private(set) var isCommitting = false
+    /// The session whose row says whether the transaction was stored, and what it says then.
+    private(set) var mark: (session: SessionKey, write: Int64, versionBefore: Int64)?
+
+    init(_ connection: PostgresConnection, isPrepared: Bool) {
+        self.connection = connection
+        self.isPrepared = isPrepared
+        run("BEGIN ISOLATION LEVEL READ COMMITTED")
+    }
+
+    /// Sends a statement.
+    func run(_ sql: String, _ parameters: [Parameter] = []) {
+        connection.send(sql, parameters, isPrepared: isPrepared, patience: Self.patience) { [self] result in
+            if case .failure(let failure) = result, self.failure == nil { self.failure = failure }
+        }
+    }
+
+    /// Sends a statement and waits for what it comes to.
+    @discardableResult
+    func query(_ sql: String, _ parameters: [Parameter] = []) async throws(PostgresFailure) -> PostgresResult {
+        let result = await withCheckedContinuation { continuation in
+            connection.send(sql, parameters, isPrepared: isPrepared, patience: Self.patience) { result in
+                continuation.resume(returning: result)
+            }
+        }
+        // The statements before came to something already: a failed one made this one fail.
+        if let failure { throw failure }
+        return try result.get()
+    }
+
+    func commit() async throws(PostgresFailure) {
+        isCommitting = true
+        let result = try await query("COMMIT")
+        guard result.tag == "COMMIT" else { throw failure ?? .connection("a transaction was not stored") }
+    }
+
+    /// Ends it without waiting. Where the connection is lost, the server does the same.
+    func rollBack() {
+        guard connection.isOpen else { return }
+        connection.send("ROLLBACK", [], isPrepared: isPrepared, patience: Self.patience) { _ in }
+    }
+
+    /// Gives a session another version, and waits for anyone else who changes it.
+    ///
+    /// - Returns: the version; nil when there is no such session any more: it is signed out.
+    @discardableResult
+    func change(_ session: SessionKey) async throws -> Int64? {
+        let write = Int64.random(in: 1 ... .max)
+        let row = try await query(
+            "UPDATE session SET version = version + 1, last_write = $2 WHERE key = $1 RETURNING version",
+            [.key(session), .integer(write)]
+        ).first
+        guard let version = try row?.integer(0) else { return nil }
+        mark = (session, write, version - 1)
+        return version
+    }
+}

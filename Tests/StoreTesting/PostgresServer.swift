@@ -1,0 +1,127 @@
+import Foundation
+import Glibc
+import PostgresStore
+import SessionStore
+
+/// A PostgreSQL of the tests' own: started once for the process, in a temporary folder, and gone with the process.
+///
+/// Each test has a role and a schema of the same name, which PostgreSQL searches first.
+package final class PostgresServer: Sendable {
+    /// Where Debian has the programs.
+    private static let programs = "/usr/lib/postgresql/15/bin"
+    package static var isInstalled: Bool { access(programs + "/postgres", X_OK) == 0 }
+
+    /// The server; it is started when it is first asked for.
+    package static let shared = Result { try PostgresServer() }
+
+    package let folder: String
+    /// Where it listens beside its Unix socket, with TLS.
+    package let port: Int
+    private let nextNumber = Locked(0)
+    /// Its end ends the server, however this process ends.
+    private let process: ChildProcess
+
+    private init() throws {
+        folder = try ChildProcess.temporaryFolder("postgres")
+        port = try ChildProcess.freePort()
+        process = try ChildProcess(
+            """
+            set -e
+            cd \(folder)
+            \(Self.programs)/initdb -D data -U postgres --auth=trust --no-sync -E UTF8 --locale=C >initdb.log 2>&1
+            openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
+                -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout data/server.key -out data/server.crt 2>/dev/null
+            cp data/server.crt authority.crt
+            chmod 600 data/server.key
+            \(Self.programs)/postgres -D data -c unix_socket_directories=\(folder) -c listen_addresses=127.0.0.1 \
+                -c port=\(port) -c ssl=on -c fsync=off -c max_connections=400 -c shared_buffers=64MB >server.log 2>&1 &
+            """, folder: folder)
+        try waitUntilReady()
+    }
+
+    private func waitUntilReady() throws {
+        let end = ContinuousClock.now + .seconds(30)
+        while true {
+            do {
+                _ = try BlockingConnection(settings(user: "postgres"))
+                return
+            } catch {
+                guard ContinuousClock.now < end else { throw error }
+                usleep(50_000)
+            }
+        }
+    }
+
+    /// A new role with a schema of its own.
+    package func makeRole() throws -> String {
+        let role = nextNumber.withLock { number in
+            number += 1
+            return "test\(number)"
+        }
+        let connection = try BlockingConnection(settings(user: "postgres"))
+        try connection.query("CREATE ROLE \(role) LOGIN")
+        try connection.query("CREATE SCHEMA \(role) AUTHORIZATION \(role)")
+        return role
+    }
+
+    /// How a role reaches it over its Unix socket.
+    package func settings(user: String) throws -> PostgresSettings {
+        try PostgresSettings("host=\(folder) port=\(port) user=\(user) dbname=postgres")
+    }
+
+    /// How a role reaches it over TLS, with its certificate checked.
+    package func encryptedSettings(user: String) throws -> PostgresSettings {
+        try PostgresSettings(
+            "postgresql://\(user)@localhost:\(port)/postgres?sslmode=verify-full&sslrootcert=\(folder)/authority.crt")
+    }
+}
+
+/// A program that a shell starts, and that ends with this process. Where this process is root's, it is nobody's:
+/// PostgreSQL refuses root.
+package final class ChildProcess: Sendable {
+    private let input: Pipe
+
+    /// - Parameter script: starts a program in the background, with `&` at its end.
+    package init(_ script: String, folder: String) throws {
+        input = Pipe()
+        let process = Process()
+        let command = script + "\npid=$!\ncat >/dev/null\nkill -INT $pid\nwait $pid\ncd /\nrm -rf \(folder)"
+        let isRoot = getuid() == 0
+        process.executableURL = URL(fileURLWithPath: isRoot ? "/usr/bin/setpriv" : "/bin/sh")
+        process.arguments =
+            (isRoot ? ["--reuid=nobody", "--regid=nogroup", "--clear-groups", "/bin/sh"] : []) + ["-c", command]
+        process.standardInput = input
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+    }
+
+    /// Ends the program.
+    package func end() { try? input.fileHandleForWriting.close() }
+
+    /// A folder that the program may use.
+    package static func temporaryFolder(_ name: String) throws -> String {
+        // Short, because a Unix socket's path is.
+        let folder = "/tmp/companion-\(name)-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        if getuid() == 0, let nobody = getpwnam("nobody")?.pointee { chown(folder, nobody.pw_uid, nobody.pw_gid) }
+        return folder
+    }
+
+    /// A TCP port that nobody uses now.
+    package static func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, size) == 0 ? getsockname(descriptor, address, &size) : -1
+            }
+        }
+        guard status == 0 else { throw UnexpectedOutcome(name: "no free port") }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+}
