@@ -32,12 +32,13 @@ let page = { show() {}, finishSignIn: async () => {}, sayAccount, contextText: "
 // MARK: Panels
 
 // They stand in this order. What is in them is loaded when they are first opened.
-const timeline = addPanel("timeline", t("panel.timeline"), () => import("./timeline.js"));
+const timeline = addPanel("timeline", t("panel.timeline"), () => import("./timeline.js"), { isColumn: true });
 addPanel("options", t("panel.options"), () => import("./options.js"));
 const claims = addPanel("claims", t("panel.claims"), async () => {
   const { fill, update } = await import("./claims.js");
   return { fill, update: () => update(state.account) };
 });
+addPanel("code", t("panel.code"), () => import("./code.js"), { isColumn: true });
 
 /** What the person chose for the next sign-in: the fields that were filled in. */
 function signInOptions() {
@@ -175,6 +176,8 @@ export async function run(button, flow) {
   if (running) return;
   running = true;
   beginFlow();
+  // The lines that the button stands for are lit in the code.
+  if (button) document.dispatchEvent(new CustomEvent("companion-step", { detail: { step: button.id, settings: null } }));
   document.getElementById("problem").hidden = true;
   button?.setAttribute("aria-busy", "true");
   try {

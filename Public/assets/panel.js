@@ -10,18 +10,23 @@ const panels = document.getElementById("panels");
 const kept = `panels:${location.pathname}`;
 const opened = new Set(JSON.parse(sessionStorage.getItem(kept) ?? "[]"));
 
+/** Where there is room for three columns, what just happened and the code are always open. */
+const isWide = matchMedia("(min-width: 1100px)");
+
 /**
  * Adds a folded panel with this title; returns the panel, the box for its content, and `update`.
  *
  * `load` imports the module of the panel's content when it is first opened: the module's `fill(box)` makes the content, its
  * `update()` brings it up to date, at each opening and whenever the page calls the panel's own `update`.
+ * With `isColumn` the panel is a column of its own where there is room for it, and then cannot be folded.
  */
-export function addPanel(id, title, load) {
+export function addPanel(id, title, load, { isColumn = false } = {}) {
   const box = element("div", "panel-box");
   box.id = `${id}-box`;
   box.setAttribute("role", "region");
   box.setAttribute("aria-label", title);
-  const panel = element("details", "panel", element("summary", "", title), box);
+  const summary = element("summary", "", title);
+  const panel = element("details", "panel", summary, box);
   panel.id = id;
   panels.append(panel);
 
@@ -43,12 +48,18 @@ export function addPanel(id, title, load) {
     }
   }
 
+  const isPinned = () => isColumn && isWide.matches;
   panel.addEventListener("toggle", () => {
-    opened[panel.open ? "add" : "delete"](id);
-    sessionStorage.setItem(kept, JSON.stringify([...opened]));
-    if (panel.open) panel.scrollIntoView({ block: "nearest" });
+    if (!isPinned()) {
+      opened[panel.open ? "add" : "delete"](id);
+      sessionStorage.setItem(kept, JSON.stringify([...opened]));
+      if (panel.open) panel.scrollIntoView({ block: "nearest" });
+    }
     update();
   });
-  panel.open = opened.has(id);
+  summary.addEventListener("click", (event) => isPinned() && event.preventDefault());
+  const fold = () => (panel.open = isPinned() || opened.has(id));
+  isWide.addEventListener("change", fold);
+  fold();
   return { panel, box, update };
 }

@@ -9,10 +9,15 @@ struct StoryEndpoints: Sendable {
     let timeline: Timeline
     let languages: Languages
 
-    /// The last steps with an application, the oldest first.
+    /// The last steps with an application, the oldest first, and what the sign-ins asked for to which they belong.
     func events(_ visit: Visit) -> Response {
-        let events = visit.session.map { timeline.events(of: $0.key, app: visit.application.id) } ?? []
-        return .json(["events": .array(events.map(\.json))])
+        let app = visit.application.id
+        let events = visit.session.map { timeline.events(of: $0.key, app: app) } ?? []
+        let attempts = visit.session.map { history.all(session: $0.key).filter { $0.app == app } } ?? []
+        return .json([
+            "events": .array(events.map(\.json)),
+            "attempts": .array(attempts.map { ["id": .integer($0.id), "settings": $0.settings.json] }),
+        ])
     }
 
     /// What the page that a failed sign-in came back to needs to explain it.
