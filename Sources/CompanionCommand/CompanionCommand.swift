@@ -11,7 +11,7 @@ struct CompanionCommand: AsyncParsableCommand {
         version: "companion \(companionVersion)",
         subcommands: [
             Serve.self, Demo.self, Check.self, Sessions.self, Keys.self, Backup.self, Migrate.self,
-            Health.self, KioskPolicyCommand.self,
+            Health.self, KioskPolicyCommand.self, Native.self,
         ],
         defaultSubcommand: Serve.self)
 }

@@ -18,6 +18,11 @@ public struct ErrorExplanation: Sendable, Hashable {
     public let audience: Audience
     /// How, one sentence.
     public let remedy: String
+
+    /// Every number that has an explanation.
+    public static var all: [ErrorExplanation] {
+        Array(PlatformErrors.workforce.values) + PlatformErrors.userFlows.values
+    }
 }
 
 /// What is known about the platform's error numbers. `error` and `suberror` decide; the

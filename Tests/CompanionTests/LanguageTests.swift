@@ -156,7 +156,10 @@ import Testing
         #expect(unused.sorted() == [], "there and not used")
     }
 
-    @Test(arguments: ["index", "ios", "macos", "external", "b2c", "portal", "kiosk", "signed-out", "error"])
+    @Test(arguments: [
+        "index", "ios", "macos", "external", "b2c", "portal", "kiosk", "signed-out", "error", "native", "native-lint",
+        "native-explain", "native-map",
+    ])
     func `a page brings the sections of all texts that its scripts use, or they fetch them`(page: String) throws {
         let html = try Self.html(of: page)
         let block = try #require(html.firstMatch(of: /\{\{strings ([^}]*)\}\}/)).output.1

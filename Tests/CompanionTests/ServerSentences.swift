@@ -8,7 +8,7 @@ import Foundation
 enum ServerSentences {
     static func all() throws -> Set<String> {
         var sentences = Set(Problem.Code.allCases.map { Problem($0, "").title.format })
-        for explanation in Array(PlatformErrors.workforce.values) + PlatformErrors.userFlows.values {
+        for explanation in ErrorExplanation.all {
             sentences.formUnion([explanation.cause, explanation.remedy])
         }
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -10,7 +10,7 @@ extension ConfigurationReading {
         if id.isEmpty || !letters || Route.reserved.contains(id) {
             mistakes.add(
                 "apps.\(id)",
-                "is no name for an application; use lower-case letters, digits and -, not api, auth or assets")
+                "is no name for an application; use lower-case letters, digits and -, not api, auth, assets or native")
         }
         let settings = ApplicationSettings(id, reading: &self)
         let credential = credential(of: id, settings, publicURL: publicURL)

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import OpenIDConnect
 
 /// The pages by request path, in memory and in every language: home, one for each application, and what they load.
 ///
@@ -66,26 +67,45 @@ struct Pages: Sendable {
         let made = try Dictionary(applications.map { (look($0), $0) }) { first, _ in first }
             .mapValues { try page($0.page.rawValue, for: $0) }
         pages = try Dictionary(
-            [("/", page("index")), ("/auth/signed-out", page("signed-out"))]
+            [("/", page("index")), ("/auth/signed-out", page("signed-out"))] + Pages.native.map { ($0, try page($1)) }
                 + applications.compactMap { application in made[look(application)].map { ("/\(application.id)", $0) } }
         ) { first, _ in first }
         error = try page("error")
     }
 
+    /// The pages about the reader's own app, by path.
+    private static let native = [
+        ("/native", "native"), ("/native/lint", "native-lint"), ("/native/explain", "native-explain"),
+        ("/native/map", "native-map"),
+    ]
+
     /// What scripts fetch when it is first needed.
     private static func texts(_ languages: Languages) -> [String: LazyAsset] {
         let paths = languages.all.flatMap { language in
-            languages.source.sections.map { section in
+            func file(_ section: Substring, _ texts: @escaping @Sendable () -> [String: String]) -> (String, LazyAsset)
+            {
                 let asset = LazyAsset {
                     Asset(
-                        body: Array(PageTemplate.json(language.texts(of: [section])).utf8),
+                        body: Array(PageTemplate.json(texts()).utf8),
                         contentType: "application/json", mayBeCompressed: true,
                         fields: [.contentLanguage: language.tag])
                 }
                 return ("/assets/texts/\(language.tag)/\(section).json", asset)
             }
+            return languages.source.sections.map { section in file(section) { language.texts(of: [section]) } }
+                + [file("platform") { platformTexts(in: language) }]
         }
         return Dictionary(uniqueKeysWithValues: paths)
+    }
+
+    /// What the platform's error numbers mean, under keys like those of the other texts: `platform.AADSTS50058.cause`.
+    private static func platformTexts(in language: Language) -> [String: String] {
+        ErrorExplanation.all.reduce(into: [:]) { texts, explanation in
+            let key = "platform.\(explanation.number)"
+            texts["\(key).cause"] = language.text(explanation.cause)
+            texts["\(key).who"] = explanation.audience.rawValue
+            texts["\(key).remedy"] = language.text(explanation.remedy)
+        }
     }
 
     private static let assetPrefix = "/assets/"

@@ -6,13 +6,19 @@ enum RouteNumber {
     private static let home = 2
     private static let application = 3
     private static let signedOut = 4
+    private static let native = 5
 
     /// By number: what is answered from memory before any route is looked for, then the table.
-    static let names = ["none", "/assets", "/", "/{app}", "/auth/signed-out"] + Route.table.map(\.pattern)
+    static let names = ["none", "/assets", "/", "/{app}", "/auth/signed-out", "/native"] + Route.table.map(\.pattern)
 
     /// A page's.
     static func page(_ path: String) -> Int {
-        path == "/" ? home : path == "/auth/signed-out" ? signedOut : application
+        switch path {
+        case "/": home
+        case "/auth/signed-out": signedOut
+        case _ where path == "/native" || path.hasPrefix("/native/"): native
+        default: application
+        }
     }
 
     /// A route's, by its place in the table.

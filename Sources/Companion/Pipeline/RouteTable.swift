@@ -63,5 +63,5 @@ extension Route {
     ]
 
     /// First path segments that no application may take.
-    static let reserved: Set<String> = ["api", "auth", "assets", "healthz", "readyz", "metrics"]
+    static let reserved: Set<String> = ["api", "auth", "assets", "healthz", "readyz", "metrics", "native"]
 }

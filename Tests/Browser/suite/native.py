@@ -1,148 +1,323 @@
-"""The Swift that the pages show: generated in the page, type-checked by the compiler against small stand-ins of MSAL, UIKit and AppKit."""
+"""The pages about the reader's own app: what they give, what they find in a pasted file or error, and that nothing pasted goes out."""
 
-import itertools
-import pathlib
-import re
-import shutil
-import subprocess
+import json
+import plistlib
 import tempfile
+from pathlib import Path
 
 from .registry import registry
 
 tests, test = registry("native")
 
-STUBS = pathlib.Path(__file__).resolve().parents[1] / "native"
-KITS = {"ios": "UIKit", "macos": "AppKit", "external": "UIKit", "b2c": "UIKit"}
-AUTHORITIES = {
-    "workforce": "https://login.microsoftonline.com/common", "external": "https://fabrikam.ciamlogin.com/",
-    "b2c": "https://fabrikamb2c.b2clogin.com/tfp/fabrikamb2c.onmicrosoft.com/b2c_1_susi",
-}
-# Each option with the values that change the text. A value that ends a string, a line or an interpolation must not end it here.
-NASTY = 'a"b\\(c) \n⟦x⟧ \u2028 \u0007 å'
-OPTIONS = {
-    "kind": ["workforce", "external", "b2c"],
-    "prompt": [None, "if_necessary", "select_account", "login", "consent", "create", "none"],
-    "loginHint": [None, NASTY],
-    "extraScopes": [[], ["Mail.Read", NASTY]],
-    "claims": [None, '{"id_token":{"auth_time":{"essential":true}}}', NASTY],
-    "tenant": [None, "contoso.com", NASTY],
-    "domainHint": [None, NASTY],
-    "api": [None, "https://api.example.com/tasks?a=b"],
-    "webView": [None, "ephemeral", "authentication_session", "safari", "wk_web_view"],
-    "completion": ["block", "async"],
-}
+BUNDLE, CLIENT = "com.contoso.tasks", "00001111-aaaa-2222-bbbb-3333cccc4444"
+PAGES = ("/native", "/native/lint", "/native/explain", "/native/map")
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">\n<plist version="1.0">\n'
 
 
-def pairwise(options):
-    """Choices of a value for each option such that every two values of two options stand together in one of them."""
-    missing = {((a, i), (b, j)) for a, b in itertools.combinations(options, 2) for i in range(len(options[a])) for j in range(len(options[b]))}
-    choices = []
-    while missing:
-        chosen = dict(min(missing, key=str))
-        for name in options:
-            if name in chosen:
-                continue
-            def found(index):
-                return sum(tuple(sorted([(name, index), each], key=lambda pair: list(options).index(pair[0]))) in missing for each in chosen.items())
-            chosen[name] = max(range(len(options[name])), key=found)
-        pairs = set(itertools.combinations([(name, chosen[name]) for name in options], 2))
-        missing -= pairs
-        choices.append({name: options[name][index] for name, index in chosen.items()})
-    return choices
+def fill(browser, bundle=BUNDLE, client=CLIENT, platform="ios"):
+    for name, value in (("bundle_id", bundle), ("client_id", client)):
+        field = browser.one(f"#{name}")
+        field.clear()
+        field.send_keys(value)
+    browser.one(f"input[value={platform}]").click()
 
 
-def generated(browser, page, choices):
-    script = """
-      const [page, choices, done] = arguments;
-      import(document.querySelector('html').dataset.base + '/assets/msal-lines.js')
-        .then(({ program, wholeText }) => done(choices.map((choice) => wholeText(program(page, choice)))), (error) => done(String(error.stack)));"""
-    return browser.driver.execute_async_script(script, page, choices)
+def paste(browser, text):
+    """As the browser does it: the whole text at once."""
+    browser.driver.execute_script(
+        "const e = document.getElementById('paste'); e.focus(); e.value = arguments[0]; e.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertFromPaste' }))", text)
 
 
-def swiftc(*arguments):
-    done = subprocess.run(["swiftc", "-swift-version", "5", "-Xfrontend", "-enable-objc-interop", *map(str, arguments)], capture_output=True, text=True, timeout=300)
-    return done.returncode, done.stdout + done.stderr
+def plist(value):
+    return plistlib.dumps(value).decode()
 
 
-def stand_ins(folder, kit):
-    """The modules MSAL and UIKit or AppKit, in a folder."""
-    folder.mkdir()
-    for name in (kit, "MSAL"):
-        flags = ["-D", "APPKIT"] if kit == "AppKit" else []
-        status, said = swiftc("-emit-module", "-parse-as-library", "-module-name", name, "-I", folder, "-o", folder / f"{name}.swiftmodule", *flags, STUBS / f"{name}.swift")
-        assert status == 0, said
+def requests(browser):
+    return [message["params"]["request"]["url"] for entry in browser.driver.get_log("performance")
+            if (message := json.loads(entry["message"])["message"])["method"] == "Network.requestWillBeSent"]
 
 
-def checked(folder, modules, programs):
-    """What the compiler says of programs. Each is a file of its own, within an enum, because all have the same names."""
-    files = []
-    for index, text in enumerate(programs):
-        imports, rest = re.match(r"((?:import \w+\n)+)(.*)", text, re.DOTALL).groups()
-        files.append(folder / f"Program{index}.swift")
-        files[-1].write_text(f"{imports}enum Program{index} {{\n{rest}\n}}\n")
-    return swiftc("-typecheck", "-parse-as-library", "-warnings-as-errors", "-I", modules, *files)
+def blocks(browser):
+    """The text of each block by its title."""
+    return browser.driver.execute_script(
+        "return Object.fromEntries([...document.querySelectorAll('.blocks section')].filter((e) => e.querySelector('pre')).map((e) => [e.querySelector('h2').firstChild.textContent, e.querySelector('pre').textContent]))")
 
 
-@test("the generated Swift type-checks for every pair of options, in all four tutorials")
-def type_checks(browser):
-    assert shutil.which("swiftc"), "swiftc is missing"
-    browser.open("/ios")
-    choices = pairwise(OPTIONS)
-    for choice in choices:
-        choice["authority"], choice["scopes"] = AUTHORITIES[choice["kind"]], ["user.read"]
-    with tempfile.TemporaryDirectory() as name:
-        root = pathlib.Path(name)
-        for page, kit in KITS.items():
-            modules = root / kit
-            if not modules.exists():
-                stand_ins(modules, kit)
-            folder = root / page
-            folder.mkdir()
-            programs = generated(browser, page, [choice | ({"kind": "b2c", "authority": AUTHORITIES["b2c"]} if page == "b2c" else {}) for choice in choices])
-            assert isinstance(programs, list), programs
-            status, said = checked(folder, modules, programs)
-            assert status == 0, f"{page}: {said[:3000]}"
-            # The check itself can fail.
-            wrong = programs[0].replace("acquireTokenSilent(with: parameters)", "acquireTokenSilent(of: parameters)")
-            assert wrong != programs[0] and checked(folder, modules, [wrong])[0] != 0, f"{page}: a wrong name passes"
+def findings(browser):
+    return [each.text for each in browser.all("#findings .finding p")]
 
 
-@test("every setting of a sign-in stands in the Swift as MSAL names it, and what was not chosen does not")
-def settings(browser):
-    browser.open("/ios")
-    chosen = {
-        "prompt": ("login", "parameters.promptType = .login"),
-        "loginHint": ("adele@contoso.example", 'parameters.loginHint = "adele@contoso.example"'),
-        "extraScopes": (["Mail.Read"], 'parameters.extraScopesToConsent = ["Mail.Read"]'),
-        "claims": ('{"id_token":{}}', 'MSALClaimsRequest(jsonString: "{\\"id_token\\":{}}", error: &claimsError)'),
-        "domainHint": ("contoso.com", 'parameters.extraQueryParameters = ["domain_hint": "contoso.com"]'),
-        "webView": ("ephemeral", "prefersEphemeralWebBrowserSession = true"),
-        "completion": ("async", "try await applicationContext.acquireToken(with: parameters)"),
-    }
-    for page in KITS:
-        kind = {"external": "external", "b2c": "b2c"}.get(page, "workforce")
-        usual = {"kind": kind, "authority": AUTHORITIES[kind], "scopes": ["user.read"]}
-        before = generated(browser, page, [usual])[0]
-        for name, (value, line) in chosen.items():
-            after = generated(browser, page, [usual | {name: value}])[0]
-            assert line not in before and line in after, f"{page}: {name}"
-    tenant = generated(browser, "ios", [{"kind": "workforce", "authority": AUTHORITIES["workforce"], "scopes": [], "tenant": "contoso.com"}])[0]
-    assert 'URL(string: "https://login.microsoftonline.com/contoso.com")' in tenant
+@test("what an app needs is made from the two ids, for iOS and macOS, and the property lists are property lists")
+def everything(browser):
+    browser.open("/native")
+    assert all(not each.is_enabled() for each in browser.all("#blocks button")), "there is something to copy before the ids are known"
+    fill(browser)
+    made = blocks(browser)
+    assert made["Redirect URI"] == f"msauth.{BUNDLE}://auth", made
+    info = plistlib.loads(made["URL schemes"].encode())
+    assert info == {"CFBundleURLTypes": [{"CFBundleURLSchemes": [f"msauth.{BUNDLE}"]}], "LSApplicationQueriesSchemes": ["msauthv2", "msauthv3"]}, info
+    assert plistlib.loads(made["Entitlements"].encode()) == {"keychain-access-groups": ["$(AppIdentifierPrefix)com.microsoft.adalcache"]}
+    assert f'let kClientID = "{CLIENT}"' in made["Constants"] and f"msauth.{BUNDLE}://auth" in made["Constants"]
+    assert BUNDLE in browser.one(".steps").text and CLIENT in browser.one(".steps").text
+    browser.one("input[value=macos]").click()
+    mac = plistlib.loads(blocks(browser)["Entitlements"].encode())
+    assert mac == {"com.apple.security.app-sandbox": True, "com.apple.security.network.client": True,
+                   "keychain-access-groups": ["$(AppIdentifierPrefix)com.microsoft.identity.universalstorage"]}, mac
+    assert "LSApplicationQueriesSchemes" not in blocks(browser)["URL schemes"]
+    browser.size(1000, 2600)
+    browser.shoot("native whole")
+    browser.size(1280, 800)
 
 
-@test("every step of a flow has lines of each tutorial that has them")
-def steps(browser):
-    browser.open("/ios")
-    script = """
-      const [page, choice, done] = arguments;
-      import(document.querySelector('html').dataset.base + '/assets/msal-lines.js')
-        .then(({ program }) => done([...new Set(program(page, choice).flatMap(({ steps }) => steps))]));"""
-    common = {"init", "web_view", "account", "authorize", "redeemed", "cached", "refreshed", "silent", "api", "sign_out", "claims"}
-    more = {"ios": {"callback", "device-info", "call-graph", "sign-out"}, "macos": {"call-graph", "sign-out"},
-            "external": {"callback", "acquire-interactively", "acquire-silently", "call-api", "sign-out"},
-            "b2c": {"callback", "edit_profile", "edit-profile", "refresh-token", "call-api", "logout"}}
-    for page in KITS:
-        kind = {"external": "external", "b2c": "b2c"}.get(page, "workforce")
-        found = set(browser.driver.execute_async_script(script, page, {"kind": kind, "authority": AUTHORITIES[kind], "scopes": []}))
-        assert (common | more[page]) - found == set(), f"{page}: {(common | more[page]) - found}"
-    assert "callback" not in set(browser.driver.execute_async_script(script, "macos", {"kind": "workforce", "authority": AUTHORITIES["workforce"], "scopes": []}))
+@test("a value that cannot be right is called by its mistake while it is typed, and nothing can be copied meanwhile")
+def mistakes(browser):
+    browser.open("/native")
+    fill(browser)
+    for name, value, said in (
+        ("bundle_id", f"msauth.{BUNDLE}://auth", "This is the redirect URI"), ("bundle_id", "com.contoso my app", "no spaces"),
+        ("bundle_id", "com.contoso.my_app", "no underscores"), ("bundle_id", "Your_Bundle_Id", "placeholder"),
+        ("client_id", "{" + CLIENT + "}", "braces"), ("client_id", "Your_Application_Id_Here", "placeholder"),
+    ):
+        fill(browser, **{"bundle" if name == "bundle_id" else "client": value})
+        assert said in browser.one(f"#{name}-mistake").text, browser.one(f"#{name}-mistake").text
+        assert browser.one(f"#{name}").get_attribute("aria-invalid") == "true"
+        assert not any(each.is_enabled() for each in browser.all("#blocks button")), value
+    fill(browser)
+    assert not [each for each in browser.all(".bad") if each.text]
+    assert all(each.is_enabled() for each in browser.all("#blocks button"))
+
+
+@test("a file is downloaded as it is shown, and made in the page")
+def download(browser):
+    with tempfile.TemporaryDirectory() as folder:
+        browser.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=folder)
+        browser.open("/native")
+        fill(browser)
+        browser.settled()
+        requests(browser)
+        browser.one("button[aria-label='Download: Entitlements']").click()
+        file = Path(folder) / "App.entitlements"
+        browser.wait("the file", file.exists)
+        assert file.read_text() == blocks(browser)["Entitlements"] + "\n"
+        assert [url for url in requests(browser) if not url.startswith("blob:")] == []
+        browser.cdp("Browser.setDownloadBehavior", behavior="default")
+
+
+@test("a block is copied as it is shown")
+def copied(browser):
+    browser.cdp("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"], origin=browser.server.origin)
+    browser.open("/native")
+    fill(browser)
+    browser.one("button[aria-label='Copy: Redirect URI']").click()
+    text = browser.wait("the clipboard", lambda: browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])"))
+    assert text == f"msauth.{BUNDLE}://auth", text
+
+
+GOOD_INFO = {"CFBundleName": "Tasks", "CFBundleURLTypes": [{"CFBundleURLSchemes": ["tasks", "msauth.$(PRODUCT_BUNDLE_IDENTIFIER)"]}], "LSApplicationQueriesSchemes": ["msauthv3", "msauthv2", "mailto"]}
+GROUP = "$(AppIdentifierPrefix)com.microsoft.adalcache"
+
+
+def info(**more):
+    return plist({**GOOD_INFO, **more})
+
+
+def schemes(*names):
+    return info(CFBundleURLTypes=[{"CFBundleURLSchemes": list(names)}])
+
+
+# What is pasted, the platform, what is said, and what the corrected text must hold.
+ROWS = [
+    (info(), "ios", ["Info.plist has everything"], None),
+    (plist({"CFBundleName": "Tasks"}), "ios", ["CFBundleURLTypes is missing", "LSApplicationQueriesSchemes is missing"], ["msauthv2", "msauthv3", f"msauth.{BUNDLE}", "Tasks"]),
+    (info(LSApplicationQueriesSchemes=["msauthv2"]), "ios", ["lacks msauthv3"], ["msauthv3"]),
+    (info(LSApplicationQueriesSchemes=["msauthv2://", "msauthv3"]), "ios", ["msauthv2:// should be msauthv2"], ["<string>msauthv2</string>"]),
+    (info(LSApplicationQueriesSchemes="msauthv2"), "ios", ["must be <array>, not <string>"], ["msauthv3"]),
+    (schemes(f"msauth.{BUNDLE}://auth"), "ios", ["is a redirect URI"], [f"<string>msauth.{BUNDLE}</string>"]),
+    (schemes("msauth.com.fabrikam.other"), "ios", ["scheme of another bundle ID"], [f"msauth.{BUNDLE}"]),
+    (schemes("msauth.Com.Contoso.Tasks"), "ios", ["capital letters only"], [f"msauth.{BUNDLE}"]),
+    (schemes("msauth.[Your_Bundle_Id]"), "ios", ["placeholder"], [f"msauth.{BUNDLE}"]),
+    (schemes(f"msauth.{BUNDLE}", "msauthv2"), "ios", ["Authenticator's scheme"], [f"msauth.{BUNDLE}"]),
+    (schemes(f"msauth.{BUNDLE}", f"msal{CLIENT}"), "ios", ["older MSAL"], None),
+    (schemes(f"msauth.{BUNDLE}", "msal99999999-aaaa-2222-bbbb-3333cccc4444"), "ios", ["another client ID"], None),
+    (info(CFBundleIdentifier="com.contoso.other"), "ios", ["but the form says com.contoso.tasks"], None),
+    (info(**{"keychain-access-groups": [GROUP]}), "ios", ["does not belong into Info.plist"], ["CFBundleName"]),
+    (plist({"CFBundleURLTypes": [{"CFBundleURLSchemes": [f"msauth.{BUNDLE}"]}]}), "macos", ["has everything"], None),
+    (plist({}), "ios", ["keychain-access-groups is missing"], [GROUP]),
+    (plist({"keychain-access-groups": ["com.microsoft.adalcache"]}), "ios", ["lacks the prefix"], [GROUP]),
+    (plist({"keychain-access-groups": ["$(AppIdentifierPrefix)com.microsoft.identity.universalstorage"]}), "ios", ["group of the other platform", "keychain-access-groups lacks"], [GROUP]),
+    (plist({"keychain-access-groups": [GROUP, "$(AppIdentifierPrefix)com.contoso.tasks"]}), "ios", ["App.entitlements has everything"], None),
+    (plist({"com.apple.security.app-sandbox": True, "com.apple.security.network.server": True}), "macos", ["com.apple.security.network.client is missing", "keychain-access-groups is missing"], ["universalstorage"]),
+    (plist({"com.apple.security.app-sandbox": False, "com.apple.security.network.client": "YES", "keychain-access-groups": ["ABCDE12345.com.microsoft.identity.universalstorage"]}), "macos",
+     ["must be <true/>, not <false/>", "must be <true/>, not <string>"], ["universalstorage"]),
+    (HEAD + "<dict><key>CFBundleName</key><string>A &amp; B</string><!-- keep me --><key>CFBundleName</key><string>C</string></dict></plist>", "macos", ["is there twice", "CFBundleURLTypes is missing"], ["A &amp; B", "keep me"]),
+    ("<key>LSApplicationQueriesSchemes</key><array><string>msauthv2</string></array>", "ios", ["CFBundleURLTypes is missing", "lacks msauthv3"], ["msauthv3"]),
+    ("bplist00\x01", "ios", ["binary property list"], None),
+    ('{ "CFBundleName" = Tasks; }', "ios", ["This is no XML"], None),
+    (HEAD + "<dict><key>a</key>", "ios", ["not complete or has a fault"], None),
+    (HEAD + "<dict><key>a</key></dict></plist>", "ios", ["a key without a value"], None),
+    (HEAD + "<array/></plist>", "ios", ["A property list is expected"], None),
+    ("<html><body/></html>", "ios", ["A property list is expected"], None),
+]
+
+
+@test("a pasted file's mistakes are named one by one, and the corrected text has none of them and keeps the rest")
+def lint(browser):
+    browser.open("/native/lint")
+    for text, platform, said, wanted in ROWS:
+        fill(browser, platform=platform)
+        paste(browser, text)
+        found = findings(browser)
+        assert len(found) == len(said) and all(part in sentence for part, sentence in zip(said, found)), f"{text}\n{found}"
+        corrected = list(blocks(browser).values())
+        assert bool(corrected) == bool(wanted), f"{text}: {corrected}"
+        if not wanted:
+            continue
+        plistlib.loads(corrected[0].encode())
+        assert all(part in corrected[0] for part in wanted), corrected[0]
+        paste(browser, corrected[0])
+        again = findings(browser)
+        assert len(again) == 1 and "has everything" in again[0] or all("other platform" in each for each in again), f"{corrected[0]}\n{again}"
+    paste(browser, ROWS[1][0])
+    browser.size(1000, 2000)
+    browser.shoot("lint with findings")
+    browser.size(1280, 800)
+
+
+@test("no request follows a paste into the check, nor into the explanation")
+def nothing_is_sent(browser):
+    for path, text in (("/native/lint", plist({"CFBundleName": "Tasks"})), ("/native/explain", "Error Domain=MSALErrorDomain Code=-50000 AADSTS50011 MSALInternalErrorCodeKey=-42003")):
+        browser.open(path)
+        browser.settled()
+        if path.endswith("lint"):
+            fill(browser)
+        requests(browser)
+        paste(browser, text)
+        browser.wait("what was found", lambda: browser.all("#findings .finding, #found .card"))
+        browser.settled()
+        assert requests(browser) == [], path
+
+
+# What is pasted, the facts found, and the titles of the explanations in their order.
+ERRORS = [
+    ('Error Domain=MSALErrorDomain Code=-50002 "(null)" UserInfo={MSALOAuthErrorKey=invalid_grant, MSALOAuthSubErrorKey=consent_required, MSALCorrelationIDKey=11112222-bbbb-3333-cccc-4444dddd5555, '
+     'MSALErrorDescriptionKey=AADSTS65001: The user or administrator has not consented. Trace ID: 99998888-7777-6666-5555-444433332222 Correlation ID: 11112222-bbbb-3333-cccc-4444dddd5555 Timestamp: 2026-01-05 10:11:12Z}',
+     ["MSALErrorDomain", "-50002 MSALErrorInteractionRequired", "invalid_grant", "consent_required", "AADSTS65001", "11112222-bbbb-3333-cccc-4444dddd5555", "99998888-7777-6666-5555-444433332222", "2026-01-05 10:11:12Z"],
+     ["AADSTS65001", "-50002 MSALErrorInteractionRequired", "invalid_grant"]),
+    ("Optional(Error Domain=MSALErrorDomain Code=-50000 UserInfo={MSALInternalErrorCodeKey=-42001})", ["MSALErrorDomain", "-50000 MSALErrorInternal", "-42001 MSALInternalErrorRedirectSchemeNotRegistered"],
+     ["-42001 MSALInternalErrorRedirectSchemeNotRegistered"]),
+    ("The operation couldn’t be completed. (MSALErrorDomain error -50005.)", ["MSALErrorDomain", "-50005 MSALErrorUserCanceled"], ["-50005 MSALErrorUserCanceled"]),
+    ("TID=1234 MSAL 2.2.0 iOS 18.1 [2026-01-05 10:11:12 - 11112222-bbbb-3333-cccc-4444dddd5555] Error -42008", ["MSALErrorDomain", "-42008 MSALInternalErrorUnexpected", "11112222-bbbb-3333-cccc-4444dddd5555", "2026-01-05 10:11:12"],
+     ["-42008 MSALInternalErrorUnexpected"]),
+    ("Sorry, but we’re having trouble signing you in.\nAADSTS50011: The redirect URI does not match.\nRequest Id: 99998888-7777-6666-5555-444433332222\nCorrelation Id: 11112222-bbbb-3333-cccc-4444dddd5555\nTimestamp: 2026-01-05T10:11:12Z",
+     ["AADSTS50011", "11112222-bbbb-3333-cccc-4444dddd5555", "99998888-7777-6666-5555-444433332222", "2026-01-05T10:11:12Z"], ["AADSTS50011"]),
+    ('{"error":"invalid_client","error_description":"…","error_codes":[7000218],"correlation_id":"11112222-bbbb-3333-cccc-4444dddd5555"}', ["invalid_client", "AADSTS7000218", "11112222-bbbb-3333-cccc-4444dddd5555"], ["AADSTS7000218", "invalid_client"]),
+    ("53003", ["AADSTS53003"], ["AADSTS53003"]),
+    ("AADSTS1234567", ["AADSTS1234567"], ["AADSTS1234567"]),
+    ("AADB2C90118", ["AADB2C90118"], ["AADB2C90118"]),
+    ("−50003", ["MSALErrorDomain", "-50003 MSALErrorServerDeclinedScopes"], ["-50003 MSALErrorServerDeclinedScopes"]),
+    ('Error Domain=NSURLErrorDomain Code=-1009 "offline"', ["NSURLErrorDomain", "-1009"], ["NSURLErrorDomain -1009"]),
+    ("Error Domain=NSOSStatusErrorDomain Code=-34018", ["NSOSStatusErrorDomain", "-34018"], ["NSOSStatusErrorDomain -34018"]),
+    ("The identity provider does not accept this application\nCode\nprovider_rejected_client", [], ["provider_rejected_client"]),
+    ("hello", [], None),
+]
+
+
+@test("an error's parts are found in what people paste, and each is explained with who can fix it")
+def explain(browser):
+    browser.open("/native/explain")
+    browser.settled()
+    for text, facts, titles in ERRORS:
+        paste(browser, text)
+        found = browser.driver.execute_script("return [...document.querySelectorAll('#found dd')].map((e) => e.textContent)")
+        assert found == facts, f"{text}\n{found}"
+        cards = browser.driver.execute_script("return [...document.querySelectorAll('#found h2.mono')].map((e) => [e.textContent, e.parentElement.querySelectorAll('p').length])")
+        assert [title for title, _ in cards] == (titles or []), f"{text}\n{cards}"
+        assert all(paragraphs >= 2 for _, paragraphs in cards), f"{text}\n{cards}"
+        if titles is None:
+            assert "No error code" in browser.one("#found").text
+    paste(browser, ERRORS[5][0])
+    browser.size(1000, 1400)
+    browser.shoot("explain an error")
+    browser.size(1280, 800)
+
+
+@test("every code of MSAL, and every one that stands for a problem of ours, has a cause and a remedy in every language")
+def every_code(browser):
+    from .languages import TEXTS
+    browser.open("/native/explain")
+    browser.settled()
+    script = """const [done] = arguments;
+import("/assets/msal-errors.js").then(({ msalError, nativeError }) => {
+  const numbers = [...Array(10_000).keys()].map((number) => -42_000 - number);
+  const ours = ["interaction_required", "cancelled", "provider_rejected_client", "state_mismatch", "api_unavailable"].map((code) => [code, nativeError(code) ?? null]);
+  done([numbers.map(msalError).filter(Boolean), ours]);
+});"""
+    codes, ours = browser.driver.execute_async_script(script)
+    assert len(codes) == 61, len(codes)
+    for tag, texts in TEXTS.items():
+        lacking = [each for each in codes if not (texts.get(f"explain.cause.{each['about']}") and texts.get(f"explain.remedy.{each['about']}"))]
+        assert not lacking, f"{tag}: {lacking}"
+    assert dict(ours)["interaction_required"]["code"] == -50002 and dict(ours)["cancelled"]["code"] == -50005
+    assert dict(ours)["state_mismatch"] == {"domain": "MSALErrorDomain", "code": -50000, "name": "MSALErrorInternal", "internal": {"code": -42501, "name": "MSALInternalErrorInvalidState"}}
+    assert dict(ours)["api_unavailable"] is None
+
+
+@test("the pages lead to each other, axe finds nothing, the text fits a phone, and the page is light")
+def looks(browser):
+    browser.open("/")
+    browser.press("Set up your own app")
+    browser.expect_page("/native")
+    for path, name in zip(PAGES, ("Set up", "Check a file", "Explain an error", "What maps to what")):
+        browser.press(name)
+        browser.expect_page(path)
+        browser.settled()
+        if path in ("/native", "/native/lint"):
+            fill(browser)
+        if path == "/native/lint":
+            paste(browser, ROWS[1][0])
+        if path == "/native/explain":
+            paste(browser, ERRORS[0][0])
+        browser.expect_accessible(f"native {path}")
+        browser.size(390, 844, 2)
+        browser.colours("dark")
+        browser.shoot(f"native {path} phone dark")
+        browser.colours("light")
+        browser.size(1280, 800)
+        current = browser.all(".pages [aria-current]")
+        assert [each.text for each in current] == [name]
+
+
+@test("without a mouse an app is set up: the fields, the platform, and the copy button")
+def keyboard(browser):
+    browser.open("/native")
+    browser.settled()
+    browser.tab_to("#bundle_id")
+    browser.keys(BUNDLE)
+    browser.tab_to("#client_id")
+    browser.keys(CLIENT)
+    browser.tab_to("input[value=ios]")
+    browser.keys("\ue015")
+    assert browser.one("input[value=macos]").is_selected()
+    browser.tab_to("button[aria-label='Copy: Redirect URI']")
+    browser.keys("\ue007")
+    browser.wait("the copy", lambda: browser.one("button[aria-label='Copy: Redirect URI']").text in ("Copied", "Not copied"))
+
+
+@test("each page is there in each language, without a key in place of a text")
+def languages(browser):
+    from .languages import TAGS, TEXTS, ask_for, expect_language
+    for tag in TAGS:
+        ask_for(browser, tag)
+        try:
+            for path, key in zip(PAGES, ("native", "lint", "explain", "map")):
+                browser.open(path)
+                assert browser.one("h1").text == TEXTS[tag][f"native_page.{key}_title"]
+                browser.settled()
+                if path == "/native":
+                    fill(browser)
+                if path == "/native/explain":
+                    paste(browser, ERRORS[0][0])
+                expect_language(browser, tag)
+                browser.expect_accessible(f"native {tag} {path}")
+        finally:
+            ask_for(browser, None)
