@@ -1,4 +1,4 @@
-// Buttons, and what a press of them has brought.
+// Buttons.
 
 import { element } from "./element.js";
 import { t } from "./strings.js";

@@ -2,7 +2,7 @@
 
 import { Failure, app } from "./api.js";
 import { base } from "./base.js";
-import { announce, button, copy, copyButton } from "./buttons.js";
+import { button } from "./buttons.js";
 import { element } from "./element.js";
 import { leave } from "./return-trip.js";
 import { language, t } from "./strings.js";
@@ -36,9 +36,7 @@ export function statusBox() {
 
 export const folded = (title, open, ...content) => Object.assign(element("details", "folded", element("summary", "", title), ...content), { open });
 
-// MARK: Buttons
-
-export { announce, button, copy, copyButton };
+export * from "./buttons.js";
 
 /** Runs the work with its button busy; a failure is explained in the box. */
 export async function run(pressed, box, work, explain = explained) {
