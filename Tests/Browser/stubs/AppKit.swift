@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, AlwaysUseLowerCamelCase
 // What the generated Swift uses of AppKit, to type-check it where there is none. Declared as Apple's documentation has it,
 // https://developer.apple.com/documentation/appkit
 

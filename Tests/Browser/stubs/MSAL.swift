@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation, AlwaysUseLowerCamelCase
 // What the generated Swift uses of MSAL, as Swift sees its headers, to type-check it where there is no MSAL. Each declaration names
 // the header of https://github.com/AzureAD/microsoft-authentication-library-for-objc/tree/dev/MSAL/src/public it is read from.
 
