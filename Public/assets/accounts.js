@@ -1,10 +1,13 @@
 // The account menu: who is signed in to this application in this browser; switch, add, take off the list.
 
 import { app, get, send } from "./api.js";
-import { element } from "./element.js";
+import { base } from "./base.js";
+import { element, loadStyle } from "./element.js";
 import { t } from "./strings.js";
 
 const menu = document.getElementById("accounts");
+await loadStyle(`${base}/assets/accounts.css`);
+
 const list = element("ul");
 const note = element("p", "empty");
 note.setAttribute("role", "status");
@@ -43,7 +46,7 @@ async function load() {
 }
 
 /** Shows the accounts as they are now; `does` is what the menu's choices do. */
-export async function showAccounts(does = actions) {
+export async function showAccounts(does) {
   actions = does;
   await load().catch((failure) => (note.textContent = failure.message));
 }

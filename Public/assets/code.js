@@ -2,10 +2,10 @@
 // request that a step stands for.
 
 import { element } from "./element.js";
-import { program, wholeText } from "./msal-lines.js";
-import { loadApplications } from "./return-trip.js";
+import { known } from "./flow.js";
+import { wholeText } from "./msal-lines-parts.js";
 import { documentation } from "./links.js";
-import { highlighted } from "./swift-text.js";
+import { colour } from "./swift-text.js";
 import { language, loadTexts, t } from "./strings.js";
 
 const page = document.body.dataset.page;
@@ -35,13 +35,16 @@ let settings = null;
 let shown = [];
 let lit = null;
 
+let program;
+
 /** Makes the panel's content. */
 export async function fill(box) {
+  const loading = page === "b2c" ? import("./msal-lines-b2c.js") : import("./msal-lines.js");
   await loadTexts("code");
-  const { own: found, demo } = await loadApplications();
+  ({ program } = await loading);
+  const { own: found, demo } = await known;
   application = demo && found ? { ...found, authority: demoAuthorities[found.kind] ?? found.authority } : found;
   listing.setAttribute("aria-label", t("panel.code"));
-  request.setAttribute("aria-live", "off");
   requestPart.hidden = true;
   const copy = Object.assign(element("button", "small", t("code.copy")), { type: "button", id: "copy-code" });
   copy.addEventListener("click", () => copyAll(copy));
@@ -95,11 +98,18 @@ function choice() {
 
 function draw() {
   shown = program(page, choice());
-  listing.replaceChildren(...shown.map(({ text, steps }) => {
-    const line = element("code", "line", ...highlighted(text), "\n");
-    line.dataset.steps = steps.join(" ");
-    return line;
+  const runs = [];
+  for (const { text, steps } of shown) {
+    const key = steps.join(" ");
+    if (runs.at(-1)?.key === key) runs.at(-1).text += `${text}\n`;
+    else runs.push({ key, text: `${text}\n` });
+  }
+  listing.replaceChildren(...runs.map(({ key, text }) => {
+    const run = element("code", "run", text);
+    run.dataset.steps = key;
+    return run;
   }));
+  colour(listing);
   light();
 }
 
@@ -118,12 +128,12 @@ function show({ step, settings: attempt, request: sent, title }) {
 function light() {
   let first = null;
   let last = null;
-  for (const line of listing.children) {
-    const isLit = lit !== null && line.dataset.steps.split(" ").includes(lit);
-    line.classList.toggle("lit", isLit);
+  for (const run of listing.children) {
+    const isLit = lit !== null && run.dataset.steps.split(" ").includes(lit);
+    run.classList.toggle("lit", isLit);
     if (isLit) {
-      first ??= line;
-      last = line;
+      first ??= run;
+      last = run;
     }
   }
   if (!first) return;

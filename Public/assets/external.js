@@ -4,7 +4,7 @@ import { app, post } from "./api.js";
 import { callAPI } from "./application-api.js";
 import { enable, explainRefusal, loadAccount, run, say, sayPrevious, saySignIn, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
 import { log, logError } from "./log.js";
-import { t } from "./strings.js";
+import { loadTexts, t } from "./strings.js";
 
 const interactiveButton = document.getElementById("acquire-interactively");
 const silentButton = document.getElementById("acquire-silently");
@@ -52,6 +52,7 @@ async function performRequest({ isAutomatic = false } = {}) {
     const lines = [`HTTP response code: ${status}`, `HTTP response body: ${text}`];
     // The sample stays at "Performing request..." for ever when the API refuses; here its response is logged as it is.
     if (!refusal) return log(["Accessed API successfully using access token.", ...lines].join("\n"));
+    await loadTexts("external");
     logError([t("external.refused"), ...lines, again].filter(Boolean).join("\n"));
     explainRefusal(refusal);
   } catch (failure) {

@@ -1,12 +1,10 @@
 // What all application pages have in common: whose account is shown, interactive sign-in and what it brought, one flow
 // at a time with its button busy, sign-out.
 
-import { showAccounts } from "./accounts.js";
 import { Failure, app, get, post } from "./api.js";
 import { beginFlow, clearLog, keptLog, log, logError, restoreLog } from "./log.js";
 import { addPanel } from "./panel.js";
 import { abandonTrip, leave, leaveForSignOut, loadApplications, onForeground, returnFocus, signInAddress, takeReturn } from "./return-trip.js";
-import { explainSignIn } from "./sign-in-error.js";
 import { t } from "./strings.js";
 
 /** What the page knows. `account` is undefined until the server said, null when signed out. */
@@ -74,9 +72,22 @@ export async function loadAccount({ onlyChanges = false } = {}) {
   if (changed && before && state.device?.mode === "shared") clearLog();
   if (changed || !onlyChanges) page.sayAccount({ current, previous });
   show(current);
-  await showAccounts({ onSwitch: () => run(null, () => loadAccount()), onAdd: () => run(null, () => signIn(signInPath({ prompt: "select_account" }))) });
+  await showAccounts();
   await claims.update();
   return current;
+}
+
+const menu = document.getElementById("accounts");
+menu.addEventListener("toggle", () => menu.open && showAccounts());
+
+/** Brings the account menu up to date, which is loaded when somebody is signed in or looks into it. */
+async function showAccounts() {
+  if (!state.account && !menu.open && menu.childElementCount === 1) return;
+  const accounts = await import("./accounts.js").catch(() => null);
+  await accounts?.showAccounts({
+    onSwitch: () => run(null, () => loadAccount()),
+    onAdd: () => run(null, () => signIn(signInPath({ prompt: "select_account" }))),
+  });
 }
 
 // MARK: Interactive sign-in
@@ -86,24 +97,11 @@ export const signInPath = (fields = {}) => signInAddress({ ...fields, ...checked
 
 /** What MSAL could not make its objects of is said before anything is sent, as the tutorials do. Throws Failure. */
 export function checkedOptions() {
-  const options = signInOptions();
-  // A part of a URL's path (RFC 3986, section 3.3), which is all that the tutorials' URL(string:) takes.
-  if (options.tenant && !/^[\w.~-]+$/.test(options.tenant)) fail("Unable to create authority URL");
-  if (options.claims && !isObject(options.claims)) fail(`${page.parametersText} ${t("app.claims_no_object")}`);
-  return options;
-}
-
-function isObject(text) {
-  try {
-    return JSON.parse(text)?.constructor === Object;
-  } catch {
-    return false;
-  }
-}
-
-function fail(text) {
-  logError(text);
-  throw new Failure(text);
+  const wrong = document.querySelector("#sign-in-options :invalid");
+  if (!wrong) return signInOptions();
+  const failure = new Failure(wrong.name === "tenant" ? "Unable to create authority URL" : `${page.parametersText} ${wrong.validationMessage}`);
+  logError(failure.message);
+  throw failure;
 }
 
 /**
@@ -126,7 +124,8 @@ async function finishSignIn() {
   if (isConsented) log(t("app.admin_consented"));
   let failure = null;
   if (failed) {
-    failure = { code: failed.code, message: explainSignIn(failed.code, failed.correlationID) };
+    const { explainSignIn } = await import("./sign-in-error.js");
+    failure = { code: failed.code, message: await explainSignIn(failed.code, failed.correlationID) };
     await explain(({ showSignInFailure }) => showSignInFailure(failed));
   }
   await page.finishSignIn({ began, current, failure, isProfileEdited: query.get("profile") === "edited" });
@@ -204,6 +203,13 @@ let begin;
 /** The page's start; a press of a button waits for it. */
 const ready = new Promise((resolve) => (begin = resolve));
 
+/** The configured applications, with the page's own; empty when they could not be loaded. */
+export const known = loadApplications().catch((failure) => {
+  if (!(failure instanceof Failure)) throw failure;
+  logError(`${page.contextText} ${failure.message}`);
+  return {};
+});
+
 /** Starts the page: its title, the mode, whose account, and what a sign-in brought. */
 export function start(own) {
   page = { ...page, ...own };
@@ -216,14 +222,11 @@ export function start(own) {
     if (!running) await loadAccount({ onlyChanges: true }).catch(() => {});
   });
   begin((async () => {
-    const known = loadApplications().then(({ mode, own: application }) => {
+    known.then(({ mode, own: application }) => {
       state.device = { mode };
       if (!application) return;
       document.title = `${application.title} · Companion`;
       page.configured?.(application);
-    }).catch((failure) => {
-      if (!(failure instanceof Failure)) throw failure;
-      logError(`${page.contextText} ${failure.message}`);
     });
     await finishSignIn().catch(() => {});
     await known;

@@ -1,11 +1,13 @@
 // JSON as text that folds and is coloured. What it says when all of it is read, as a copy does, is JSON again.
 
-import { element } from "./element.js";
+import { base } from "./base.js";
+import { element, loadStyle } from "./element.js";
 
 const indent = "  ";
 
 /** An element with the value, laid out as `JSON.stringify` does it; with `isFolded` it begins closed. */
-export function jsonText(value, { isFolded = false } = {}) {
+export async function jsonText(value, { isFolded = false } = {}) {
+  await loadStyle(`${base}/assets/json.css`);
   return element("code", "json", ...parts(value, "", !isFolded));
 }
 

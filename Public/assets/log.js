@@ -29,7 +29,7 @@ function add(now, text, { bad, json, isFolded }) {
     const code = document.createElement("code");
     code.textContent = JSON.stringify(json, null, 2);
     entry.append(code);
-    import("./json-text.js").then(({ jsonText }) => code.replaceWith(jsonText(json, { isFolded })), () => {});
+    import("./json-text.js").then(async ({ jsonText }) => code.replaceWith(await jsonText(json, { isFolded }))).catch(() => {});
   }
   view.append(entry);
   // The whole entry when it fits, otherwise its beginning.

@@ -1,6 +1,6 @@
 // The B2C sample's view controller: an authority for each user flow.
 
-import { called, list, mark, parameters, sceneDelegate, text, webView } from "./msal-lines-parts.js";
+import { called, lines, list, mark, parameters, sceneDelegate, text, webView } from "./msal-lines-parts.js";
 
 /** Host, tenant and policy of `https://<host>/tfp/<tenant>/<policy>`, with or without `tfp`. */
 function pieces(authority) {
@@ -18,7 +18,10 @@ ${parameters(policyChoice).filter((line) => account || !line.startsWith("paramet
 ${called(choice, "acquireToken", { steps, succeeded, failed: `self.updateLogging(text: "${text}: \\(error)") ${mark(steps)}` }).replace(/^/gm, "    ")}`;
 };
 
-export function b2cProgram(choice) {
+/** The program as lines `{ text, steps }`; see msal-lines.js. */
+export const program = (page, choice) => lines(viewController(choice));
+
+function viewController(choice) {
   const { host, tenant, policy } = pieces(choice.authority);
   const context = "guard let applicationContext = applicationContext, let webViewParameters = webViewParameters else { return }";
   const failing = (steps) => `        } catch { ${mark(steps)}

@@ -14,6 +14,9 @@ export function lines(source) {
     .filter(({ text }, index, all) => text || (index > 0 && all[index - 1].text));
 }
 
+/** The lines of a program as one text, to copy. */
+export const wholeText = (program) => program.map(({ text }) => text).join("\n") + "\n";
+
 /** A string literal, whatever is in the value. */
 export function text(value) {
   const escapes = { "\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t" };

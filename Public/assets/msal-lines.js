@@ -1,30 +1,17 @@
-// Swift as Microsoft's tutorials have it, made from what was chosen: every line with the steps of a flow that it stands for.
+// Swift as Microsoft's main tutorial and its external chapter have it, made from what was chosen: every line with the steps of a flow
+// that it stands for. The B2C sample's is in msal-lines-b2c.js.
 // MSAL's names and signatures are those of its headers, https://github.com/AzureAD/microsoft-authentication-library-for-objc/tree/dev/MSAL/src/public
 
-import { b2cProgram } from "./msal-lines-b2c.js";
 import { authorityType, called, interactive, lines, list, mark, sceneDelegate, text, webView } from "./msal-lines-parts.js";
 
 /**
  * A tutorial's program as lines `{ text, steps }`.
  *
- * `page` is ios, macos, external or b2c. `choice` is what it is made from: the application's `kind`, `authority`, `scopes` and
- * `api`; a sign-in's `prompt`, `loginHint`, `extraScopes`, `claims`,
- * `tenant`, `domainHint`; and what is the native app's alone, `webView` and `completion`.
+ * `page` is ios, macos or external. `choice` is what it is made from: the application's `kind`, `authority`, `scopes` and
+ * `api`; a sign-in's `prompt`, `loginHint`, `extraScopes`, `claims`, `tenant`, `domainHint`; and what is the native app's alone,
+ * `webView` and `completion`.
  */
-export function program(page, choice) {
-  const source = page === "b2c" ? b2cProgram(choice) : viewController(page, choice);
-  return lines(source);
-}
-
-/** The lines of a program as one text, to copy. */
-export const wholeText = (program) => program.map(({ text }) => text).join("\n") + "\n";
-
-/** The lines that stand for a step, without the margin that they have in common. */
-export function excerpt(program, step) {
-  const found = program.filter(({ steps }) => steps.includes(step)).map(({ text }) => text);
-  const margin = Math.min(...found.filter(Boolean).map((line) => line.search(/\S/)));
-  return found.map((line) => line.slice(margin)).join("\n");
-}
+export const program = (page, choice) => lines(viewController(page, choice));
 
 /** The main tutorial's view controller, on iOS and macOS, and the external chapter's, whose names differ. */
 function viewController(page, choice) {

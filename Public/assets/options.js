@@ -1,6 +1,7 @@
 // What the next interactive sign-in asks for beyond the usual: prompt, hints, scopes, claims.
 
 import { element } from "./element.js";
+import { promptTypes } from "./msal-lines-parts.js";
 import { loadTexts, t } from "./strings.js";
 
 const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
@@ -17,14 +18,28 @@ function text(id, label, hint) {
   return field(id, label, input, hint);
 }
 
+/** What a prompt type does, after MSAL's name of it. */
+function promptMeaning(prompt) {
+  const name = promptTypes[prompt] ? `MSALPromptType.${promptTypes[prompt]}` : prompt === "none" ? t("options.prompt_unknown") : null;
+  return [name, t(`prompt.${prompt || "configured"}`)].filter(Boolean).join(": ");
+}
+
+function isObject(text) {
+  try {
+    return !text.trim() || JSON.parse(text)?.constructor === Object;
+  } catch {
+    return false;
+  }
+}
+
 /** Makes the panel's content; the sign-in reads the form when it begins. */
 export async function fill(box) {
-  await loadTexts("options");
+  await Promise.all([loadTexts("options"), loadTexts("prompt")]);
   const select = element("select");
   select.append(new Option(t("options.prompt.configured"), ""), ...prompts.map((prompt) => new Option(t(`options.prompt.${prompt}`), prompt)));
   const form = Object.assign(element("form", "options"), { id: "sign-in-options" });
   form.append(
-    field("prompt", t("options.prompt"), select, t("options.prompt_hint")),
+    field("prompt", t("options.prompt"), select, ""),
     text("login_hint", t("options.login_hint"), t("options.login_hint_hint")),
     text("tenant", t("options.tenant"), t("options.tenant_hint")),
     text("domain_hint", t("options.domain_hint"), t("options.domain_hint_hint")),
@@ -32,6 +47,16 @@ export async function fill(box) {
     text("claims", t("options.claims"), t("options.claims_hint")),
     element("p", "", Object.assign(element("button", "small", t("options.clear")), { type: "reset" })),
   );
+  const meaning = form.querySelector("#option-prompt + small");
+  const explain = () => (meaning.textContent = promptMeaning(select.value));
+  select.addEventListener("change", explain);
+  form.addEventListener("reset", () => setTimeout(explain));
+  explain();
+  // A part of a URL's path (RFC 3986, section 3.3), which is all that the tutorials' URL(string:) takes.
+  form.elements.tenant.pattern = "\\s*[A-Za-z0-9._~\\-]*\\s*";
+  const { claims } = form.elements;
+  claims.addEventListener("input", () => claims.setCustomValidity(isObject(claims.value) ? "" : t("options.claims_no_object")));
+  form.addEventListener("reset", () => claims.setCustomValidity(""));
   form.addEventListener("submit", (event) => event.preventDefault());
   box.append(form);
 }

@@ -58,8 +58,7 @@ export function addPanel(id, title, load, { isColumn = false } = {}) {
     update();
   });
   summary.addEventListener("click", (event) => isPinned() && event.preventDefault());
-  const fold = () => (panel.open = isPinned() || opened.has(id));
-  isWide.addEventListener("change", fold);
-  fold();
+  panel.open = isPinned() || opened.has(id);
+  isWide.addEventListener("change", () => (panel.open ||= isPinned()));
   return { panel, box, update };
 }

@@ -77,7 +77,7 @@ function show() {
     fillSelect(fields.policy, ...policies.map((name) => [name]));
     fillSelect(fields.prompt, ["", t("portal.as_configured", { prompt: prompt ?? "if_necessary" })], ...prompts.map((name) => [name]));
   }
-  document.getElementById("prompt-hint").textContent = t(`portal.prompt.${fields.prompt.value || "configured"}`);
+  document.getElementById("prompt-hint").textContent = t(`prompt.${fields.prompt.value || "configured"}`);
 }
 
 /** Shows what is wrong with the claims; returns whether they can be sent. */

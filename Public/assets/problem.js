@@ -3,6 +3,7 @@
 import { app, get } from "./api.js";
 import { countdown } from "./countdown.js";
 import { element } from "./element.js";
+import { msalError } from "./msal-codes.js";
 import { run, signIn } from "./flow.js";
 import { loadTexts, t } from "./strings.js";
 
@@ -23,18 +24,21 @@ async function explainAPI({ status, requestID }) {
 
 /** Shows what is known beyond the log's line; hides itself when that is nothing. What the person cancelled is shown calmly. */
 export async function showProblem(problem) {
+  await loadTexts("problem");
   const { code, title, explanation, action, correlation_id: correlationID, trace_id: traceID, timestamp, retryAfter, requestID } =
     problem.api ? { ...problem, ...(await explainAPI(problem.api)) } : problem;
   const consent = action?.kind === "admin_consent" ? action.url : null;
   const isCalm = code === "cancelled";
   const again = action?.kind === "sign_in" && !isCalm ? ownAddress(action.url) : null;
-  box.hidden = !explanation && !consent && !retryAfter && !again;
+  const msal = msalError(code);
+  box.hidden = !explanation && !consent && !retryAfter && !again && !msal;
   if (box.hidden) return;
   box.classList.toggle("calm", isCalm);
   const parts = [element("h2", "", title ?? t("problem.title"))];
   if (explanation) {
     parts.push(element("p", "", explanation.cause), element("p", "", element("strong", "", t(`problem.who.${explanation.who}`)), " ", explanation.remedy));
   }
+  if (!explanation && !consent && problem.detail) parts.push(element("p", "", problem.detail));
   if (consent) {
     const link = Object.assign(element("a", "mono", consent), { href: consent });
     parts.push(element("p", "", t("problem.admin_consent"), " ", link));
@@ -42,7 +46,7 @@ export async function showProblem(problem) {
   if (retryAfter) parts.push(countdown(retryAfter));
   if (again) parts.push(signInButton(again));
   const details = [
-    [t("problem.number"), explanation?.number], [t("problem.correlation_id"), correlationID], [t("problem.trace_id"), traceID],
+    [t("problem.number"), explanation?.number], ["MSAL", msal], [t("problem.correlation_id"), correlationID], [t("problem.trace_id"), traceID],
     [t("problem.request_id"), requestID], [t("problem.time"), timestamp],
   ].filter(([, value]) => value);
   if (details.length > 0) parts.push(element("dl", "", ...details.flatMap(([term, value]) => line(term, value))));

@@ -1,6 +1,6 @@
 // Why an interactive sign-in failed, from the code with which the server came back.
 
-import { t } from "./strings.js";
+import { loadTexts, t } from "./strings.js";
 
 /** Codes that say the same to the person as another one. */
 const alike = {
@@ -10,11 +10,12 @@ const alike = {
   nonce_mismatch: "invalid_id_token",
 };
 
-/** Why an interactive sign-in failed, as a sentence. */
+/** Why an interactive sign-in failed, as a sentence; the page has the texts already. */
 export const signInError = (code) => t(`sign_in.${alike[code] ?? code}`) || t("sign_in.unknown");
 
 /** A failed interactive sign-in, from the code and correlation id with which the server came back. */
-export function explainSignIn(code, correlationID) {
+export async function explainSignIn(code, correlationID) {
+  await loadTexts("sign_in");
   const known = /^[a-z0-9_]{1,64}$/.test(code) ? code : "unknown";
   const ids = [known];
   if (/^[0-9A-Za-z-]{1,64}$/.test(correlationID ?? "")) ids.push(t("api.correlation_id", { id: correlationID }));

@@ -9,7 +9,7 @@ export const language = document.documentElement.lang;
 
 /** Fetches the texts of a section that the page does not bring with it, because few people open what they are for. */
 export async function loadTexts(section) {
-  const response = await fetch(`${base}/assets/texts/${language}/${section}.json`);
+  const response = await fetch(`${base}/assets/texts/${t("texts.version")}/${language}/${section}.json`);
   if (!response.ok) throw new Error(`no texts: ${section}`);
   Object.assign(texts, await response.json());
 }

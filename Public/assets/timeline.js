@@ -14,7 +14,7 @@ const flows = element("div", "flows");
 
 /** Makes the panel's content: who does what, and the room for the flows. */
 export async function fill(box) {
-  await loadTexts("timeline");
+  await Promise.all([loadTexts("timeline"), loadTexts("sign_in")]);
   box.append(element("details", "legend", element("summary", "", t("timeline.legend")),
     role(t("timeline.app_does"), t("timeline.app")),
     role(t("timeline.msal_does"), t("timeline.msal")),

@@ -12,7 +12,7 @@ import WebFormats
 /// these names. A name of another version leads to this version's file, which is then revalidated: a page from before an
 /// update still finds what it loads.
 public struct StaticFiles: Sendable {
-    /// The `Cache-Control` of what never changes under its name.
+    /// The `Cache-Control` of what has a name that changes with it.
     public static let forever = "public, max-age=31536000, immutable"
 
     private var assets: [String: Asset] = [:]

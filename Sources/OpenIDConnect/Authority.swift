@@ -233,6 +233,29 @@ private enum Cloud {
         "login.microsoftonline.us": .usGovernment, "login.usgovcloudapi.net": .usGovernment,
         "login.partner.microsoftonline.cn": .china, "login.chinacloudapi.cn": .china,
     ]
+
+    /// Microsoft Graph's root endpoint (Microsoft's "National cloud deployments").
+    var graph: String {
+        switch self {
+        case .global: "https://graph.microsoft.com/"
+        case .usGovernment: "https://graph.microsoft.us/"
+        case .china: "https://microsoftgraph.chinacloudapi.cn/"
+        }
+    }
+}
+
+/// Microsoft Graph, of which each of Microsoft's clouds has its own.
+public enum MicrosoftGraph {
+    /// What every cloud's address of it begins with.
+    static let roots = [Cloud.global, .usGovernment, .china].map(\.graph)
+
+    /// Returns the address of the signed-in person at the Graph of an authority's cloud.
+    ///
+    /// - Parameter authority: as it is configured; what is none of Microsoft's sign-in hosts counts as the global cloud.
+    public static func me(authority: String?) -> Endpoint? {
+        let cloud = authority.flatMap(Endpoint.init).flatMap { Cloud.hosts[$0.host] } ?? .global
+        return Endpoint(cloud.graph + "v1.0/me")
+    }
 }
 
 extension Authority.Kind {

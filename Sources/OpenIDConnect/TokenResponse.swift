@@ -97,8 +97,8 @@ struct TokenResponse: Redacted {
 
     private static func comparable(_ scope: String) -> String {
         let name = scope.lowercased()
-        let graph = "https://graph.microsoft.com/"
-        return name.hasPrefix(graph) ? String(name.dropFirst(graph.count)) : name
+        let graph = MicrosoftGraph.roots.first(where: name.hasPrefix)
+        return graph.map { String(name.dropFirst($0.count)) } ?? name
     }
 
     /// RFC 6749 only recommends `expires_in`. An API that disagrees answers 401, which forces a refresh.

@@ -15,6 +15,17 @@ import Testing
 
     private static let application = "apps: { ios: { client_id: abc } }"
 
+    @Test(arguments: [
+        ("login.microsoftonline.com", "https://graph.microsoft.com/v1.0/me"),
+        ("login.microsoftonline.us", "https://graph.microsoft.us/v1.0/me"),
+        ("login.partner.microsoftonline.cn", "https://microsoftgraph.chinacloudapi.cn/v1.0/me"),
+    ])
+    func `a national cloud has a Microsoft Graph of its own`(host: String, api: String) throws {
+        let yaml = "apps: { ios: { client_id: abc, authority: 'https://\(host)/organizations' } }"
+        let configuration = try read(yaml)
+        #expect(configuration.applications.first?.api?.description == api)
+    }
+
     @Test func `an application needs no more than its client id`() throws {
         let configuration = try read(Self.application)
         let application = try #require(configuration.applications.first)

@@ -121,7 +121,7 @@ import Testing
 
     @Test func `each platform number that has an explanation is among the texts that pages fetch`() async throws {
         try await Site.run { site in
-            let texts = try await Visitor(site).get("/assets/texts/sv/platform.json").json
+            let texts = try await Visitor(site).get(Visitor(site).path(ofTexts: "platform")).json
             #expect(texts["platform.AADSTS50011.who"] as? String == "operator")
             #expect(texts["platform.AADB2C90118.cause"] as? String != nil)
             #expect((texts["platform.AADSTS50011.cause"] as? String)?.contains("registrerad") == true)

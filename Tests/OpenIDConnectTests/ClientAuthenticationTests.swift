@@ -246,6 +246,8 @@ struct ClientAuthenticationTests {
         arguments: [
             (["User.Read", "Mail.Read"], "user.read openid profile", ["Mail.Read"]),
             (["https://graph.microsoft.com/User.Read"], "User.Read", []),
+            (["https://graph.microsoft.us/User.Read"], "User.Read", []),
+            (["User.Read"], "https://microsoftgraph.chinacloudapi.cn/User.Read", []),
             (["User.Read", "openid", "offline_access", "email"], "User.Read", []),
             (["api://x/tasks.read"], "api://x/tasks.write", ["api://x/tasks.read"]),
             (["https://graph.microsoft.com/.default"], "User.Read", []),

@@ -226,7 +226,7 @@ struct ApplicationSettings {
         )
         api = keys.value(
             "\(app).api", .outboundURL,
-            default: kind == .workforce ? Endpoint("https://graph.microsoft.com/v1.0/me") : nil,
+            default: kind == .workforce ? MicrosoftGraph.me(authority: authority) : nil,
             missing: kind == .oidc ? nil : "a tenant of the kind \(kind.rawValue) has an API of its own",
             "What the page calls with the access token. Without it, of kind oidc: the UserInfo endpoint.")
         prompt = keys.value(

@@ -79,18 +79,19 @@ struct Pages: Sendable {
         ("/native/map", "native-map"),
     ]
 
-    /// What scripts fetch when it is first needed.
+    /// What scripts fetch when it is first needed, under names that change with the texts. Below `/assets/texts/` comes the
+    /// version, then language and section.
     private static func texts(_ languages: Languages) -> [String: LazyAsset] {
         let paths = languages.all.flatMap { language in
             func file(_ section: Substring, _ texts: @escaping @Sendable () -> [String: String]) -> (String, LazyAsset)
             {
                 let asset = LazyAsset {
                     Asset(
-                        body: Array(PageTemplate.json(texts()).utf8),
-                        contentType: "application/json", mayBeCompressed: true,
+                        body: Array(PageTemplate.json(texts()).utf8), contentType: "application/json",
+                        cacheControl: StaticFiles.forever, mayBeCompressed: true,
                         fields: [.contentLanguage: language.tag])
                 }
-                return ("/assets/texts/\(language.tag)/\(section).json", asset)
+                return ("/assets/texts/\(language.version)/\(language.tag)/\(section).json", asset)
             }
             return languages.source.sections.map { section in file(section) { language.texts(of: [section]) } }
                 + [file("platform") { platformTexts(in: language) }]

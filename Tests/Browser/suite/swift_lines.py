@@ -54,8 +54,8 @@ def pairwise(options):
 def generated(browser, page, choices):
     script = """
       const [page, choices, done] = arguments;
-      import(document.querySelector('html').dataset.base + '/assets/msal-lines.js')
-        .then(({ program, wholeText }) => done(choices.map((choice) => wholeText(program(page, choice)))), (error) => done(String(error.stack)));"""
+      Promise.all([import(`/assets/msal-lines${page === "b2c" ? "-b2c" : ""}.js`), import("/assets/msal-lines-parts.js")])
+        .then(([{ program }, { wholeText }]) => done(choices.map((choice) => wholeText(program(page, choice)))), (error) => done(String(error.stack)));"""
     return browser.driver.execute_async_script(script, page, choices)
 
 
@@ -135,7 +135,7 @@ def steps(browser):
     browser.open("/ios")
     script = """
       const [page, choice, done] = arguments;
-      import(document.querySelector('html').dataset.base + '/assets/msal-lines.js')
+      import(`/assets/msal-lines${page === "b2c" ? "-b2c" : ""}.js`)
         .then(({ program }) => done([...new Set(program(page, choice).flatMap(({ steps }) => steps))]));"""
     common = {"init", "web_view", "account", "authorize", "redeemed", "cached", "refreshed", "silent", "api", "sign_out", "claims"}
     more = {"ios": {"callback", "device-info", "call-graph", "sign-out"}, "macos": {"call-graph", "sign-out"},
