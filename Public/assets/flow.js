@@ -31,6 +31,10 @@ let page = { show() {}, finishSignIn: async () => {}, sayAccount, contextText: "
 
 // They stand in this order. What is in them is loaded when they are first opened.
 const timeline = addPanel("timeline", t("panel.timeline"), () => import("./timeline.js"), { isColumn: true });
+// Where the server says that this is the demo.
+if (["ios", "macos"].includes(document.body.dataset.page) && document.getElementById("demo").textContent) {
+  addPanel("missions", t("panel.missions"), () => import("./missions.js"));
+}
 addPanel("options", t("panel.options"), () => import("./options.js"));
 const claims = addPanel("claims", t("panel.claims"), async () => {
   const { fill, update } = await import("./claims.js");
