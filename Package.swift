@@ -74,7 +74,8 @@ let package = Package(
             name: "Companion",
             dependencies: [
                 "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "CLinux", "Expiring", "OpenIDConnect",
-                "SessionStore", "SQLiteStore", "WebFormats", httpTypes, logging, crypto, yams,
+                "SessionStore", "SQLiteStore", "PostgresStore", "WebFormats", httpTypes, logging, crypto,
+                yams,
             ],
             swiftSettings: settings),
         .target(
@@ -87,7 +88,7 @@ let package = Package(
             name: "CompanionCommand",
             dependencies: [
                 "Companion", "DemoTenant", "EventLoop", "HTTPClient", "OpenIDConnect", "SessionStore", "SQLiteStore",
-                "WebFormats", httpTypes, logging,
+                "PostgresStore", "WebFormats", httpTypes, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -125,6 +126,9 @@ let package = Package(
             dependencies: ["SQLiteStore", "SessionStore", "StoreTesting", "WebFormats", grdb],
             swiftSettings: settings),
         .testTarget(
+            name: "PostgresStoreTests", dependencies: ["PostgresStore", "SessionStore", "StoreTesting"],
+            swiftSettings: settings),
+        .testTarget(
             name: "StoreConformance", dependencies: ["SessionStore", "StoreTesting", "TestSupport"],
             path: "Tests/StoreConformance",
             swiftSettings: settings),
@@ -136,7 +140,8 @@ let package = Package(
             name: "CompanionTests",
             dependencies: [
                 "Companion", "DemoTenant", "HTTPClient", "HTTPServer", "EventLoop", "HTTPWire", "OpenIDConnect",
-                "SessionStore", "SQLiteStore", "StoreTesting", "WebFormats", "TestSupport", crypto, cryptoExtras,
+                "SessionStore", "SQLiteStore", "PostgresStore", "StoreTesting", "WebFormats", "TestSupport", crypto,
+                cryptoExtras,
             ],
             swiftSettings: settings),
         .testTarget(

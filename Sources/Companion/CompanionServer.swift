@@ -5,7 +5,6 @@ import HTTPServer
 import HTTPTypes
 import Logging
 import OpenIDConnect
-import SQLiteStore
 import SessionStore
 
 /// This version, as `companion --version` and the `User-Agent` say it.
@@ -42,8 +41,8 @@ public final class CompanionServer: Sendable {
             configuration: configuration, workers: workers, logger: logger, now: now, randomBytes: randomBytes
         ) { onOperation, onRotation in
             try SessionStore(
-                configuration: configuration, now: now, randomBytes: randomBytes, onOperation: onOperation,
-                onRotation: onRotation)
+                configuration: configuration, workers: workers, now: now, randomBytes: randomBytes,
+                onOperation: onOperation, onRotation: onRotation)
         }
     }
 
@@ -178,38 +177,6 @@ public final class CompanionServer: Sendable {
         await monitoringServer?.stop(grace: .zero)
         await client.shutdown()
         await store.close()
-    }
-}
-
-extension SessionStore {
-    /// The store that a configuration describes.
-    ///
-    /// - Throws: ``StoreError`` when the database or the key cannot be used.
-    public convenience init(
-        configuration: CompanionConfiguration, now: @escaping @Sendable () -> Date = { Date() },
-        randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes,
-        onOperation: (@Sendable (StoreOperation) -> Void)? = nil,
-        onRotation: (@Sendable (KeyRing.KeyID) -> Void)? = nil
-    ) throws(StoreError) {
-        let keyRing =
-            switch configuration.encryptionKey {
-            case .file(let path): try KeyRing.load(orCreateAt: path)
-            case .value(let text): try KeyRing(text: text)
-            }
-        var own = Configuration(configuration)
-        own.onRotation = onRotation
-        try self.init(
-            sqliteFile: configuration.database, configuration: own, keyRing: keyRing, now: now,
-            randomBytes: randomBytes, onOperation: onOperation)
-    }
-}
-
-extension SessionStore.Configuration {
-    /// What a configuration says about sessions.
-    init(_ configuration: CompanionConfiguration) {
-        self.init(idle: configuration.effectiveSessionIdle, maxAge: configuration.sessionMaximum)
-        newcomers = configuration.newcomers
-        version = companionVersion
     }
 }
 

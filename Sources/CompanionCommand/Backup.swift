@@ -1,6 +1,7 @@
 import ArgumentParser
 import Companion
 import Foundation
+import PostgresStore
 import SQLiteStore
 
 /// `companion backup` writes a consistent copy of the database, also while the server runs.
@@ -11,6 +12,8 @@ struct Backup: AsyncParsableCommand {
             The copy is consistent, has mode 0600, and never replaces another file. Its tokens are sealed: keep a copy of \
             the key file too, somewhere else. To restore: stop the server, remove the database with its -wal and -shm \
             files, put the copy and the key file in their places, owned by the server's user, and start the server.
+
+            For a PostgreSQL database the command prints how pg_dump copies it.
             """)
 
     @Argument(help: "The file to create.") var target: String
@@ -18,6 +21,15 @@ struct Backup: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try database.existing()
+        if let postgres = configuration.postgres {
+            let tables = PostgresStore.tables.map { "--table=\($0)" }.joined(separator: " ")
+            throw CommandFailure(
+                """
+                \(postgres) is a PostgreSQL database, which its own programs copy:
+                  pg_dump --format=custom --file=\(target) \(tables) \(postgres)
+                It opens only with the key (\(configuration.encryptionKey)). Keep a copy of that too, in another place.
+                """)
+        }
         guard !FileManager.default.fileExists(atPath: target) else {
             throw CommandFailure("\(target) already exists and is left unchanged. Name another file.")
         }

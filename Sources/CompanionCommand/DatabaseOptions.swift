@@ -1,6 +1,7 @@
 import ArgumentParser
 import Companion
 import Foundation
+import PostgresStore
 import SQLiteStore
 import SessionStore
 
@@ -8,15 +9,19 @@ import SessionStore
 struct DatabaseOptions: ParsableArguments {
     @OptionGroup var file: ConfigurationOptions
     @Option(
-        help: "The database file. Default: the one in the configuration, or \(SQLiteStore.defaultPath).")
+        help:
+            "The database: a file, or postgresql://… Default: the one in the configuration, or \(SQLiteStore.defaultPath)."
+    )
     var database: String?
 
     /// The configuration; the command's option takes precedence.
-    func configuration() throws -> CompanionConfiguration {
+    ///
+    /// - Parameter other: a database that takes precedence over both.
+    func configuration(database other: String? = nil) throws -> CompanionConfiguration {
         let environment = ProcessInfo.processInfo.environment
         let path = ConfigurationPath.find(option: file.config, environment: environment)
         var options: [String: String] = [:]
-        options["database"] = database
+        options["database"] = other ?? database
         return try ConfigurationPath.read(path, options: options, environment: environment, needsApplications: false)
     }
 
@@ -25,6 +30,12 @@ struct DatabaseOptions: ParsableArguments {
     /// - Throws: ``CommandFailure`` when there is no database.
     func existing() throws -> CompanionConfiguration {
         let configuration = try configuration()
+        if let postgres = try configuration.openablePostgres() {
+            guard try PostgresStore.exists(postgres) else {
+                throw CommandFailure("There are no tables of companion in \(postgres). Name it with --database.")
+            }
+            return configuration
+        }
         guard SQLiteStore.exists(databaseAt: configuration.database) else {
             throw CommandFailure("There is no database at \(configuration.database). Name it with --database.")
         }

@@ -36,7 +36,7 @@ enum Running {
         client.homeURL = configuration.publicURL.address + "/"
         var tenantConfiguration = DemoTenantConfiguration(
             port: configuration.port + 1, clients: [client],
-            stateFile: configuration.database + ".demo-tenant.json")
+            stateFile: configuration.localDatabase + ".demo-tenant.json")
         tenantConfiguration.isAtKiosk = configuration.deviceMode == .shared
         let tenant = try DemoTenant(configuration: tenantConfiguration, workers: workers, logger: logger)
         _ = try await start { try await tenant.start() }

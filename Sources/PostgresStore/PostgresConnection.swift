@@ -20,6 +20,8 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
         let sql: String
         let deadline: MonotonicTime
         let completion: Completion
+        /// Whether it is still to be prepared: the first result is that of the preparation.
+        var isPreparing: Bool
         var result: PostgresResult?
         var failure: PostgresFailure?
     }
@@ -83,6 +85,7 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
         completion: @escaping Completion
     ) {
         guard case .open = phase, let raw else { return completion(.failure(.connection("the connection was lost"))) }
+        let isPreparing = isPrepared && prepared.insert(sql).inserted
         let isSent = parameters.withPointers { values, lengths in
             let types = parameters.map(\.type)
             let formats = [Int32](repeating: 1, count: parameters.count)
@@ -91,10 +94,12 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
                 return PQsendQueryParams(raw, sql, count, types, values, lengths, formats, 1) == 1
             }
             let name = Self.name(of: sql)
-            if prepared.insert(sql).inserted, PQsendPrepare(raw, name, sql, count, types) != 1 { return false }
+            if isPreparing, PQsendPrepare(raw, name, sql, count, types) != 1 { return false }
             return PQsendQueryPrepared(raw, name, count, values, lengths, formats, 1) == 1
         }
-        pending.append(Pending(sql: sql, deadline: worker.now + patience, completion: completion))
+        pending.append(
+            Pending(
+                sql: sql, deadline: worker.now + patience, completion: completion, isPreparing: isPreparing))
         guard isSent, PQpipelineSync(raw) == 1 else { return fail(reason) }
         if timer == nil { setTimer() }
         flush()
@@ -183,13 +188,14 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
         case PGRES_PIPELINE_SYNC: complete(pending.removeFirst())
         case PGRES_FATAL_ERROR: pending[0].failure = pending[0].failure ?? result.failure
         case PGRES_PIPELINE_ABORTED: break
+        case _ where pending[0].isPreparing: pending[0].isPreparing = false
         default: pending[0].result = result
         }
     }
 
     private func complete(_ statement: Pending) {
         if let failure = statement.failure {
-            prepared.remove(statement.sql)
+            if statement.isPreparing { prepared.remove(statement.sql) }
             statement.completion(.failure(failure))
             if failure.endsConnection { fail("the server ended the connection") }
         } else if let result = statement.result {

@@ -36,8 +36,10 @@ final class PostgresDatabase: Sendable {
             throw .unavailable("\(name): \(error)")
         }
         let all = self.workers.workers
+        let recovery = Recovery()
         lanes = all.map { worker in
-            PostgresLane(worker: worker, settings: settings, limit: settings.poolSize / all.count)
+            PostgresLane(
+                worker: worker, settings: settings, limit: settings.poolSize / all.count, recovery: recovery)
         }
         gate = OperationGate(name)
         state = Locked(State(isPrepared: settings.preparation == .auto))
@@ -52,8 +54,9 @@ final class PostgresDatabase: Sendable {
     ) async throws(StoreError) -> Value {
         try await measured(.read) {
             let lane = self.lane()
+            let end = ContinuousClock.now + Transaction.patience
             var result = await self.single(sql, parameters, on: lane)
-            if case .failure(let failure) = result, failure.isOfPooler || failure.endsConnection {
+            if case .failure(let failure) = result, failure.isOfPooler || failure.endsConnection, .now < end {
                 self.note(failure)
                 // It only reads, and the connection may have been one to a server that is no more.
                 result = await self.single(sql, parameters, on: lane)
@@ -88,13 +91,14 @@ final class PostgresDatabase: Sendable {
         try await measured(.write) {
             let lane = self.lane()
             return try await withTaskExecutorPreference(lane.worker) {
-                try await self.attempts(on: lane, body)
+                try await self.attempts(on: lane, until: .now + Transaction.patience, body)
             }
         }
     }
 
     private func attempts<Value: Sendable>(
-        on lane: PostgresLane, left: Int = maxAttempts, _ body: @Sendable (Transaction) async throws -> Value
+        on lane: PostgresLane, left: Int = maxAttempts, until end: ContinuousClock.Instant,
+        _ body: @Sendable (Transaction) async throws -> Value
     ) async throws -> Value {
         let connection = try await lane.taken()
         let transaction = Transaction(connection, isPrepared: state.withLock { $0.isPrepared })
@@ -108,10 +112,10 @@ final class PostgresDatabase: Sendable {
             lane.giveBack(connection)
             guard let failure = error as? PostgresFailure else { throw error }
             note(failure)
-            guard failure.isWorthAnotherAttempt, left > 1 else { throw failure }
+            guard failure.isWorthAnotherAttempt, left > 1, .now < end else { throw failure }
         }
         try? await Task.sleep(for: .milliseconds(Int64.random(in: 0...(10 << (Self.maxAttempts - left)))))
-        return try await attempts(on: lane, left: left - 1, body)
+        return try await attempts(on: lane, left: left - 1, until: end, body)
     }
 
     private func commit(_ transaction: Transaction, _ lane: PostgresLane) async throws {

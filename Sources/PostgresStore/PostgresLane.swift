@@ -2,7 +2,7 @@ import EventLoop
 import SessionStore
 
 /// One worker's connections: one for single statements, and a few for transactions. While the server cannot be reached, it
-/// tries again by itself, after 50 ms at first and 2 s at last.
+/// tries again by itself, after 50 ms at first and 1.5 s at last.
 ///
 /// `@unchecked Sendable`: everything but `worker` and `settings` is touched on the worker only.
 final class PostgresLane: @unchecked Sendable {
@@ -17,15 +17,16 @@ final class PostgresLane: @unchecked Sendable {
     /// How long a connection may take to be made.
     private static let connectPatience: Duration = .seconds(3)
     /// How long somebody waits for a connection.
-    private static let patience: Duration = .seconds(5)
+    private static let patience: Duration = .seconds(10)
     /// After so long without a server nobody waits any more.
     private static let outage: Duration = .seconds(2)
     private static let firstDelay: Duration = .milliseconds(50)
-    private static let lastDelay: Duration = .seconds(2)
+    private static let lastDelay: Duration = .milliseconds(1500)
 
     let worker: Worker
     private let settings: PostgresSettings
     private let limit: Int
+    private let recovery: Recovery
 
     private var single: PostgresConnection?
     private var waitingForSingle: [Waiter] = []
@@ -41,10 +42,15 @@ final class PostgresLane: @unchecked Sendable {
     private var expiry: TimerID?
     private var isClosed = false
 
-    init(worker: Worker, settings: PostgresSettings, limit: Int) {
+    /// - Parameters:
+    ///   - limit: the most connections for transactions.
+    ///   - recovery: what the lanes of one database have in common.
+    init(worker: Worker, settings: PostgresSettings, limit: Int, recovery: Recovery) {
         self.worker = worker
         self.settings = settings
         self.limit = max(1, limit)
+        self.recovery = recovery
+        recovery.add { [weak self] in worker.submit { [weak self] in self?.tryAtOnce() } }
     }
 
     // MARK: For the store
@@ -89,11 +95,16 @@ final class PostgresLane: @unchecked Sendable {
         refuse(.connection("the store is closed"))
     }
 
+    /// The server may refuse one connection more, and serve those that there are.
+    private var hasConnection: Bool { taken > 0 || !idle.isEmpty || single?.isOpen == true }
+
     // MARK: Waiting
 
     private func wait(_ serve: @escaping Opened, in queue: ReferenceWritableKeyPath<PostgresLane, [Waiter]>) {
         guard !isClosed, !worker.isShutDown else { return serve(.failure(.connection("the store is closed"))) }
-        if let downSince, let lastFailure, worker.now - downSince > Self.outage { return serve(.failure(lastFailure)) }
+        if let downSince, let lastFailure, !hasConnection, worker.now - downSince > Self.outage {
+            return serve(.failure(lastFailure))
+        }
         self[keyPath: queue].append(Waiter(deadline: worker.now + Self.patience, serve: serve))
         setExpiry()
         connectNext()
@@ -181,9 +192,11 @@ final class PostgresLane: @unchecked Sendable {
         guard let connection, connection.isOpen, !isClosed else {
             return failed(.connection("the connection was lost"))
         }
+        let wasDown = downSince != nil
         delay = Self.firstDelay
         downSince = nil
         lastFailure = nil
+        if wasDown { recovery.announce() }
         connection.onClose = { [weak self, weak connection] failure in
             guard let self, let connection else { return }
             lost(connection, failure)
@@ -200,6 +213,14 @@ final class PostgresLane: @unchecked Sendable {
         connectNext()
     }
 
+    /// Another lane has reached the server.
+    private func tryAtOnce() {
+        guard let retry else { return }
+        worker.cancelTimer(retry)
+        self.retry = nil
+        connectNext()
+    }
+
     private func lost(_ connection: PostgresConnection, _ failure: PostgresFailure) {
         idle.removeAll { $0 === connection }
         if single === connection { single = nil }
@@ -213,7 +234,7 @@ final class PostgresLane: @unchecked Sendable {
         guard !isClosed else { return refuse(failure) }
         let since = downSince ?? worker.now
         downSince = since
-        if worker.now - since > Self.outage { refuse(failure) }
+        if !hasConnection, worker.now - since > Self.outage { refuse(failure) }
         // Not all of them at the same moment.
         retry = worker.addTimer(after: delay * Double.random(in: 0.75...1)) { [weak self] in
             self?.retry = nil
@@ -221,6 +242,16 @@ final class PostgresLane: @unchecked Sendable {
         }
         delay = min(delay * 2, Self.lastDelay)
     }
+}
+
+/// When one lane of a database reaches the server again, the others need not wait for their next attempt.
+final class Recovery: Sendable {
+    private let lanes = Locked<[@Sendable () -> Void]>([])
+
+    /// - Parameter tryAtOnce: called on any thread.
+    func add(_ tryAtOnce: @escaping @Sendable () -> Void) { lanes.withLock { $0.append(tryAtOnce) } }
+
+    func announce() { for tryAtOnce in lanes.withLock({ $0 }) { tryAtOnce() } }
 }
 
 /// What goes on when addresses are there. Safe to send through another thread unchecked: it is made and called on one

@@ -28,7 +28,7 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
     }
 
     /// libpq's connection parameters (PostgreSQL's documentation, section 34.1.2) but those of the endpoints.
-    let parameters: [String: String]
+    private(set) var parameters: [String: String]
     let endpoints: [Endpoint]
     /// Whether statements are prepared.
     public var preparation = Preparation.auto
@@ -49,6 +49,7 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
     /// - Parameter password: takes the place of the one in the text.
     /// - Throws: `unavailable` with a sentence for whoever wrote the text; it never quotes it.
     public init(_ text: String, password: String? = nil) throws(StoreError) {
+        guard Self.isMeant(by: text) else { throw .unavailable("the database is not one of PostgreSQL") }
         var found = try Self.parse(text)
         for refused in ["options", "replication", "gssencmode", "client_encoding"] where found[refused] != nil {
             throw .unavailable("the database's address must not set \(refused)")
@@ -67,6 +68,13 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
         found["gssencmode"] = "disable"
         found["client_encoding"] = "UTF8"
         parameters = found
+    }
+
+    /// The same with a password.
+    public func with(password: String) -> PostgresSettings {
+        var settings = self
+        settings.parameters["password"] = password
+        return settings
     }
 
     /// The parameters for one endpoint.
@@ -99,6 +107,9 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
         }
         return !isLocal && !["verify-ca", "verify-full"].contains(parameters["sslmode"] ?? "prefer")
     }
+
+    /// The role, where one is named.
+    package var user: String? { parameters["user"] }
 
     /// Whether a password is set.
     public var hasPassword: Bool { parameters["password"] != nil }

@@ -76,7 +76,8 @@ struct SealedColumns: Sendable {
             .idToken(try AccountKey($0))
         },
         SealedColumns(
-            table: "access_token", name: "token", owner: "\(AccountKey.columns), tenant, requested_scopes", ownerCount: 5
+            table: "access_token", name: "token", owner: "\(AccountKey.columns), tenant, requested_scopes",
+            ownerCount: 5
         ) { .accessToken(try AccountKey($0), tenant: try $0.text(3), scopes: try $0.text(4)) },
         SealedColumns(table: "sign_in_attempt", name: "sealed", owner: "state_hash", ownerCount: 1) {
             .attempt(state: try $0.hash(0))

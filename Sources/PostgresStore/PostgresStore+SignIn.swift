@@ -124,8 +124,9 @@ extension Transaction {
     /// Near the limit one counts at a time; far from it nobody waits.
     ///
     /// - Throws: `noRoom`.
-    fileprivate func makeRoom(for weight: Int64, in session: SessionKey?, _ rules: SignInRules, now: Int64) async throws
-    {
+    fileprivate func makeRoom(
+        for weight: Int64, in session: SessionKey?, _ rules: SignInRules, now: Int64
+    ) async throws {
         let (count, bytes) = try await newcomers()
         if rules.hasRoom(for: weight, beside: count + Self.margin, bytes + Self.margin * Self.largestWeight) { return }
         run("SELECT name FROM chore WHERE name = 'newcomers' FOR UPDATE")

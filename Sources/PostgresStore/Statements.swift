@@ -88,7 +88,8 @@ extension Transaction {
 
     func use(_ session: SessionKey, now: Int64) {
         run(
-            "UPDATE session SET last_seen_at = GREATEST(last_seen_at, $1) WHERE key = $2", [.integer(now), .key(session)])
+            "UPDATE session SET last_seen_at = GREATEST(last_seen_at, $1) WHERE key = $2",
+            [.integer(now), .key(session)])
     }
 
     func rotate(_ session: SessionKey, to idHash: SHA256Hash, now: Int64) {

@@ -19,19 +19,33 @@ final class Transaction: @unchecked Sendable {
     init(_ connection: PostgresConnection, isPrepared: Bool) {
         self.connection = connection
         self.isPrepared = isPrepared
-        run("BEGIN ISOLATION LEVEL READ COMMITTED")
+        control("BEGIN ISOLATION LEVEL READ COMMITTED")
     }
 
     /// Sends a statement.
     func run(_ sql: String, _ parameters: [Parameter] = []) {
-        connection.send(sql, parameters, isPrepared: isPrepared, patience: Self.patience) { [self] result in
-            if case .failure(let failure) = result, self.failure == nil { self.failure = failure }
-        }
+        connection.send(sql, parameters, isPrepared: isPrepared, patience: Self.patience, completion: note)
+    }
+
+    private func note(_ result: Result<PostgresResult, PostgresFailure>) {
+        if case .failure(let failure) = result, self.failure == nil { self.failure = failure }
+    }
+
+    /// Begins or ends the transaction: never prepared, because a pooler that has lost what was prepared must not keep a
+    /// transaction from its end.
+    private func control(_ sql: String) {
+        connection.send(sql, [], isPrepared: false, patience: Self.patience, completion: note)
     }
 
     /// Sends a statement and waits for what it comes to.
     @discardableResult
     func query(_ sql: String, _ parameters: [Parameter] = []) async throws(PostgresFailure) -> PostgresResult {
+        try await result(of: sql, parameters, isPrepared: isPrepared)
+    }
+
+    private func result(of sql: String, _ parameters: [Parameter], isPrepared: Bool)
+        async throws(PostgresFailure) -> PostgresResult
+    {
         let result = await withCheckedContinuation { continuation in
             connection.send(sql, parameters, isPrepared: isPrepared, patience: Self.patience) { result in
                 continuation.resume(returning: result)
@@ -44,14 +58,14 @@ final class Transaction: @unchecked Sendable {
 
     func commit() async throws(PostgresFailure) {
         isCommitting = true
-        let result = try await query("COMMIT")
+        let result = try await result(of: "COMMIT", [], isPrepared: false)
         guard result.tag == "COMMIT" else { throw failure ?? .connection("a transaction was not stored") }
     }
 
     /// Ends it without waiting. Where the connection is lost, the server does the same.
     func rollBack() {
         guard connection.isOpen else { return }
-        connection.send("ROLLBACK", [], isPrepared: isPrepared, patience: Self.patience) { _ in }
+        control("ROLLBACK")
     }
 
     /// Gives a session another version, and waits for anyone else who changes it.

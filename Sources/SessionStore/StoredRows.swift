@@ -132,6 +132,18 @@ package struct RenewedTokens: Sendable {
     package var claims: Data?
     package var username: String?
     package var name: String?
+
+    package init(
+        accessToken: AccessTokenRow? = nil, refreshToken: Data? = nil, idToken: Data? = nil, claims: Data? = nil,
+        username: String? = nil, name: String? = nil
+    ) {
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.idToken = idToken
+        self.claims = claims
+        self.username = username
+        self.name = name
+    }
 }
 
 /// A sign-in that has left for the provider.

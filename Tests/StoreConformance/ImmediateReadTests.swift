@@ -60,3 +60,26 @@ import Testing
         await #expect(throws: StoreError.unavailable("\(fixture.name) is closed")) { try await store.session(id) }
     }
 }
+
+/// What is on another machine cannot be read on the thread that asks, unless memory has it.
+@Suite struct RemoteReadTests {
+    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), arguments: TestedBackend.remote)
+    func `a session that memory does not have must be waited for, and is found then`(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        #expect(store.sessionNow(id).mustWait)
+        let session = try #require(try await store.session(id))
+        #expect(store.sessionNow(id).found?.key == session.key)
+        let account = session.key(of: session.accounts[0])
+        #expect(store.accessTokenNow(of: account, scopes: ["user.read"]).mustWait)
+        #expect(try await store.accessToken(of: account, scopes: ["user.read"])?.secret == "access-adele")
+        #expect(store.accessTokenNow(of: account, scopes: ["user.read"]).found?.secret == "access-adele")
+        await store.close()
+        await #expect(throws: StoreError.unavailable("\(fixture.name) is closed")) {
+            try await store.refreshToken(of: account)
+        }
+    }
+}

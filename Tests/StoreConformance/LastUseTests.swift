@@ -29,7 +29,7 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func `a use that only memory knew of outlives a change by another process`(
+    @Test(arguments: TestedBackend.marked) func `a use that only memory knew of outlives a change by another process`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)

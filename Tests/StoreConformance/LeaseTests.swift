@@ -107,13 +107,13 @@ import Testing
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
-        try await servers.place().giveBack(try await servers.taken(0), pause: .seconds(30))
+        try await servers.place().giveBack(try await servers.taken(0), pause: .seconds(90))
         for number in [0, 1] {
             guard case .tooEarly(let wait) = try await servers.take(number) else {
                 Issue.record("taken too early")
                 continue
             }
-            #expect((.seconds(25)...(.seconds(30))).contains(wait))
+            #expect((.seconds(60)...(.seconds(90))).contains(wait))
         }
         // Whoever signs in anew need not wait for it.
         try await servers.stores[1].signIn("adele", cookie: servers.id, at: servers.fixture.clock)

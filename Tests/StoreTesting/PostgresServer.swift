@@ -7,9 +7,14 @@ import SessionStore
 ///
 /// Each test has a role and a schema of the same name, which PostgreSQL searches first.
 package final class PostgresServer: Sendable {
-    /// Where Debian has the programs.
-    private static let programs = "/usr/lib/postgresql/15/bin"
-    package static var isInstalled: Bool { access(programs + "/postgres", X_OK) == 0 }
+    /// Where Debian has the programs of the newest version; nil where none is installed.
+    private static let programs: String? = {
+        let root = "/usr/lib/postgresql"
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+        return versions.compactMap(Int.init).sorted().reversed().map { "\(root)/\($0)/bin" }
+            .first { access($0 + "/postgres", X_OK) == 0 }
+    }()
+    package static var isInstalled: Bool { programs != nil }
 
     /// The server; it is started when it is first asked for.
     package static let shared = Result { try PostgresServer() }
@@ -22,28 +27,30 @@ package final class PostgresServer: Sendable {
     private let process: ChildProcess
 
     private init() throws {
+        guard let programs = Self.programs else { throw UnexpectedOutcome(name: "PostgreSQL is not installed") }
         folder = try ChildProcess.temporaryFolder("postgres")
         port = try ChildProcess.freePort()
         process = try ChildProcess(
             """
             set -e
             cd \(folder)
-            \(Self.programs)/initdb -D data -U postgres --auth=trust --no-sync -E UTF8 --locale=C >initdb.log 2>&1
+            \(programs)/initdb -D data -U postgres --auth=trust --no-sync -E UTF8 --locale=C >initdb.log 2>&1
             openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
                 -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout data/server.key -out data/server.crt 2>/dev/null
             cp data/server.crt authority.crt
             chmod 600 data/server.key
-            \(Self.programs)/postgres -D data -c unix_socket_directories=\(folder) -c listen_addresses=127.0.0.1 \
-                -c port=\(port) -c ssl=on -c fsync=off -c max_connections=400 -c shared_buffers=64MB >server.log 2>&1 &
+            \(programs)/postgres -D data -c unix_socket_directories=\(folder) -c listen_addresses=127.0.0.1 \
+                -c port=\(port) -c ssl=on -c fsync=off -c max_connections=1000 -c shared_buffers=64MB >server.log 2>&1 &
             """, folder: folder)
-        try waitUntilReady()
+        try Self.waitUntilReady(settings(user: "postgres"))
     }
 
-    private func waitUntilReady() throws {
+    /// Waits until a server takes connections.
+    static func waitUntilReady(_ settings: PostgresSettings) throws {
         let end = ContinuousClock.now + .seconds(30)
         while true {
             do {
-                _ = try BlockingConnection(settings(user: "postgres"))
+                _ = try BlockingConnection(settings)
                 return
             } catch {
                 guard ContinuousClock.now < end else { throw error }
@@ -62,6 +69,13 @@ package final class PostgresServer: Sendable {
         try connection.query("CREATE ROLE \(role) LOGIN")
         try connection.query("CREATE SCHEMA \(role) AUTHORIZATION \(role)")
         return role
+    }
+
+    /// Has a role's writes refused, or no more; it reads on.
+    package func refuseWrites(_ isRefused: Bool, of role: String) throws {
+        let verbs = "INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(role)"
+        try BlockingConnection(settings(user: "postgres"))
+            .query(isRefused ? "REVOKE \(verbs) FROM \(role)" : "GRANT \(verbs) TO \(role)")
     }
 
     /// How a role reaches it over its Unix socket.

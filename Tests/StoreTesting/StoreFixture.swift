@@ -17,14 +17,19 @@ package final class StoreClock: Sendable {
 
 /// A place where a store can live.
 package enum TestedBackend: String, Sendable, CaseIterable {
-    case sqlite, memory, postgres
+    case sqlite, memory
+    /// PostgreSQL on its Unix socket, over TLS, and through PgBouncer in transaction mode.
+    case postgres, encryptedPostgres, pooledPostgres
 
     /// Those that are here: PostgreSQL may not be installed.
     package static var allCases: [TestedBackend] {
-        PostgresServer.isInstalled ? [.sqlite, .memory, .postgres] : [.sqlite, .memory]
+        immediate + (PostgresServer.isInstalled ? [.postgres, .encryptedPostgres] : [])
+            + (PgBouncer.isInstalled ? [.pooledPostgres] : [])
     }
     /// Those in which several servers may live.
     package static var shared: [TestedBackend] { allCases.filter { $0 != .sqlite } }
+    /// Those in PostgreSQL.
+    package static var remote: [TestedBackend] { allCases.filter { !immediate.contains($0) } }
     /// Those that are read on the thread that asks.
     package static let immediate: [TestedBackend] = [.sqlite, .memory]
     /// Those whose mark says that somebody else has changed something.
@@ -41,7 +46,7 @@ package final class StoreFixture: Sendable {
     package var path: String { folder + "/companion.sqlite" }
     package var keyPath: String { folder + "/companion.key" }
     /// Where PostgreSQL is, when the store lives there.
-    private let postgres: PostgresSettings?
+    package let postgres: PostgresSettings?
     /// The workers of all stores of the process.
     private static let workers = Result { try WorkerGroup(count: 2) }
     /// What messages call the store.
@@ -53,12 +58,18 @@ package final class StoreFixture: Sendable {
         self.backend = backend
         folder = FileManager.default.temporaryDirectory.path + "/companion-store-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        postgres = try backend == .postgres ? Self.newPlace() : nil
+        postgres = try Self.newPlace(backend)
     }
 
-    private static func newPlace() throws -> PostgresSettings {
+    private static func newPlace(_ backend: TestedBackend) throws -> PostgresSettings? {
+        guard backend != .sqlite, backend != .memory else { return nil }
         let server = try PostgresServer.shared.get()
-        return try server.settings(user: server.makeRole())
+        let role = try server.makeRole()
+        return switch backend {
+        case .encryptedPostgres: try server.encryptedSettings(user: role)
+        case .pooledPostgres: try PgBouncer.shared.get().settings(user: role)
+        default: try server.settings(user: role)
+        }
     }
 
     deinit {
@@ -83,11 +94,25 @@ package final class StoreFixture: Sendable {
             switch backend {
             case .sqlite: try SQLiteStore(path: path, keyRing: ring, onOperation: note)
             case .memory: try MemoryStore(contents, keyRing: ring, trust: trust, onOperation: note)
-            case .postgres: try postgresStore(keyRing: ring, trust: trust, onOperation: note)
+            case .postgres, .encryptedPostgres, .pooledPostgres:
+                try postgresStore(keyRing: ring, trust: trust, onOperation: note)
             }
         return SessionStore(
             backend: place, configuration: configuration, keyRing: ring, now: { clock.now },
             backgroundWork: backgroundWork)
+    }
+
+    /// The place itself, to move sessions from or to.
+    package func movable() throws -> any MovableBackend {
+        let ring = try KeyRing.load(orCreateAt: keyPath)
+        if postgres != nil { return try postgresStore(keyRing: ring, trust: nil) { _ in } }
+        return try SQLiteStore(path: path, keyRing: ring)
+    }
+
+    /// Has PostgreSQL refuse writes, or no more.
+    package func refuseWrites(_ isRefused: Bool) throws {
+        guard let role = postgres?.user else { return contents.refuseWrites(isRefused) }
+        try PostgresServer.shared.get().refuseWrites(isRefused, of: role)
     }
 
     private func postgresStore(
@@ -108,7 +133,7 @@ package final class StoreFixture: Sendable {
 
     /// How many rows a table has.
     package func count(_ table: String) async throws -> Int? {
-        if backend == .postgres {
+        if postgres != nil {
             // Its secrets are in the accounts' own rows.
             return try numbers("SELECT COUNT(*) FROM \(table == "account_secret" ? "account" : table)").first
         }
@@ -118,7 +143,7 @@ package final class StoreFixture: Sendable {
 
     /// How many sign-ins newcomers have, and their bytes. What SQLite's triggers counted is what there is.
     package func newcomers() async throws -> [Int] {
-        if backend == .postgres {
+        if postgres != nil {
             return try numbers(
                 "SELECT COUNT(*), CAST(COALESCE(SUM(weight), 0) AS bigint) FROM sign_in_attempt WHERE weight > 0")
         }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPClient
 import OpenIDConnect
+import PostgresStore
 import SQLiteStore
 import SessionStore
 import WebFormats
@@ -92,12 +93,20 @@ public struct InstallationCheck: Sendable {
         var ring: KeyRing?
         var failure: StoreError?
         do throws(StoreError) {
-            switch configuration.encryptionKey {
-            case .file(let path): ring = try KeyRing.load(existingAt: path)
-            case .value(let text): ring = try KeyRing(text: text)
-            }
+            ring = try configuration.encryptionKey.loaded()
         } catch {
             failure = error
+        }
+        if let postgres = configuration.postgres {
+            // Without a password that cannot be read the connection fails, and says so.
+            let settings = (try? configuration.openablePostgres()) ?? postgres
+            let found = PostgresStore.inspect(settings, keyRing: ring)
+            let sealing = StorageFindings(
+                health: found.health, files: [], database: configuration.database, key: configuration.encryptionKey,
+                keyFailure: failure)
+            return (
+                PostgresFindings(found: found, settings: settings).all + sealing.ofKeys, found.health.latestClaims
+            )
         }
         let health = SQLiteStore.health(databaseAt: configuration.database, keyRing: ring)
         let findings = StorageFindings(

@@ -21,7 +21,10 @@ struct StorageFindings {
     /// Why the keys cannot be used; nil when they can, or are not made yet.
     let keyFailure: StoreError?
 
-    var all: [CheckFinding] { permissions + [keys] + retirement + integrity + space }
+    var all: [CheckFinding] { permissions + ofKeys + integrity + space }
+
+    /// What is the same wherever sessions live.
+    var ofKeys: [CheckFinding] { [keys] + retirement }
 
     private var permissions: [CheckFinding] {
         let open = files.filter { $0.mode & 0o077 != 0 }

@@ -1,5 +1,6 @@
 import Foundation
 import OpenIDConnect
+import PostgresStore
 import SQLiteStore
 import SessionStore
 
@@ -12,8 +13,12 @@ public struct CompanionConfiguration: Sendable {
     public var port: Int
     /// The address that users see. Redirect URIs and the cookie's attributes follow from it, never from a request.
     public var publicURL: PublicURL
-    /// Where the store keeps its database.
+    /// Where the store keeps its database: the file, or what people call the one of ``postgres``.
     public var database: String
+    /// The database that several machines share; nil where it is a file.
+    public var postgres: PostgresSettings?
+    /// The file of its password.
+    public var databasePasswordFile: String?
     /// The folder of pages.
     public var publicFolder: String
     /// Whether one person or several use this machine.

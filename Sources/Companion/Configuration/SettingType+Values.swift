@@ -1,5 +1,6 @@
 import Foundation
 import OpenIDConnect
+import PostgresStore
 import SessionStore
 
 // The types of settings that are the companion's own.
@@ -32,6 +33,23 @@ extension SettingType where Value == PublicURL {
 }
 
 extension SettingType where Value == String {
+    /// A file, or the address of a PostgreSQL database.
+    static var database: SettingType {
+        one("file, or postgresql:// address") { text throws(WrongValue) in
+            guard PostgresSettings.isMeant(by: text) else { return text }
+            guard let settings = try? PostgresSettings(text) else {
+                throw WrongValue(
+                    "must be a file, or an address as postgresql://user@host:5432/database?sslmode=verify-full, without options"
+                )
+            }
+            guard !settings.hasPassword else {
+                throw WrongValue(
+                    "must not contain the password; set COMPANION_DATABASE_PASSWORD, or database_password_file")
+            }
+            return text
+        }
+    }
+
     /// Keys for sealing, as `companion.key` holds them.
     static var encryptionKey: SettingType {
         one("text, in the environment only", form: .secret) { text throws(WrongValue) in

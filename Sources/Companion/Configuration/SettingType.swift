@@ -131,10 +131,13 @@ extension SettingType where Value == Duration {
     static var seconds: SettingType { duration("seconds", 1) }
     static var minutes: SettingType { duration("minutes", 60) }
     static var hours: SettingType { duration("hours", 3600) }
+    /// Seconds, of which there may be none.
+    static var secondsOrNone: SettingType { duration("seconds", 1, mayBeNone: true) }
 
     /// At most a year, of so many seconds each.
-    private static func duration(_ values: String, _ seconds: Double) -> SettingType {
+    private static func duration(_ values: String, _ seconds: Double, mayBeNone: Bool = false) -> SettingType {
         one(values, text: { plain($0 / .seconds(seconds)) }) { text throws(WrongValue) in
+            if mayBeNone, text == "0" { return .zero }
             guard let number = Double(text), number > 0, number * seconds <= 366 * 86_400 else {
                 throw WrongValue("must be a number above 0, not “\(text)”")
             }

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import OpenIDConnect
+import PostgresStore
 import SQLiteStore
 import SessionStore
 
@@ -25,9 +26,19 @@ extension CompanionConfiguration {
             "public_url", .publicURL, default: .localhost(port: port),
             "The address that users see, with or without a path: https unless the host is localhost. Redirect URIs follow from it."
         )
-        database = keys.value(
-            "database", .text, default: SQLiteStore.defaultPath,
-            "The database of sessions and sealed tokens.")
+        let databaseText = keys.value(
+            "database", .database, default: SQLiteStore.defaultPath,
+            "The database of sessions and sealed tokens: a file, or where several machines share one postgresql://user@host:5432/name."
+        )
+        let databasePassword = keys.value("database_password", .secret, "The password of a PostgreSQL database.")
+        databasePasswordFile = keys.value(
+            "database_password_file", .path, "The file of that password, read when the server starts.")
+        let preparation: PostgresSettings.Preparation = keys.value(
+            "database_prepared", .choice, default: .auto,
+            "Whether statements are prepared in PostgreSQL: auto, or off behind PgBouncer before 1.21.")
+        let poolSize = keys.value(
+            "database_pool", .number("number", from: 1, to: 1000), default: 8,
+            "Connections to PostgreSQL for transactions; each worker has one more.")
         let encryptionKeyFile = keys.value(
             "encryption_key_file", .path,
             "The file of the key that seals tokens, made on first start, mode 0600. Without it: companion.key beside the database."
@@ -35,12 +46,22 @@ extension CompanionConfiguration {
         let encryptionKeyText = keys.value(
             "encryption_key", .encryptionKey,
             "The key itself instead of its file: the base64 of 32 bytes; after a rotation NEW,OLD.")
-        encryptionKey = EncryptionKey(encryptionKeyText, file: encryptionKeyFile, besides: database)
+        encryptionKey = EncryptionKey(
+            encryptionKeyText, file: encryptionKeyFile,
+            besides: PostgresSettings.isMeant(by: databaseText) ? SQLiteStore.defaultPath : databaseText)
         publicFolder = keys.value("public", .text, default: "Public", "The folder that holds the pages.")
         deviceMode = keys.value(
             "device_mode", .choice, default: .private,
             "Whether one person or several use the machine. When it is shared, signing out ends the provider's session too."
         )
+        let staleness = keys.value(
+            "staleness_seconds", .secondsOrNone, default: deviceMode == .shared ? .zero : .seconds(1),
+            "How long a machine trusts what it has read of a session from PostgreSQL. Default of a shared machine: 0.")
+        postgres = try? PostgresSettings(databaseText, password: databasePassword)
+        postgres?.preparation = preparation
+        postgres?.poolSize = poolSize
+        postgres?.staleness = staleness
+        database = postgres?.description ?? databaseText
         tokenDisplay = keys.value(
             "token_display", .choice, default: .masked,
             "How much of an access token the pages show; never full when the machine is shared.")

@@ -120,7 +120,7 @@ final class MonitoringReport: Sendable {
 
     private func writeProcess(_ text: inout MetricsText) {
         let folder = URL(fileURLWithPath: configuration.database).deletingLastPathComponent().path
-        if let disk = ProcessFacts.disk(of: folder) {
+        if configuration.postgres == nil, let disk = ProcessFacts.disk(of: folder) {
             text.gauge("companion_disk_free_bytes", "Free bytes where the database is.", disk.free)
             text.gauge("companion_disk_size_bytes", "Size of the file system where the database is.", disk.size)
         }

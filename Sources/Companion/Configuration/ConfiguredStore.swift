@@ -1,0 +1,83 @@
+import EventLoop
+import Foundation
+import PostgresStore
+import SQLiteStore
+import SessionStore
+
+// The store that a configuration describes.
+
+extension SessionStore {
+    /// The store that a configuration describes, with the background work that a server needs.
+    ///
+    /// - Parameters:
+    ///   - configuration: checked configuration.
+    ///   - workers: on which a PostgreSQL database is asked; nil makes one for it.
+    ///   - now: the wall clock.
+    ///   - randomBytes: a secure source.
+    ///   - onOperation: called after each operation on the database, for measuring.
+    ///   - onRotation: called when the running store has followed a rotation of the keys.
+    /// - Throws: ``StoreError`` when the database or the key cannot be used.
+    public convenience init(
+        configuration: CompanionConfiguration, workers: WorkerGroup? = nil,
+        now: @escaping @Sendable () -> Date = { Date() },
+        randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes,
+        onOperation: (@Sendable (StoreOperation) -> Void)? = nil,
+        onRotation: (@Sendable (KeyRing.KeyID) -> Void)? = nil
+    ) throws(StoreError) {
+        let keyRing = try configuration.encryptionKey.loadedOrMade()
+        var own = Configuration(configuration)
+        own.onRotation = onRotation
+        guard let postgres = try configuration.openablePostgres() else {
+            try self.init(
+                sqliteFile: configuration.database, configuration: own, keyRing: keyRing, now: now,
+                randomBytes: randomBytes, onOperation: onOperation)
+            return
+        }
+        try self.init(
+            postgres: postgres, configuration: own, keyRing: keyRing, workers: workers, now: now,
+            randomBytes: randomBytes, onOperation: onOperation)
+    }
+}
+
+extension SessionStore.Configuration {
+    /// What a configuration says about sessions.
+    init(_ configuration: CompanionConfiguration) {
+        self.init(idle: configuration.effectiveSessionIdle, maxAge: configuration.sessionMaximum)
+        newcomers = configuration.newcomers
+        version = companionVersion
+    }
+}
+
+extension EncryptionKey {
+    /// The keys; a file is made where it is not there.
+    func loadedOrMade() throws(StoreError) -> KeyRing {
+        switch self {
+        case .file(let path): try KeyRing.load(orCreateAt: path)
+        case .value(let text): try KeyRing(text: text)
+        }
+    }
+
+    /// The keys; nil where the file is not there.
+    public func loaded() throws(StoreError) -> KeyRing? {
+        switch self {
+        case .file(let path): try KeyRing.load(existingAt: path)
+        case .value(let text): try KeyRing(text: text)
+        }
+    }
+}
+
+extension CompanionConfiguration {
+    /// The PostgreSQL database with its password; nil where sessions are in a file.
+    ///
+    /// - Throws: `unavailable` when the password's file cannot be read.
+    public func openablePostgres() throws(StoreError) -> PostgresSettings? {
+        guard let postgres, let path = databasePasswordFile else { return postgres }
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw .unavailable("the database's password file \(path) cannot be read")
+        }
+        return postgres.with(password: text.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    /// Beside what the server keeps its own files.
+    public var localDatabase: String { postgres == nil ? database : SQLiteStore.defaultPath }
+}

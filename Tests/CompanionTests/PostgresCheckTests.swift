@@ -1,0 +1,73 @@
+import Foundation
+import PostgresStore
+import SessionStore
+import StoreTesting
+import Testing
+
+@testable import Companion
+
+/// What `companion check` says of a PostgreSQL database.
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct PostgresCheckTests {
+    private func findings(_ settings: PostgresSettings) -> [String: CheckFinding] {
+        let all = PostgresFindings(found: PostgresStore.inspect(settings, keyRing: nil), settings: settings).all
+        return Dictionary(all.map { ($0.subject, $0) }) { first, _ in first }
+    }
+
+    @Test func `each thing has its line, before and after the first start`() async throws {
+        let fixture = try StoreFixture(.postgres)
+        let settings = try #require(fixture.postgres)
+        var found = findings(settings)
+        #expect(found["database"]?.severity == .good)
+        #expect(found["database_schema"]?.what.hasPrefix("There are no tables yet.") == true)
+        #expect(found["database_timeouts"]?.severity == .advice)
+        let store = try fixture.open(backgroundWork: true)
+        let end = ContinuousClock.now + .seconds(20)
+        while try await store.servers().isEmpty, ContinuousClock.now < end { await Task.yield() }
+        found = findings(settings)
+        #expect(found["database_schema"]?.what == "The tables have version 1, as this program expects.")
+        for subject in ["database_writable", "database_clock", "database_connection", "database_servers"] {
+            #expect(found[subject]?.severity == .good, "\(subject)")
+        }
+        #expect(found["database_servers"]?.what.hasPrefix("Companions that work with it: ") == true)
+        #expect(found["database_latency"] != nil)
+        try fixture.refuseWrites(true)
+        #expect(findings(settings)["database_writable"]?.severity == .mistake)
+        await store.close()
+    }
+
+    @Test func `a database that cannot be reached is one mistake, which names it`() throws {
+        let found = findings(try PostgresSettings("host=/nonexistent dbname=sessions user=companion"))
+        #expect(found.keys.sorted() == ["database"])
+        #expect(found["database"]?.severity == .mistake)
+        #expect(found["database"]?.what.contains("postgresql://companion@/nonexistent/sessions") == true)
+    }
+
+    @Test(arguments: [
+        ("postgresql://adele:secret@db/s", "must not contain the password"),
+        ("postgresql://db/s?options=-cx=y", "must be a file, or an address"),
+    ]) func `a wrong address is a mistake that does not quote it`(_ text: String, reason: String) throws {
+        let mistakes = #expect(throws: ConfigurationMistakes.self) {
+            try CompanionConfiguration.read(
+                environment: ["COMPANION_DATABASE": text], file: nil, needsApplications: false)
+        }
+        #expect(mistakes?.description.contains(reason) == true)
+        #expect(mistakes?.description.contains("adele:secret") == false)
+    }
+
+    @Test func `the password comes from its file, and the key is not looked for beside a database elsewhere`() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("password-\(UUID().uuidString)")
+        try Data("hidden\n".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let configuration = try CompanionConfiguration.read(
+            environment: [
+                "COMPANION_DATABASE": "postgresql://companion@db.example/sessions",
+                "COMPANION_DATABASE_PASSWORD_FILE": file.path, "COMPANION_DEVICE_MODE": "shared",
+            ], file: nil, needsApplications: false)
+        #expect(configuration.database == "postgresql://companion@db.example/sessions")
+        #expect(try configuration.openablePostgres()?.hasPassword == true)
+        #expect(configuration.postgres?.staleness == .zero)
+        #expect(configuration.encryptionKey.description.hasSuffix("companion.key"))
+        #expect(!configuration.encryptionKey.description.contains("db.example"))
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import StoreTesting
+import Testing
+
+@testable import SessionStore
+
+/// Sessions move from a file to PostgreSQL and back.
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct MovingTests {
+    @Test(arguments: [
+        (TestedBackend.sqlite, TestedBackend.postgres), (.postgres, .sqlite), (.postgres, .postgres),
+    ]) func `people stay signed in, with everything that was theirs`(_ from: TestedBackend, to: TestedBackend)
+        async throws
+    {
+        let (source, target) = (try StoreFixture(from), try StoreFixture(to))
+        // The same key.
+        _ = try KeyRing.load(orCreateAt: source.keyPath)
+        try FileManager.default.copyItem(atPath: source.keyPath, toPath: target.keyPath)
+        var store = try source.open()
+        let adele = try await store.signIn("adele", at: source.clock, sid: "sid1")
+        let both = try await store.signIn("megan", app: "macos", cookie: adele, at: source.clock)
+        let session = try #require(try await store.session(both))
+        try await store.markNeedsInteraction(session.key(of: session.accounts[0]), reason: "mfa", claims: "{}")
+        let away = try await store.removeAccount(session.key(of: session.accounts[1]), keepAsPrevious: true)
+        let begun = try await store.beginSignIn(.sample(state: "waiting"), cookie: nil).sessionID
+        #expect(
+            try await store.removeSessions(
+                issuer: "https://issuer.example", sid: "none", subject: nil, tokenID: "jti",
+                until: source.clock.now + 300) == [])
+        let before = try await store.list()
+        await store.close()
+
+        let (out, into) = (try source.movable(), try target.movable())
+        #expect(try await out.copyAll(to: into) == 2)
+        await #expect(throws: StoreError.self) { try await out.copyAll(to: into) }
+        await out.close()
+        await into.close()
+
+        store = try target.open()
+        #expect(try await store.list() == before)
+        let moved = try #require(try await store.session(away))
+        #expect(moved.key == session.key)
+        let account = try #require(moved.accounts.first)
+        #expect(account.needsInteraction == "mfa")
+        #expect(account.interactionClaims == "{}")
+        #expect(account.idTokenClaims == session.accounts[0].idTokenClaims)
+        #expect(moved.currentAccount(for: "ios")?.id == "adele.tenant")
+        #expect(moved.previousUsername(for: "macos") == "megan@contoso.example")
+        #expect(try await store.refreshToken(of: moved.key(of: account)) == "refresh-adele")
+        #expect(
+            try await store.accessToken(of: moved.key(of: account), scopes: ["user.read"])?.secret == "access-adele")
+        #expect(
+            try await store.removeSessions(
+                issuer: "https://issuer.example", sid: "none", subject: nil, tokenID: "jti",
+                until: source.clock.now + 300) == nil)
+        // Who was at the provider comes back to the other place.
+        let attempt = try await store.consume("waiting", cookie: begun)
+        #expect(attempt.nonce == "nonce-of-waiting")
+        _ = try await store.signIn("lee", at: source.clock)
+        await store.close()
+    }
+}
