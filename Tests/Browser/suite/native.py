@@ -264,6 +264,13 @@ import("/assets/msal-errors.js").then(({ msalError, nativeError }) => {
 
 @test("the pages lead to each other, axe finds nothing, the text fits a phone, and the page is light")
 def looks(browser):
+    browser.cdp("Network.enable")
+    browser.cdp("Network.setCacheDisabled", cacheDisabled=True)
+    for path in PAGES:
+        browser.open(path)
+        browser.settled()
+        browser.expect_light(path)
+    browser.cdp("Network.setCacheDisabled", cacheDisabled=False)
     browser.open("/")
     browser.press("Set up your own app")
     browser.expect_page("/native")
