@@ -24,6 +24,7 @@ enum Running {
     static func demo(options: [String: String], environment: [String: String]) async throws {
         var configuration = try ConfigurationPath.read(
             nil, options: options, environment: environment, needsApplications: false)
+        configuration.host = options["host"] ?? configuration.demoHost ?? configuration.host
         let logger = bootstrapLog(configuration)
         let manager = ServiceManager(environment: environment)
         let workers = try WorkerGroup()
@@ -37,6 +38,7 @@ enum Running {
         var tenantConfiguration = DemoTenantConfiguration(
             port: configuration.port + 1, clients: [client],
             stateFile: configuration.localDatabase + ".demo-tenant.json")
+        tenantConfiguration.listenHost = configuration.demoHost
         tenantConfiguration.isAtKiosk = configuration.deviceMode == .shared
         let tenant = try DemoTenant(configuration: tenantConfiguration, workers: workers, logger: logger)
         _ = try await start { try await tenant.start() }
@@ -60,12 +62,17 @@ enum Running {
               2. Press “Call Microsoft Graph API” and sign in as adele@contoso.example, password: demo
               3. Cause failures on demand at \(tenant.baseURL)/control
 
-              Nothing leaves this machine. To use a tenant of your own, see “Connect a real tenant” in the README.
+              Nothing leaves this machine.\(configuration.demoHost.map(reach) ?? "") To use a tenant of your own, see “Connect a real tenant” in the README.
 
             """)
         await serve(server, of: configuration, under: manager, on: workers)
         await tenant.stop()
         await workers.shutdown()
+    }
+
+    /// Who else can use the demo, where it was told to listen for them.
+    private static func reach(_ host: String) -> String {
+        " It listens on \(host): anyone who reaches its ports can use it."
     }
 
     /// From ready to stopped.

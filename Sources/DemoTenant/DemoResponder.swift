@@ -4,8 +4,8 @@ import HTTPTypes
 import HTTPWire
 import WebFormats
 
-/// The route table. The tenant serves only this computer: it refuses other computers, pages of other sites, and foreign
-/// names that resolve to the loopback address.
+/// The route table. The tenant serves only this computer: it refuses other computers, unless it was told to listen for them,
+/// and always pages of other sites and foreign names that resolve to its address.
 struct DemoResponder: Responder {
     private static let maxBodyBytes = 128 * 1024
 
@@ -13,7 +13,7 @@ struct DemoResponder: Responder {
     let assets: [String: Asset]
 
     func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
-        guard peer.isLoopback, Self.isLoopback(host: head.host) else {
+        guard platform.servesOthers || peer.isLoopback, Self.isLoopback(host: head.host) else {
             return .response(.plain(.misdirectedRequest, "The demo tenant answers on localhost only.\n"))
         }
         guard let path = try? PercentDecoding.decode(head.path.utf8) else { return notFound() }
@@ -150,7 +150,12 @@ struct DemoResponder: Responder {
         } else {
             name = host.prefix { $0 != ":" }
         }
-        return ["localhost", "127.0.0.1", "::1"].contains(name.lowercased())
+        return isLoopback(address: String(name))
+    }
+
+    /// A name or an address without a port, an IPv6 address without brackets.
+    static func isLoopback(address: String) -> Bool {
+        ["localhost", "127.0.0.1", "::1"].contains(address.lowercased())
     }
 
     /// Browsers say where a form came from. Other programs say nothing, and may do what they want on this computer.

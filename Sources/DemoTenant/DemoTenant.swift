@@ -15,13 +15,12 @@ public final class DemoTenant: Sendable {
     ///   - workers: The event loop to serve on.
     ///   - logger: Logs what goes wrong in the tenant itself.
     public init(configuration: DemoTenantConfiguration, workers: WorkerGroup, logger: Logger) throws(DemoTenantError) {
-        guard
-            DemoResponder.isLoopback(
-                host: configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host)
-        else { throw .hostIsNotLoopback(configuration.host) }
+        guard DemoResponder.isLoopback(address: configuration.host) else {
+            throw .hostIsNotLoopback(configuration.host)
+        }
         platform = try Platform(configuration, logger: logger)
         var server = ServerConfiguration(
-            host: configuration.host, port: configuration.port,
+            host: configuration.listenHost ?? configuration.host, port: configuration.port,
             responseFields: Self.responseFields(configuration.clients))
         // Delays of up to ten minutes can be requested on purpose.
         server.deadlines.handler = .seconds(660)

@@ -55,6 +55,9 @@ public struct DemoClient: Sendable, Hashable {
 public struct DemoTenantConfiguration: Sendable {
     /// The host in its URLs: `localhost`, or another name or address of the loopback interface.
     public var host: String
+    /// The address to listen on where that is not ``host``. Beyond loopback the tenant serves everybody who reaches it, as
+    /// in a container whose port is published; the name in their URLs still has to be ``host``'s kind.
+    public var listenHost: String?
     /// The port; 0 takes any free one.
     public var port: Int
     /// The registered applications.
@@ -70,6 +73,9 @@ public struct DemoTenantConfiguration: Sendable {
     public var randomBytes: @Sendable (Int) -> [UInt8]
     /// Called with each request and its response, including secrets, for tests that look for these.
     public var onExchange: (@Sendable (Request, Response) -> Void)?
+
+    /// Whether other computers are served too.
+    var servesOthers: Bool { listenHost.map { !DemoResponder.isLoopback(address: $0) } ?? false }
 
     /// A tenant with these applications; by default on any free port of localhost and in memory.
     public init(

@@ -10,6 +10,7 @@ import WebFormats
 /// What all endpoints share: the registered applications, the state, the controls and the base URL.
 final class Platform: Sendable {
     let host: String
+    let servesOthers: Bool
     let clients: [String: DemoClient]
     let state: TenantState
     let controls = Controls()
@@ -28,6 +29,7 @@ final class Platform: Sendable {
 
     init(_ configuration: DemoTenantConfiguration, logger: Logger) throws(DemoTenantError) {
         host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+        servesOthers = configuration.servesOthers
         clients = Dictionary(configuration.clients.map { ($0.id.lowercased(), $0) }) { $1 }
         now = configuration.now
         randomBytes = configuration.randomBytes

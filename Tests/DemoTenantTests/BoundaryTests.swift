@@ -41,6 +41,27 @@ struct BoundaryTests {
         #expect(response.status.code == status)
     }
 
+    @Test(
+        "Told to listen beyond loopback, the tenant serves another computer, and still no foreign name",
+        arguments: [
+            ("0.0.0.0", "localhost:8081", 302), ("0.0.0.0", "127.0.0.1:8081", 302), ("::", "[::1]:8081", 302),
+            ("0.0.0.0", "evil.example", 421), ("0.0.0.0", "0.0.0.0:8081", 421), ("0.0.0.0", "10.0.0.5:8081", 421),
+            ("127.0.0.1", "localhost:8081", 421), ("::1", "localhost:8081", 421), ("localhost", "localhost:8081", 421),
+        ])
+    func beyond(listenHost: String, host: String, status: Int) throws {
+        var configuration = DemoTenantConfiguration(clients: [TestTenant.web])
+        configuration.listenHost = listenHost
+        let platform = try Platform(configuration, logger: Logger(label: "demo tenant"))
+        let responder = DemoResponder(platform: platform, assets: [:])
+        let head = try RequestHead(target: "/", headerFields: [try #require(HTTPField.Name("Host")): host])
+        guard case .response(let response) = responder.reply(to: head, from: PeerAddress(ipv4: (10, 0, 0, 7), port: 1))
+        else {
+            Issue.record("no answer at once")
+            return
+        }
+        #expect(response.status.code == status)
+    }
+
     @Test("A foreign name that leads here is turned away")
     func rebinding() async throws {
         try await TestTenant.run { (tenant) async throws in

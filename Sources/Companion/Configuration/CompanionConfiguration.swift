@@ -54,6 +54,8 @@ public struct CompanionConfiguration: Sendable {
     /// The secret of the demo's application at the demo tenant; nil makes one that nobody knows. For trying the tenant
     /// with another client.
     public var demoClientSecret: String?
+    /// The address that the demo and its tenant listen on; nil leaves the tenant to this machine alone.
+    public var demoHost: String?
     /// The control page of the built-in demo tenant; nil outside the demo.
     public var demoControlURL: String?
 

@@ -118,6 +118,10 @@ extension CompanionConfiguration {
             "demo.client_secret", .secret,
             "The demo tenant's secret of the demo's application, for trying another client there. Without it: made at each start."
         )
+        demoHost = keys.value(
+            "demo.host", .text,
+            "Where the demo and its tenant listen, as 0.0.0.0 in a container. Without it: on this machine alone. Beyond, anyone who reaches the ports may use them."
+        )
         demoControlURL = nil
         applications = []
     }
