@@ -38,10 +38,7 @@ export async function fetchOwn(path, { method = "GET", body, seconds = answersWi
     request.body = JSON.stringify(body);
   }
   try {
-    const response = await fetch(base + path, request);
-    // A step of the flow has ended: a token, an answer of the API, a sign-out.
-    if (/\/(token|me|sign-out)$/.test(path)) document.dispatchEvent(new CustomEvent("companion-answer", { detail: path }));
-    return response;
+    return await fetch(base + path, request);
   } catch (error) {
     if (error.name === "TimeoutError") throw new Failure(t("api.timeout", { seconds }));
     if (!navigator.onLine) throw new Failure(t("api.offline"));

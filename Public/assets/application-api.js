@@ -17,8 +17,10 @@ const again = (response) => wait(response) ?? (response.status === 429 || respon
 /** What is known of a refusal, to explain it: its status, its request id, how many seconds to wait. */
 const refusal = (response) => ({ status: response.status, requestID: response.headers.get("request-id"), retryAfter: retrySeconds(response) });
 
-/** Status, text, JSON (undefined when it is none), when to ask again, and how it was refused, of the application's own API.
- * `seconds` is how long the application waits for it. */
+/**
+ * Status, text, JSON (undefined when it is none), when to ask again, and how it was refused, of the application's own API.
+ * `seconds` is how long the application waits for it.
+ */
 export async function callAPI({ seconds } = {}) {
   const { response, text } = await fetchAPI(app, { seconds });
   let json;

@@ -2,7 +2,7 @@
 // at a time with its button busy, sign-out.
 
 import { Failure, app, get, post } from "./api.js";
-import { beginFlow, clearLog, keptLog, log, logError, restoreLog } from "./log.js";
+import { beginFlow, clearLog, keepLog, log, logError, restoreLog } from "./log.js";
 import { addPanel } from "./panel.js";
 import { abandonTrip, leave, leaveForSignOut, loadApplications, onForeground, returnFocus, signInAddress, takeReturn } from "./return-trip.js";
 import { t } from "./strings.js";
@@ -116,13 +116,14 @@ export function signIn(url, what = "sign-in", { isAutomatic = false } = {}) {
   const address = new URL(url, location.origin);
   if (isAutomatic) address.searchParams.set("automatic", "1");
   // On a shared device what somebody else may have left on the screen is not kept.
-  return leave(address, { began: what, said: keptLog({ onlyOfFlow: state.device?.mode !== "private" }) });
+  keepLog({ onlyOfFlow: state.device?.mode !== "private" });
+  return leave(address, { began: what });
 }
 
 /** What an interactive sign-in brought. */
 async function finishSignIn() {
-  const { began, said, failure: failed, isConsented, query } = takeReturn();
-  restoreLog(said);
+  const { began, failure: failed, isConsented, query } = takeReturn();
+  restoreLog({ wasAway: began !== null });
   const current = await loadAccount();
   returnFocus();
   if (isConsented) log(t("app.admin_consented"));

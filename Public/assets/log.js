@@ -51,11 +51,16 @@ export const beginFlow = () => (before = said.length);
 
 const maxKept = 50;
 
-/** What the tab remembers of the log while it is at the provider; with `onlyOfFlow` what was said since the button was pressed. */
-export const keptLog = ({ onlyOfFlow }) => said.slice(onlyOfFlow ? before : -maxKept);
+const keptKey = `said:${location.pathname}`;
 
-/** Shows again what was said before the tab left. */
-export function restoreLog(kept) {
+/** Has the tab remember the log while it is at the provider; with `onlyOfFlow` what was said since the button was pressed. */
+export const keepLog = ({ onlyOfFlow }) => sessionStorage.setItem(keptKey, JSON.stringify(said.slice(onlyOfFlow ? before : -maxKept)));
+
+/** Shows again what was said before the tab left; if it was not away, forgets it. */
+export function restoreLog({ wasAway }) {
+  const kept = JSON.parse(sessionStorage.getItem(keptKey) ?? "[]");
+  sessionStorage.removeItem(keptKey);
+  if (!wasAway) return;
   for (const { time, text, ...rest } of kept) add(new Date(time), text, rest);
   said = kept;
 }

@@ -63,7 +63,7 @@ function ownAddress(address) {
 }
 
 function signInButton(address) {
-  const button = Object.assign(element("button", "small", t("problem.sign_in_again")), { type: "button", id: "sign-in-again" });
+  const button = Object.assign(element("button", "small", t("app.sign_in_again")), { type: "button", id: "sign-in-again" });
   button.addEventListener("click", () => run(button, () => signIn(address)));
   return element("p", "", button);
 }

@@ -6,8 +6,6 @@ import { base } from "./base.js";
 
 /** What this tab has left for; nothing about the person. */
 const tripKey = `trip:${app}`;
-/** What the log said, which the page shows again when it is back. */
-const saidKey = `said:${app}`;
 /** The element that had the focus, by its id, and whether the focus was to be seen. */
 const focusKey = `focus:${app}`;
 /** The state that the provider returns when it has done its part of a sign-out. */
@@ -45,9 +43,8 @@ export const signInAddress = (fields = {}, id = app) => `${base}/auth/${id}/sign
  * Leaves the page; what waits for it, as a busy button does, waits until the page is gone. `takeReturn` returns `began` when
  * the tab is back. With `replace` the page leaves no entry in the history.
  */
-export function leave(url, { began, said = [], replace = false } = {}) {
+export function leave(url, { began, replace = false } = {}) {
   if (began) sessionStorage.setItem(tripKey, began);
-  if (said.length > 0) sessionStorage.setItem(saidKey, JSON.stringify(said));
   // Not every browser gives the focus to a button that is clicked.
   const pressed = document.querySelector("button[aria-busy]") ?? document.activeElement;
   sessionStorage.setItem(focusKey, JSON.stringify({ id: pressed?.id, isSeen: pressed?.matches(":focus-visible") }));
@@ -66,7 +63,7 @@ export function leaveForSignOut(redirect, options) {
 // MARK: Coming back
 
 /**
- * Returns what the tab has come back with: what it `began`, null when it was not away; what the log had `said`; the `failure` of the sign-in, as code,
+ * Returns what the tab has come back with: what it `began`, null when it was not away; the `failure` of the sign-in, as code,
  * correlation id and seconds to wait; whether an administrator has consented; and the whole `query`.
  */
 export function takeReturn() {
@@ -74,9 +71,7 @@ export function takeReturn() {
   const failure = query.has("sign_in_error")
     ? { code: query.get("sign_in_error"), correlationID: query.get("correlation_id"), retryAfter: Number(query.get("retry_after")) || null }
     : null;
-  const began = take(tripKey);
-  const said = JSON.parse(take(saidKey) ?? "[]");
-  return { began, said: began ? said : [], failure, isConsented: query.get("admin_consent") === "granted", query };
+  return { began: take(tripKey), failure, isConsented: query.get("admin_consent") === "granted", query };
 }
 
 /** Gives the focus back to the button that began the trip; to the menu where that is folded away. */
@@ -106,6 +101,5 @@ export function onForeground(look) {
 /** Forgets the trip of a page that was restored: its button is still busy. */
 export function abandonTrip() {
   sessionStorage.removeItem(tripKey);
-  sessionStorage.removeItem(saidKey);
   for (const busy of document.querySelectorAll("button[aria-busy]")) busy.removeAttribute("aria-busy");
 }

@@ -20,7 +20,8 @@ export async function fill(box) {
     role(t("timeline.msal_does"), t("timeline.msal")),
     role(t("timeline.server_does"), t("timeline.server")),
   ), empty, flows);
-  document.addEventListener("companion-answer", () => update());
+  // A step has ended where a token, an answer of the API or the end of a sign-out has come.
+  new PerformanceObserver((list) => list.getEntries().some(({ name }) => /\/(token|me|sign-out)$/.test(name)) && update()).observe({ type: "resource" });
 }
 
 const role = (sentence, name) => element("p", "", ...withElements(sentence, { name: element("strong", "", name) }));

@@ -2,6 +2,7 @@
 
 import { app, get, post } from "./api.js";
 import { getMe } from "./application-api.js";
+import { deviceInformation, isAvailable } from "./device.js";
 import { enable, loadAccount, run, say, saySignIn, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
 import { log, logError } from "./log.js";
 
@@ -54,7 +55,6 @@ async function finishSignIn({ began, current, failure }) {
 }
 
 async function getDeviceInfo() {
-  const { deviceInformation, isAvailable } = await import("./device.js");
   if (!isAvailable) return logError("Running on older iOS. GetDeviceInformation API is unavailable.");
   try {
     state.device = await get("/api/device");

@@ -367,6 +367,7 @@ def too_many_sign_ins(browser):
 def graceful_stop(browser):
     browser.open("/ios")
     browser.expect_log("Account signed out. Updating UX")
+    browser.settled()
     browser.server.stop()
     status = browser.server.process.returncode
     assert status == 0, f"it ended with {status}"

@@ -1,0 +1,169 @@
+"""The application's page where there is room: the screen, what just happened, and the code in which the line of the present step is lit."""
+
+from selenium.webdriver.common.action_chains import ActionChains
+
+
+from .registry import registry
+
+tests, test = registry("columns")
+
+LIT = "return [...document.querySelectorAll('#code .run.lit')].map((run) => run.textContent).join('')"
+BOXES = """
+return Object.fromEntries(['main', '#timeline', '#code'].map((selector) => {
+  const { left, right, top } = document.querySelector(selector).getBoundingClientRect();
+  return [selector, [left, right, top]];
+}));
+"""
+
+
+def lit(browser, part):
+    """Waits until lines with this part are lit, and in sight in the listing."""
+    browser.wait(f"lit: {part}", lambda: part in browser.driver.execute_script(LIT))
+    browser.wait("they are in sight", lambda: browser.driver.execute_script(
+        "const l = document.querySelector('.listing').getBoundingClientRect(), r = document.querySelector('.run.lit').getBoundingClientRect();"
+        "return r.top < l.bottom && r.bottom > l.top"))
+
+
+@test("screen, what just happened and the code stand beside each other on every application's page, and are open")
+def beside(browser):
+    for width in (1280, 1720):
+        browser.size(width, 900)
+        for page in ("ios", "macos", "external", "b2c"):
+            browser.open(f"/{page}")
+            browser.one("#code .run")
+            boxes = sorted(browser.driver.execute_script(BOXES).values())
+            assert all(a[1] <= b[0] for a, b in zip(boxes, boxes[1:])), f"{page} at {width}: {boxes}"
+            assert boxes[0][0] >= 0 and boxes[-1][1] <= width, f"{page} at {width}: {boxes}"
+            assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"{page} at {width} scrolls sideways"
+    browser.size(390, 844)
+    browser.open("/ios")
+    browser.settled()
+    assert not browser.all("#timeline[open], #code[open]"), "they are open on a phone"
+
+
+@test("each button lights its lines in the code when it is pressed")
+def buttons(browser):
+    browser.open("/ios")
+    browser.one("#code .run")
+    browser.press("Get device info")
+    lit(browser, "getDeviceInformation(with: nil)")
+    browser.open("/external")
+    browser.one("#code .run")
+    browser.press("Acquire Token Silently")
+    lit(browser, "No token found, try to acquire a token interactively first")
+    browser.sign_in()
+    browser.one("#code .run")
+    browser.press("Sign Out")
+    lit(browser, "MSALSignoutParameters(webviewParameters: webViewParameters)")
+
+
+@test("the steps arrive one after the other after the trip, each with its lines lit and its request shown")
+def arriving(browser):
+    browser.sign_in()
+    browser.wait("the first step", lambda: browser.all("#timeline .step"))
+    for part in ("acquireToken(with: parameters)", "handleMSALResponse", "self.accessToken = result.accessToken", "URLSession.shared.dataTask"):
+        lit(browser, part)
+    browser.expect_text("#code .request-part h3", "Request: API called")
+    sent = browser.one("#code .request").text
+    assert sent.startswith("GET /v1.0/me\nHost: ") and "Authorization: Bearer …" in sent, sent
+    browser.expect_accessible("columns")
+
+
+@test("a step comes as soon as it has happened, and not only when the flow has ended")
+def as_it_happens(browser):
+    browser.sign_in()
+    browser.wait("the sign-in's steps", lambda: len(browser.all("#timeline .step:not(.waiting)")) == 5)
+    browser.server.control(graph_delay_ms=3000)
+    browser.press("Call Microsoft Graph API")
+    browser.wait("the token's step", lambda: "Token from the cache" in browser.one("#timeline .flow").text)
+    assert browser.one("#call-graph").get_attribute("aria-busy") == "true", "the flow had ended"
+    lit(browser, "MSALSilentTokenParameters(scopes: kScopes, account: account)")
+    browser.wait("the API's step", lambda: "API called" in browser.one("#timeline .flow").text)
+
+
+@test("hovering a step shows its request and lights its lines, the keyboard does too, and nothing secret is in it")
+def requests(browser):
+    browser.sign_in()
+    browser.wait("the steps", lambda: len(browser.all("#timeline .step:not(.waiting)")) == 5)
+    steps = browser.all("#timeline .step")
+    # What arrives has arrived.
+    browser.wait("the last", lambda: "now" in steps[4].get_attribute("class"))
+    ActionChains(browser.driver).move_to_element(steps[0]).perform()
+    lit(browser, "parameters.promptType = .selectAccount")
+    sent = browser.one("#code .request").text
+    for part in ("GET /common/oauth2/v2.0/authorize?", "&prompt=select_account", "&code_challenge=…", "&state=…", "&scope=user.read"):
+        assert part in sent, sent
+    browser.driver.execute_script("document.querySelectorAll('#timeline .step-name')[2].focus()")
+    browser.wait("the token's request", lambda: "grant_type=authorization_code" in browser.one("#code .request").text)
+    lit(browser, "self.updateCurrentAccount(account: result.account)")
+
+
+@test("the code follows what was chosen, before the sign-in and in the steps of each attempt")
+def follows(browser):
+    browser.open("/ios")
+    browser.one("#code .run")
+    browser.press("Sign-in options")
+    browser.one("#option-prompt option[value=login]").click()
+    browser.one("#option-scope").send_keys("Mail.Read")
+    code = browser.wait("the code", lambda: "promptType = .login" in (text := browser.one("#code .listing").text) and text)
+    assert 'extraScopesToConsent = ["Mail.Read"]' in code
+    assert "MSALPromptType.login" in browser.one("#option-prompt + small").text
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph()
+    browser.one("#code-completion option[value=async]").click()
+    browser.wait("await", lambda: "try await applicationContext.acquireToken(with: parameters)" in browser.one("#code .listing").text)
+    browser.wait("the steps", lambda: len(browser.all("#timeline .step")) == 5)
+    ActionChains(browser.driver).move_to_element(browser.all("#timeline .step")[0]).perform()
+    # The trip has emptied the form: these are the attempt's own.
+    lit(browser, "parameters.promptType = .login")
+    lit(browser, 'parameters.extraScopesToConsent = ["Mail.Read"]')
+
+
+@test("the code can be copied whole, and the tutorial's chapter and more open in a tab of their own, without saying from where")
+def copied(browser):
+    origin = browser.server.origin
+    chapters = {"ios": "tutorial-v2-ios", "macos": "tutorial-v2-ios", "external": "tutorial-mobile-app-ios-swift-sign-in", "b2c": "configure-authentication-sample-ios-app"}
+    for page, chapter in chapters.items():
+        browser.open(f"/{page}")
+        browser.one("#code .run")
+        links = browser.all("#code a.out")
+        assert len(links) >= 3 and chapter in links[0].get_attribute("href"), page
+        for link in links:
+            assert link.get_attribute("target") == "_blank" and link.get_attribute("referrerpolicy") == "no-referrer", page
+            assert "noreferrer" in link.get_attribute("rel") and "noopener" in link.get_attribute("rel"), page
+    browser.cdp("Browser.grantPermissions", origin=origin, permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    browser.press("Copy the code")
+    browser.wait("the button says so", lambda: browser.one("#copy-code").text == "Copied")
+    text = browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    assert text.startswith("import UIKit\nimport MSAL\n") and text.endswith("}\n") and "⟦" not in text, text[:200]
+
+
+@test("an error stands beside MSAL's own: its domain, its code and its name")
+def msal_codes(browser):
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent("cancel")
+    browser.wait("the code", lambda: "MSALErrorDomain −50005 (MSALErrorUserCanceled)" in browser.one("#problem").text)
+    browser.press("Sign-in options")
+    browser.one("#option-prompt option[value=none]").click()
+    browser.cdp("Network.clearBrowserCookies")
+    browser.press("Call Microsoft Graph API")
+    browser.wait("the code", lambda: "MSALErrorDomain −50002 (MSALErrorInteractionRequired)" in browser.one("#problem").text)
+    browser.server.control(authorize_platform_error=50011)
+    browser.driver.refresh()
+    browser.press("Call Microsoft Graph API")
+    browser.wait("the code", lambda: "MSALErrorDomain −50000 (MSALErrorInternal, −42" in browser.one("#problem").text)
+
+
+@test("without motion the steps are all there at once")
+def without_motion(browser):
+    browser.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    browser.sign_in()
+    browser.wait("the steps", lambda: len(browser.all("#timeline .step")) == 5)
+    browser.wait("none waits", lambda: not browser.all("#timeline .step.waiting"))
+    lit(browser, "URLSession.shared.dataTask")
