@@ -6,6 +6,7 @@ export const mark = (steps) => `⟦${steps}⟧`;
 /** A template's lines with their steps; no more than one of them is empty at a time. */
 export function lines(source) {
   return source
+    .trim()
     .split("\n")
     .map((line) => {
       const [, text, steps] = line.match(/^(.*?)\s*(?:⟦(.*)⟧)?$/);

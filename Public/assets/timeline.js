@@ -26,8 +26,10 @@ export async function fill(box) {
 
 const role = (sentence, name) => element("p", "", ...withElements(sentence, { name: element("strong", "", name) }));
 
-/** The steps that have been shown, so that a new one arrives; null until the first answer, of which all is past. */
+/** The steps that are known, so that a new one arrives; null until the first answer. */
 let known = null;
+/** Those that are yet to arrive, the oldest first. */
+let waiting = [];
 /** The newest answer counts, whatever order they come in. */
 let asked = 0;
 
@@ -44,45 +46,62 @@ export async function update() {
   if (turn !== asked) return;
   const settings = new Map((answer.attempts ?? []).map(({ id, settings }) => [id, settings]));
   const found = grouped(answer.events);
-  const isReturn = known === null && found.length > 0 && performance.now() < 10_000;
-  const fresh = [];
-  const lists = found.map((steps, index) => element("ol", "flow", ...steps.map((event, place) => {
-    const shown = step(event, place, steps, settings.get(event.attempt));
-    // After a trip to the provider the newest flow is what just happened, and arrives.
-    const isNew = known ? !known.has(key(event)) : isReturn && index === found.length - 1;
-    if (isNew) fresh.push(shown);
-    return shown.item;
-  })));
-  flows.replaceChildren(...lists.reverse());
-  empty.hidden = found.length > 0;
-  if (known || isReturn) arrive(fresh);
+  const last = found.at(-1) ?? [];
+  // After a trip to the provider the newest flow is what just happened.
+  const fresh = known ? answer.events.filter((event) => !known.has(key(event))) : isRecent(last.at(-1)) ? last : [];
+  waiting.push(...fresh.map(key));
   known = new Set(answer.events.map(key));
+  flows.replaceChildren(...found.map((steps) => element("ol", "flow", ...steps.map((event, place) => step(event, place, steps, settings.get(event.attempt))))).reverse());
+  empty.hidden = found.length > 0;
+  next();
 }
 
 const key = ({ time, step, outcome }) => `${time} ${step} ${outcome}`;
 
-const pace = 450; // milliseconds from one step that arrives to the next
-let arriving = [];
+const isRecent = (event) => event !== undefined && Date.now() - Date.parse(event.time) < 15_000;
 
-/** Steps arrive one after the other, each with its lines lit; at once for those who want no motion. */
-function arrive(steps) {
-  for (const timer of arriving) clearTimeout(timer);
-  arriving = [];
-  const wait = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : pace;
-  steps.forEach(({ item, tell }, index) => {
-    item.classList.add("waiting");
-    arriving.push(setTimeout(() => {
-      item.classList.replace("waiting", "arriving");
-      choose(item, tell);
-    }, index * wait));
-  });
+// MARK: Arriving
+
+const pace = 450; // milliseconds from one step that arrives to the next
+const patience = 20; // tries until the steps arrive although the code is not there yet
+let ticking = null;
+/** The key of the present step. */
+let present = null;
+
+/** The next step arrives: its lines are lit, its request is shown. Without motion all arrive at once. */
+function next(tries = 0) {
+  if (waiting.length === 0 || ticking) return;
+  // The code beside it is loaded at the same time.
+  const code = document.getElementById("code");
+  if (code?.open && !code.querySelector(".run") && tries < patience) {
+    setTimeout(next, 100, tries + 1);
+    return;
+  }
+  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  for (const arrived of isStill ? waiting.splice(0) : [waiting.shift()]) {
+    const item = [...flows.querySelectorAll(".step")].find(({ dataset }) => dataset.key === arrived);
+    item?.classList.replace("waiting", "arriving");
+    item?.dispatchEvent(new Event("arrive"));
+  }
+  ticking = setTimeout(() => {
+    ticking = null;
+    next();
+  }, pace);
+}
+
+/** The person looks at a step: what was yet to arrive is there, and takes the light from it no more. */
+function look(item, detail) {
+  waiting = [];
+  for (const late of flows.querySelectorAll(".step.waiting")) late.classList.remove("waiting");
+  choose(item, detail);
 }
 
 /** Makes a step the present one: its lines are lit, its request is shown. */
-function choose(item, tell) {
+function choose(item, detail) {
   for (const other of flows.querySelectorAll(".step.now")) other.classList.remove("now");
   item.classList.add("now");
-  tell();
+  present = item.dataset.key;
+  document.dispatchEvent(new CustomEvent("companion-step", { detail }));
 }
 
 const fine = new Set(["ok", "cache", "refreshed"]);
@@ -120,7 +139,7 @@ function name({ step, outcome }, previous) {
 /** The step of the program: what edits a profile has lines of its own. */
 const lineStep = (kind, attempt) => (attempt?.policy === "edit_profile" && ["authorize", "redeemed"].includes(kind) ? "edit_profile" : kind);
 
-/** A step as an item of its list, and `tell`, which has its lines lit and its request shown. */
+/** A step as an item of its list. */
 function step(event, index, flow, attempt) {
   const { time, outcome, duration_ms: duration, endpoint, correlation_id: id } = event;
   const kind = name(event, flow[index - 1]);
@@ -148,17 +167,17 @@ function step(event, index, flow, attempt) {
   if (found.length > 0) parts.push(element("dl", "", ...found));
   const item = element("li", "step", ...parts);
   item.dataset.step = kind;
-  const tell = () => document.dispatchEvent(new CustomEvent("companion-step", {
-    detail: { step: lineStep(kind, attempt), settings: attempt ?? null, request: sent, title: t("timeline.request", { step: title }), outcome },
-  }));
-  item.addEventListener("mouseenter", () => choose(item, tell));
-  item.addEventListener("focusin", () => choose(item, tell));
+  item.dataset.key = key(event);
+  item.classList.toggle("waiting", waiting.includes(item.dataset.key));
+  item.classList.toggle("now", present === item.dataset.key);
+  const detail = { step: lineStep(kind, attempt), settings: attempt ?? null, request: sent, title: t("timeline.request", { step: title }), outcome };
+  item.addEventListener("arrive", () => choose(item, detail));
+  for (const name of ["mouseenter", "focusin"]) item.addEventListener(name, () => look(item, detail));
   button.addEventListener("click", () => {
-    choose(item, tell);
     details.hidden = !details.hidden;
     button.setAttribute("aria-expanded", String(!details.hidden));
   });
-  return { item, tell };
+  return item;
 }
 
 const findable = (term, value) => (value ? [element("dt", "", term), element("dd", "mono", value)] : []);

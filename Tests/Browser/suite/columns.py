@@ -2,7 +2,6 @@
 
 from selenium.webdriver.common.action_chains import ActionChains
 
-
 from .registry import registry
 
 tests, test = registry("columns")
@@ -57,12 +56,25 @@ def buttons(browser):
     lit(browser, "MSALSignoutParameters(webviewParameters: webViewParameters)")
 
 
+# What was lit at each step, as it came.
+RECORD = """
+window.lights = [];
+document.addEventListener("companion-step", ({ detail }) => setTimeout(() =>
+  lights.push([detail.step, [...document.querySelectorAll("#code .run.lit")].map((run) => run.textContent).join("")])));
+"""
+
+
 @test("the steps arrive one after the other after the trip, each with its lines lit and its request shown")
 def arriving(browser):
-    browser.sign_in()
-    browser.wait("the first step", lambda: browser.all("#timeline .step"))
-    for part in ("acquireToken(with: parameters)", "handleMSALResponse", "self.accessToken = result.accessToken", "URLSession.shared.dataTask"):
-        lit(browser, part)
+    script = browser.cdp("Page.addScriptToEvaluateOnNewDocument", source=RECORD)
+    try:
+        browser.sign_in()
+        lights = browser.wait("the last step", lambda: (found := browser.driver.execute_script("return lights")) and found[-1][0] == "api" and found)
+    finally:
+        browser.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
+    assert [step for step, _ in lights] == ["authorize", "callback", "redeemed", "shown", "api"], lights
+    for (step, text), part in zip(lights, ("acquireToken(with: parameters)", "handleMSALResponse", "self.accessToken = result.accessToken", "", "URLSession.shared.dataTask")):
+        assert part in text, f"{step}: {text}"
     browser.expect_text("#code .request-part h3", "Request: API called")
     sent = browser.one("#code .request").text
     assert sent.startswith("GET /v1.0/me\nHost: ") and "Authorization: Bearer …" in sent, sent
