@@ -3,7 +3,7 @@
 import { app, get } from "./api.js";
 import { countdown } from "./countdown.js";
 import { element } from "./element.js";
-import { msalError } from "./msal-codes.js";
+import { nativeError } from "./msal-errors.js";
 import { run, signIn } from "./flow.js";
 import { loadTexts, t } from "./strings.js";
 
@@ -30,7 +30,7 @@ export async function showProblem(problem) {
   const consent = action?.kind === "admin_consent" ? action.url : null;
   const isCalm = code === "cancelled";
   const again = action?.kind === "sign_in" && !isCalm ? ownAddress(action.url) : null;
-  const msal = msalError(code);
+  const msal = native(nativeError(code));
   box.hidden = !explanation && !consent && !retryAfter && !again && !msal;
   if (box.hidden) return;
   box.classList.toggle("calm", isCalm);
@@ -54,6 +54,15 @@ export async function showProblem(problem) {
   box.replaceChildren(...parts);
   // What is to be done with the address must not stay out of sight on a phone.
   if (consent) box.scrollIntoView({ block: "nearest" });
+}
+
+const signed = (number) => String(number).replace("-", "−");
+
+/** MSAL's own error, as `MSALErrorDomain −50002 (MSALErrorInteractionRequired)`; null where it has none. */
+function native(error) {
+  if (!error) return null;
+  const { domain, code, name, internal } = error;
+  return `${domain} ${signed(code)} (${name}${internal ? `, ${signed(internal.code)} ${internal.name}` : ""})`;
 }
 
 /** An address of ours; null for any other. */
