@@ -47,7 +47,7 @@ async function refreshToken({ isAutomatic = false } = {}) {
 }
 
 async function callTheAPI() {
-  if (!state.account) return logError("Operation failed because could not find an access token!");
+  if (!(await loadAccount({ onlyChanges: true }))) return logError("Operation failed because could not find an access token!");
   log("Calling the API....");
   try {
     const { status, text, json, again, refusal } = await callAPI({ seconds: apiAnswersWithin });

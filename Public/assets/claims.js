@@ -10,6 +10,7 @@ const place = element("div", "claims-place");
 /** Makes the panel's content. */
 export async function fill(box) {
   await loadClaims();
+  document.dispatchEvent(new CustomEvent("companion-step", { detail: { step: "claims" } }));
   box.append(place);
 }
 

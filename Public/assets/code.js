@@ -33,7 +33,7 @@ const demoAuthorities = {
 /** A sign-in's settings as the server knows them; null where the form says what the next one asks for. */
 let settings = null;
 let shown = [];
-let lit = null;
+let lit = "init";
 
 let program;
 
@@ -129,7 +129,7 @@ function light() {
   let first = null;
   let last = null;
   for (const run of listing.children) {
-    const isLit = lit !== null && run.dataset.steps.split(" ").includes(lit);
+    const isLit = run.dataset.steps.split(" ").includes(lit);
     run.classList.toggle("lit", isLit);
     if (isLit) {
       first ??= run;

@@ -57,9 +57,13 @@ export function show(account) {
   page.show(account);
 }
 
-/** Loads the account and says so; with `onlyChanges` it is silent when it is still the one shown. */
-export async function loadAccount({ onlyChanges = false } = {}) {
+/**
+ * Loads the account and says so; with `onlyChanges` it is silent when it is still the one shown. With `isAside` it belongs to no
+ * flow, and one that was started meanwhile knows better.
+ */
+export async function loadAccount({ onlyChanges = false, isAside = false } = {}) {
   let answer;
+  if (!running) light({ step: "account" });
   try {
     if (!navigator.cookieEnabled) throw new Failure(t("app.no_cookies"));
     answer = await get(`/api/${app}/account`);
@@ -67,8 +71,7 @@ export async function loadAccount({ onlyChanges = false } = {}) {
     logError(`Couldn't query current account with error: ${failure.message}`);
     throw failure;
   }
-  // A flow that was started meanwhile knows better.
-  if (onlyChanges && running) return state.account;
+  if (isAside && running) return state.account;
   const { account: current, previous_account: previous } = answer;
   const before = state.account;
   const changed = before === undefined || before?.id !== current?.id;
@@ -180,8 +183,7 @@ export async function run(button, flow) {
   if (running) return;
   running = true;
   beginFlow();
-  // The lines that the button stands for are lit in the code.
-  if (button) document.dispatchEvent(new CustomEvent("companion-step", { detail: { step: button.id, settings: null } }));
+  if (button) light({ step: button.id, settings: null });
   document.getElementById("problem").hidden = true;
   button?.setAttribute("aria-busy", "true");
   try {
@@ -195,6 +197,9 @@ export async function run(button, flow) {
   }
   await timeline.update();
 }
+
+/** Has the lines of a step, or of a button, lit in the code beside the screen; see code.js. */
+const light = (detail) => document.dispatchEvent(new CustomEvent("companion-step", { detail }));
 
 /** A disabled button would drop the keyboard's focus. */
 export function enable(button, isEnabled, refuge) {
@@ -224,7 +229,7 @@ export function start(own) {
       running = false;
     }
     await ready;
-    if (!running) await loadAccount({ onlyChanges: true }).catch(() => {});
+    if (!running) await loadAccount({ onlyChanges: true, isAside: true }).catch(() => {});
   });
   begin((async () => {
     known.then(({ mode, own: application }) => {

@@ -103,7 +103,7 @@ ${parameters(choice).map((line) => `        ${line} ${mark("authorize")}`).join(
 ${called(choice, "acquireToken", {
     steps: "authorize",
     succeeded: `self.accessToken = result.accessToken ${mark("redeemed")}
-// Only its beginning: anyone who has a token can use it.
+// Only its beginning: anyone who has a token can use it. ${mark("redeemed")}
 self.updateLogging(text: "Access token is \\(self.accessToken.prefix(8))…") ${mark("redeemed")}
 self.updateCurrentAccount(account: result.account) ${mark("redeemed")}${choice.next}`,
     failed: `self.updateLogging(text: "Could not acquire token: \\(error)")`,

@@ -170,8 +170,8 @@ const silently = (choice) => `    func acquireTokenSilently(account: MSALAccount
 ${called(choice, "acquireTokenSilent", {
     steps: "cached refreshed silent",
     succeeded: `self.accessToken = result.accessToken ${mark("cached refreshed")}
-// Only its beginning: anyone who has a token can use it.
-self.updateLogging(text: "Refreshed Access token is \\(self.accessToken.prefix(8))…")${choice.next}`,
+// Only its beginning: anyone who has a token can use it. ${mark("cached refreshed")}
+self.updateLogging(text: "Refreshed Access token is \\(self.accessToken.prefix(8))…") ${mark("cached refreshed")}${choice.next}`,
     failed: `let nsError = error as NSError ${mark("silent")}
 if nsError.domain == MSALErrorDomain, nsError.code == MSALError.interactionRequired.rawValue { ${mark("silent")}
     self.acquireTokenInteractively(account: account) ${mark("silent")}

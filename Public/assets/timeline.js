@@ -11,15 +11,18 @@ const page = document.body.dataset.page;
 
 const empty = element("p", "empty");
 const flows = element("div", "flows");
+const legend = element("details", "legend");
 
 /** Makes the panel's content: who does what, and the room for the flows. */
 export async function fill(box) {
   await Promise.all([loadTexts("timeline"), loadTexts("sign_in")]);
-  box.append(element("details", "legend", element("summary", "", t("timeline.legend")),
+  legend.append(element("summary", "", t("timeline.legend")),
     role(t("timeline.app_does"), t("timeline.app")),
     role(t("timeline.msal_does"), t("timeline.msal")),
-    role(t("timeline.server_does"), t("timeline.server")),
-  ), empty, flows);
+    role(t("timeline.server_does"), t("timeline.server")));
+  // There is room for it until something has happened.
+  legend.open = true;
+  box.append(legend, empty, flows);
   // A step has ended where a token, an answer of the API or the end of a sign-out has come.
   new PerformanceObserver((list) => list.getEntries().some(({ name }) => /\/(token|me|sign-out)$/.test(name)) && update()).observe({ type: "resource" });
 }
@@ -53,6 +56,7 @@ export async function update() {
   known = new Set(answer.events.map(key));
   flows.replaceChildren(...found.map((steps) => element("ol", "flow", ...steps.map((event, place) => step(event, place, steps, settings.get(event.attempt))))).reverse());
   empty.hidden = found.length > 0;
+  if (fresh.length > 0) legend.open = false;
   next();
 }
 

@@ -210,6 +210,88 @@ def b2c_silent_failure(browser):
     browser.expect_log("Could not acquire new token: You cancelled.")
 
 
+# The texts of what fails, by page, button and cause. The page is signed in, unless the cause says otherwise.
+GONE = "the account is gone"
+FAILURES = {
+    "ios": [
+        ("Call Microsoft Graph API", "/api/ios/account", "Couldn't query current account with error: "),
+        ("Call Microsoft Graph API", {"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1}, "Couldn't get graph result: Denied No."),
+        ("Call Microsoft Graph API", {"status": 200, "body": "no JSON", "times": 1}, "Couldn't deserialize result JSON"),
+        ("Get device info", "/api/device", "Device info not returned. Error: "),
+        ("Sign Out", "/auth/ios/sign-out", "Couldn't sign out account with error: "),
+        ("Call Microsoft Graph API", "/api/ios/token", "Could not acquire token silently: "),
+    ],
+    "macos": [
+        ("Call Microsoft Graph API", "/api/macos/account", "Couldn't query current account with error: "),
+        ("Sign Out", "/auth/macos/sign-out", "Couldn't sign out account with error: "),
+    ],
+    "external": [
+        ("Acquire Token Silently", "/api/external/token", "Could not acquire token silently: "),
+        ("API - Perform GET", {"status": 418, "body": {"error": "teapot"}, "times": 1}, "The API refused the request.\nHTTP response code: 418\nHTTP response body: "),
+        ("Sign out", "/auth/external/sign-out", "Couldn't sign out account with error: "),
+        ("Acquire Token Silently", GONE, "No token found, try to acquire a token interactively first"),
+    ],
+    "b2c": [
+        ("Refresh Token", "/api/b2c/token", "Could not acquire token: "),
+        ("Call API", {"status": 200, "body": "no JSON", "times": 1}, "Nothing returned from API"),
+        ("Call API", {"status": 500, "body": {"error": "tired"}, "times": 1}, "Could not call API: HTTP 500"),
+        ("Logout", "/auth/b2c/sign-out", "Received error signing out: "),
+        ("Refresh Token", GONE, "There is no account available!"),
+        ("Call API", GONE, "Operation failed because could not find an access token!"),
+        ("Logout", GONE, "There is no account to signing out!"),
+    ],
+}
+WHO = {"ios": ADELE, "macos": ADELE, "external": CUSTOMER, "b2c": CONSUMER}
+
+
+@test("every failure has its tutorial's text")
+def failure_texts(browser):
+    browser.cdp("Network.enable")
+    for page, rows in FAILURES.items():
+        browser.cdp("Network.clearBrowserCookies")
+        browser.server.reset()
+        first = next(iter(SCREENS[page]["buttons"]))
+        for button, cause, text in rows:
+            browser.open(f"/{page}")
+            browser.settled()
+            if not browser.one(".action:last-of-type").is_enabled() or "Signed out" in browser.one("main").text:
+                browser.press(first)
+                sign_in_somehow(browser, WHO[page])
+                browser.expect_log("Access token is ")
+                browser.wait("the end of the flow", lambda: not browser.all("button[aria-busy]"))
+            if cause is GONE:
+                browser.cdp("Network.clearBrowserCookies")
+            elif isinstance(cause, str):
+                browser.allow(cause)
+                browser.cdp("Network.setBlockedURLs", urls=[f"*{cause}"])
+            else:
+                browser.allow(f"/api/{page}/me")
+                browser.server.control(graph_error=cause)
+            try:
+                browser.press(button)
+                browser.expect_log(text)
+            finally:
+                browser.cdp("Network.setBlockedURLs", urls=[])
+        browser.driver.execute_script("sessionStorage.setItem(arguments[0], 'sign-in')", f"trip:{page}")
+        browser.cdp("Network.clearBrowserCookies")
+        browser.driver.refresh()
+        browser.expect_log("Could not acquire token: No result returned")
+
+
+def sign_in_somehow(browser, username):
+    """Whatever the tenant asks for."""
+    def asked():
+        return not browser.at_tenant() or browser.all("button[name=username], input[name=password], button[name=consent]")
+    if browser.wait("the tenant", lambda: browser.at_tenant() and asked()) and browser.all("button[name=username]"):
+        browser.choose_account(username)
+    browser.wait("the next page", asked)
+    if browser.at_tenant() and browser.all("input[name=password]"):
+        browser.enter_password()
+    browser.wait("the next page", lambda: not browser.all("input[name=password]") and asked())
+    if browser.at_tenant():
+        browser.answer_consent()
+
+
 # A hundred of the page's seconds pass in one of ours.
 HASTE = "const real = AbortSignal.timeout; AbortSignal.timeout = (milliseconds) => real.call(AbortSignal, milliseconds / 100);"
 
