@@ -216,7 +216,7 @@ FAILURES = {
     "ios": [
         ("Call Microsoft Graph API", "/api/ios/account", "Couldn't query current account with error: "),
         ("Call Microsoft Graph API", {"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1}, "Couldn't get graph result: Denied No."),
-        ("Call Microsoft Graph API", {"status": 200, "body": "no JSON", "times": 1}, "Couldn't deserialize result JSON"),
+        ("Call Microsoft Graph API", {"status": 200, "body": "no JSON", "headers": {"Content-Type": "application/json"}, "times": 1}, "Couldn't deserialize result JSON"),
         ("Get device info", "/api/device", "Device info not returned. Error: "),
         ("Sign Out", "/auth/ios/sign-out", "Couldn't sign out account with error: "),
         ("Call Microsoft Graph API", "/api/ios/token", "Could not acquire token silently: "),
@@ -233,7 +233,7 @@ FAILURES = {
     ],
     "b2c": [
         ("Refresh Token", "/api/b2c/token", "Could not acquire token: "),
-        ("Call API", {"status": 200, "body": "no JSON", "times": 1}, "Nothing returned from API"),
+        ("Call API", {"status": 200, "body": "no JSON", "headers": {"Content-Type": "application/json"}, "times": 1}, "Nothing returned from API"),
         ("Call API", {"status": 500, "body": {"error": "tired"}, "times": 1}, "Could not call API: HTTP 500"),
         ("Logout", "/auth/b2c/sign-out", "Received error signing out: "),
         ("Refresh Token", GONE, "There is no account available!"),
