@@ -10,7 +10,7 @@ const samples = "https://github.com/Azure-Samples";
 const pages = {
   ios: { chapter: "entra/identity-platform/tutorial-v2-ios", sample: `${samples}/ms-identity-mobile-apple-swift-objc` },
   macos: { chapter: "entra/identity-platform/tutorial-v2-ios", sample: `${samples}/ms-identity-macOS-swift-objc` },
-  external: { chapter: "entra/identity-platform/tutorial-mobile-app-ios-swift-sign-in?tabs=external", sample: `${samples}/ms-identity-ciam-browser-delegated-ios-sample` },
+  external: { chapter: "entra/identity-platform/tutorial-mobile-app-ios-swift-sign-in?pivots=external", sample: `${samples}/ms-identity-ciam-browser-delegated-ios-sample` },
   b2c: { chapter: "azure/active-directory-b2c/configure-authentication-sample-ios-app", sample: `${samples}/active-directory-b2c-ios-swift-native-msal` },
 };
 

@@ -2,6 +2,7 @@
 
 from selenium.webdriver.common.action_chains import ActionChains
 
+from .languages import ask_for
 from .registry import registry
 
 tests, test = registry("columns")
@@ -152,6 +153,19 @@ def copied(browser):
     browser.wait("the button says so", lambda: browser.one("#copy-code").text == "Copied")
     text = browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
     assert text.startswith("import UIKit\nimport MSAL\n") and text.endswith("}\n") and "⟦" not in text, text[:200]
+
+
+@test("the tutorials are linked in the page's language")
+def linked_languages(browser):
+    locales = {"en": "en-us", "ja": "ja-jp", "pt-BR": "pt-br", "pt-PT": "pt-pt", "sv": "sv-se", "zh-Hans": "zh-cn"}
+    try:
+        for tag, locale in locales.items():
+            ask_for(browser, tag)
+            browser.open("/ios")
+            address = browser.one("#code a.out").get_attribute("href")
+            assert address.startswith(f"https://learn.microsoft.com/{locale}/"), f"{tag}: {address}"
+    finally:
+        ask_for(browser, None)
 
 
 @test("an error stands beside MSAL's own: its domain, its code and its name")
