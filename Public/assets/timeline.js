@@ -41,6 +41,7 @@ export async function update() {
   const turn = ++asked;
   let answer = { events: [], attempts: [] };
   empty.textContent = t("timeline.nothing");
+  if (!navigator.onLine) return;
   try {
     answer = await get(`/api/${app}/events`);
   } catch (failure) {
