@@ -157,7 +157,7 @@ def graph_explained(browser):
     browser.allow("/api/ios/me")
     for status, (title, who, reason) in rows.items():
         error = {"status": status, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1}
-        browser.server.control(graph_error=error | ({"headers": {"Retry-After": "2"}} if status == 429 else {}))
+        browser.server.control(graph_error=error | ({"headers": {"Retry-After": "8"}} if status == 429 else {}))
         browser.press("Call Microsoft Graph API")
         panel = browser.wait(f"the explanation of {status}", lambda: title in (text := browser.one("#problem").text) and text)
         assert f"HTTP {status}" in panel and who in panel and reason in panel and "Request ID" in panel, panel
