@@ -189,13 +189,13 @@ export async function run(button, flow) {
   try {
     await ready;
     await flow();
+    timeline.update();
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
   } finally {
     running = false;
     button?.removeAttribute("aria-busy");
   }
-  await timeline.update();
 }
 
 /** Has the lines of a step, or of a button, lit in the code beside the screen; see code.js. */
