@@ -4,12 +4,15 @@ import { base } from "./base.js";
 
 const texts = JSON.parse(document.getElementById("strings").textContent);
 
+/** Changes with the texts, so that browsers keep those that are fetched. */
+const { content: version } = document.querySelector('meta[name="texts"]');
+
 /** The page's language, for dates and numbers. */
 export const language = document.documentElement.lang;
 
 /** Fetches the texts of a section that the page does not bring with it, because few people open what they are for. */
 export async function loadTexts(section) {
-  const response = await fetch(`${base}/assets/texts/${t("texts.version")}/${language}/${section}.json`);
+  const response = await fetch(`${base}/assets/texts/${version}/${language}/${section}.json`);
   if (!response.ok) throw new Error(`no texts: ${section}`);
   Object.assign(texts, await response.json());
 }

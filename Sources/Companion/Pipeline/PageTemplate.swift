@@ -4,7 +4,8 @@ import WebFormats
 /// A page as its file has it, with the places where a language's texts go.
 ///
 /// `{{part name}}` is a piece of HTML that pages share; `{{section.key}}` a text of the language; `{{language}}` its tag;
-/// `{{base}}` the public URL's path; `{{strings a b}}` the texts of these sections as JSON, for scripts, with the version of them all. Other names in
+/// `{{base}}` the public URL's path; `{{strings a b}}` the texts of these sections as JSON, for scripts; `{{texts}}` the version
+/// of all texts. Other names in
 /// double braces are left for later: the error page is filled in once more for each problem.
 struct PageTemplate: Sendable {
     private enum Piece {
@@ -80,6 +81,7 @@ struct PageTemplate: Sendable {
             case .text(let text): html += text
             case .place("language"): html += language.tag
             case .place("base"): html += prefix
+            case .place("texts"): html += language.version
             case .place(let place) where place.hasPrefix("strings "):
                 html += strings(place.split(separator: " ").dropFirst(), of: language)
             case .place(let place):
@@ -90,10 +92,8 @@ struct PageTemplate: Sendable {
     }
 
     private func strings(_ sections: ArraySlice<Substring>, of language: Language) -> String {
-        var texts = language.texts(of: sections)
-        texts["texts.version"] = language.version
         // Nothing in a text can end the script element or begin a comment (HTML, restrictions for contents of script).
-        return PageTemplate.json(texts).replacing("<", with: "\\u003c")
+        PageTemplate.json(language.texts(of: sections)).replacing("<", with: "\\u003c")
     }
 
     /// Texts as scripts read them.
