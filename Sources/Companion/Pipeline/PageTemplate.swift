@@ -5,8 +5,7 @@ import WebFormats
 ///
 /// `{{part name}}` is a piece of HTML that pages share; `{{section.key}}` a text of the language; `{{language}}` its tag;
 /// `{{base}}` the public URL's path; `{{strings a b}}` the texts of these sections as JSON, for scripts; `{{texts}}` the version
-/// of all texts. Other names in
-/// double braces are left for later: the error page is filled in once more for each problem.
+/// of all texts. Other names in double braces are left for later: the error page is filled in once more for each problem.
 struct PageTemplate: Sendable {
     private enum Piece {
         case text(Substring)
