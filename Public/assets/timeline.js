@@ -2,6 +2,7 @@
 // stands for, and the correlation id to find it by.
 
 import { app, get } from "./api.js";
+import "./drawing.js";
 import { element } from "./element.js";
 import { request } from "./step-request.js";
 import { signInError } from "./sign-in-error.js";
@@ -175,7 +176,7 @@ function step(event, index, flow, attempt) {
   item.dataset.key = key(event);
   item.classList.toggle("waiting", waiting.includes(item.dataset.key));
   item.classList.toggle("now", present === item.dataset.key);
-  const detail = { step: lineStep(kind, attempt), settings: attempt ?? null, request: sent, title: t("timeline.request", { step: title }), outcome };
+  const detail = { step: lineStep(kind, attempt), settings: attempt ?? null, request: sent, title: t("timeline.request", { step: title }), name: title, outcome };
   item.addEventListener("arrive", () => choose(item, detail));
   for (const name of ["mouseenter", "focusin"]) item.addEventListener(name, () => look(item, detail));
   button.addEventListener("click", () => {
