@@ -3,7 +3,7 @@
 
 const wires = Object.fromEntries(["msal", "platform", "graph"].map((name) => [name, document.getElementById(`wire-${name}`)]));
 const parcel = document.getElementById("parcel");
-const label = parcel?.querySelector("text");
+const label = document.getElementById("parcel-label");
 const says = document.getElementById("drawing-says");
 const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -67,7 +67,7 @@ async function play(shown, mine) {
     if (isBad) wires[wire].classList.add("bad");
   }
   says.textContent = shown.title ?? "";
-  parcel.dataset.step = shown.step;
+  document.getElementById("drawing").dataset.step = shown.step;
   for (const leg of isStill.matches ? all.slice(-1) : all) {
     if (mine !== turn) return;
     await move(leg, mine);
@@ -78,9 +78,12 @@ async function play(shown, mine) {
 function move({ wire, what, isBack = false, isBad }, mine) {
   const path = wires[wire];
   const length = path.getTotalLength();
-  parcel.classList.add("shown");
-  parcel.classList.toggle("bad", isBad);
+  parcel.parentElement.classList.add("shown");
+  parcel.parentElement.classList.toggle("bad", isBad);
   label.textContent = what;
+  const middle = path.getPointAtLength(length / 2);
+  label.setAttribute("x", middle.x);
+  label.setAttribute("y", middle.y - 14);
   const put = (share) => {
     const { x, y } = path.getPointAtLength(length * (isBack ? 1 - share : share));
     parcel.setAttribute("transform", `translate(${x} ${y})`);
