@@ -3,8 +3,9 @@
 import { get } from "./api.js";
 import { element } from "./element.js";
 import { ask } from "./portal-dialog.js";
-import { impersonalClaims } from "./portal-form.js";
+import { impersonalClaims, refill } from "./portal-form.js";
 import { button, copyButton, dateTime, explained, facts, folded, identifiers, milliseconds, table, time } from "./portal-parts.js";
+import { waterfall } from "./portal-waterfall.js";
 import { t } from "./strings.js";
 
 /** What came of an attempt, in words. */
@@ -81,13 +82,22 @@ function compare(attempts) {
 
 const outcomeWord = (attempt) => element("span", attempt.outcome === "ok" ? "good" : attempt.outcome ? "bad" : "quiet", outcomeOf(attempt));
 
-function entry(attempt, isOpen, choose) {
-  const { began, problem, title } = attempt;
+/** The attempt's settings as the form has them, without the login hint. */
+function again({ app, settings }, apps) {
+  const own = new Set(apps.find(({ id }) => id === app)?.scopes);
+  const { prompt, domain_hint, tenant, claims, policy, scopes } = settings;
+  refill({ app, prompt, domain_hint, tenant, claims, policy, scope: scopes.filter((scope) => !own.has(scope)).join(" ") }, { isRetry: true });
+}
+
+function entry(attempt, apps, isOpen, choose) {
+  const { began, problem, title, settings } = attempt;
   const code = problem ? [element("code", "", problem.code)] : [];
-  const details = element("details", "", element("summary", "", element("time", "", time(began)), element("span", "", title), outcomeWord(attempt), ...code),
+  const details = element("details", "", element("summary", "", element("time", "", time(began)), element("span", "title", title), outcomeWord(attempt),
+    element("span", "quiet prompt", settings.prompt ?? ""), element("span", "quiet took", took(attempt)), ...code),
     ...(problem ? [explained(problem)] : []),
+    ...waterfall(attempt),
     facts([[t("portal.began"), dateTime(began)], [t("portal.took"), took(attempt)], ...known(attempt)]),
-    element("p", "buttons", copyButton(t("portal.copy_report"), () => report(attempt))),
+    element("p", "buttons", button(t("portal.retry"), () => again(attempt, apps)), copyButton(t("portal.copy_report"), () => report(attempt))),
   );
   details.open = isOpen;
   const box = Object.assign(element("input"), { type: "checkbox", ariaLabel: t("portal.choose", { title, time: time(began) }) });
@@ -108,6 +118,6 @@ export async function view({ apps, openAttempt }) {
     go.disabled = picked.length !== 2;
     for (const box of list.querySelectorAll("input")) box.disabled = picked.length === 2 && !box.checked;
   };
-  list.append(...attempts.map((attempt) => entry(attempt, attempt.id === openAttempt, choose)));
+  list.append(...attempts.map((attempt) => entry(attempt, apps, attempt.id === openAttempt, choose)));
   return [element("p", "buttons", go, element("span", "quiet", t("portal.compare_note"))), list];
 }

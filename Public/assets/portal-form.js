@@ -3,6 +3,7 @@
 import { app } from "./api.js";
 import { base } from "./base.js";
 import { copy, run } from "./portal-parts.js";
+import { presets } from "./portal-presets.js";
 import { leave, signInAddress } from "./return-trip.js";
 import { t } from "./strings.js";
 
@@ -105,11 +106,50 @@ export function impersonalClaims(text = "{}") {
 
 // MARK: Doing
 
-function link() {
+/** The settings that say nothing about a person: what a link carries and a preset keeps. */
+function shareable() {
   const values = settings();
   if (values.claims) values.claims = impersonalClaims(values.claims);
-  return `${location.origin}${base}/${app}?${new URLSearchParams(linked.filter((name) => values[name]).map((name) => [name, values[name]]))}`;
+  return Object.fromEntries(linked.filter((name) => values[name]).map((name) => [name, values[name]]));
 }
+
+const link = () => `${location.origin}${base}/${app}?${new URLSearchParams(shareable())}`;
+
+/** Fills in settings from elsewhere, as from an attempt that is tried again; `isRetry` says that one of them is to be changed. */
+export function refill(values, { isRetry = false } = {}) {
+  const before = fields.app.value;
+  fill(values);
+  checkClaims();
+  keepSettings();
+  document.getElementById("changed").hidden = !isRetry;
+  openSheet(true);
+  fields.prompt.focus();
+  if (fields.app.value !== before) applicationChanged();
+}
+
+let applicationChanged = () => {};
+
+// MARK: The sheet, where the window is narrow
+
+const sheetButton = document.getElementById("open-settings");
+
+/** Results come first on a phone; the settings are a sheet over them. */
+export function openSheet(isOpen) {
+  form.classList.toggle("open", isOpen);
+  sheetButton.setAttribute("aria-expanded", String(isOpen));
+}
+
+sheetButton.addEventListener("click", () => {
+  openSheet(!form.classList.contains("open"));
+  if (form.classList.contains("open")) fields.app.focus();
+});
+document.getElementById("dock-sign-in").addEventListener("click", () => form.requestSubmit());
+addEventListener("keydown", ({ key }) => {
+  if (key !== "Escape" || !form.classList.contains("open")) return;
+  openSheet(false);
+  if (sheetButton.checkVisibility()) sheetButton.focus();
+});
+document.getElementById("result").addEventListener("pointerdown", () => openSheet(false));
 
 /** Leaves for a sign-in with the settings of the form. */
 function signIn() {
@@ -124,6 +164,7 @@ const checked = (work) => (checkClaims() ? work() : fields.claims.focus());
 /** Starts the form with what the link, or else this tab, knows. */
 export function startForm(known, address, onApplication) {
   apps = known;
+  applicationChanged = onApplication;
   fillSelect(fields.app, ...apps.map(({ id, title }) => [id, `${title} · ${id}`]));
   const isLink = linked.some((name) => address.has(name));
   fill(isLink ? Object.fromEntries(address) : kept().settings ?? {});
@@ -139,8 +180,11 @@ export function startForm(known, address, onApplication) {
   form.addEventListener("change", changed);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
+    // What is wrong has to be seen.
+    if (!checkClaims()) openSheet(true);
     checked(() => run(document.getElementById("sign-in"), null, signIn));
   });
+  presets(document.getElementById("form-buttons"), apps, { settings: shareable, fill: refill });
   document.getElementById("copy-link").addEventListener("click", ({ currentTarget }) => checked(() => copy(currentTarget, link())));
   document.getElementById("clear").addEventListener("click", () => {
     fill({ app: fields.app.value });

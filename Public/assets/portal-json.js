@@ -5,16 +5,28 @@ import { element } from "./element.js";
 import { copyButton, folded } from "./portal-parts.js";
 import { t } from "./strings.js";
 
+/** What a value is that the server does not show, by the claim's name. */
+const hidden = {
+  nonce: "random", aio: "internal", rh: "internal", uti: "internal", xms_st: "internal", sid: "session", at_hash: "hash", c_hash: "hash",
+  deviceid: "device", login_hint: "person", ipaddr: "address",
+};
+
+/** What a claim says, or of what kind a value is that is not shown. */
+function meaning(name, value) {
+  const text = value === "…" && hidden[name] ? t(`portal.hidden_kind.${hidden[name]}`) : t(`claim.${name}`);
+  return text ? [element("small", "meaning", text)] : [];
+}
+
 /** A JSON value as a tree that folds. */
-export function tree(value, name = "", open = true) {
+export function tree(value, name = "", open = true, isClaims = false) {
   const label = element("span", "key", name && `${name}: `);
-  if (value === null || typeof value !== "object") return element("div", "leaf mono", label, readable(name, value));
+  if (value === null || typeof value !== "object") return element("div", "leaf mono", label, readable(name, value), ...(isClaims ? meaning(name, value) : []));
   const entries = Object.entries(value);
   const count = Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`;
-  return Object.assign(element("details", "tree mono", element("summary", "", label, count), ...entries.map(([key, item]) => tree(item, key, false))), { open });
+  return Object.assign(element("details", "tree mono", element("summary", "", label, count), ...entries.map(([key, item]) => tree(item, key, false, isClaims))), { open });
 }
 
 /** A title that folds over a tree and a button that copies it. */
-export const foldedTree = (title, value) => folded(title, true, tree(value), copyJSON(value));
+export const foldedTree = (title, value, isClaims = false) => folded(title, true, tree(value, "", true, isClaims), copyJSON(value));
 
 export const copyJSON = (value) => copyButton(t("portal.copy_json"), () => JSON.stringify(value, null, 2));

@@ -18,8 +18,10 @@ function refused(failure) {
 
 const word = (isGood) => element("strong", isGood ? "good" : "bad", isGood ? t("portal.good") : t("portal.bad"));
 
-const health = ({ titles, authority, ok, checks }) => element("section", "",
-  element("h4", "", `${titles.join(", ")}: `, word(ok)),
+const daysLeft = (days) => (days == null ? [] : [" ", element("span", days < 30 ? "tag bad" : "tag", t("portal.days_left", { days: Math.max(0, days) }))]);
+
+const health = ({ titles, authority, ok, checks, days }) => element("section", "health",
+  element("h4", "", `${titles.join(", ")}: `, word(ok), ...daysLeft(days)),
   element("p", "quiet", authority),
   table([t("portal.check_title"), t("portal.outcome"), t("portal.detail")], checks.map((each) => [t(`portal.check.${each.check}`), word(each.ok), each.detail])),
 );
@@ -27,17 +29,31 @@ const health = ({ titles, authority, ok, checks }) => element("section", "",
 /** How many are well, in one line; then a table for each group of applications that fare alike, problems first. */
 function healthOf(apps) {
   const groups = new Map();
-  for (const { title, authority, ok, checks } of apps) {
-    const key = JSON.stringify([authority, checks]);
-    const group = groups.get(key) ?? { titles: [], authority, ok, checks };
+  for (const { title, authority, ok, checks, days_left: days } of apps) {
+    const key = JSON.stringify([authority, checks, days]);
+    const group = groups.get(key) ?? { titles: [], authority, ok, checks, days };
     group.titles.push(title);
     groups.set(key, group);
   }
   const good = apps.filter(({ ok }) => ok).length;
-  const text = t("portal.health_good", { good, all: apps.length });
+  const soonest = Math.min(...apps.map(({ days_left: days }) => days ?? Infinity));
+  const text = [t("portal.health_good", { good, all: apps.length }), soonest < Infinity && t("portal.next_expiry", { days: Math.max(0, soonest) })].filter(Boolean).join(" · ");
   announce(text);
   const line = element("p", good === apps.length ? "summary good" : "summary bad", text);
-  return [line, ...[...groups.values()].sort((one, two) => one.ok - two.ok).map(health)];
+  return [line, ...narrowed([...groups.values()].sort((one, two) => one.ok - two.ok).map(health))];
+}
+
+/** So many are looked through by eye; of more, a field finds those with a name. */
+const manyGroups = 8;
+
+function narrowed(sections) {
+  if (sections.length <= manyGroups) return sections;
+  const field = Object.assign(element("input", "narrow"), { type: "search", placeholder: t("portal.narrow"), ariaLabel: t("portal.narrow") });
+  field.addEventListener("input", () => {
+    const wanted = field.value.trim().toLocaleLowerCase();
+    for (const each of sections) each.hidden = !each.firstChild.textContent.toLocaleLowerCase().includes(wanted);
+  });
+  return [field, ...sections];
 }
 
 // MARK: Sessions

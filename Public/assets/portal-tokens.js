@@ -1,6 +1,7 @@
 // The tokens of the chosen application: how long they live, silent and forced refresh, scopes, what is in them.
 
 import { get, post } from "./api.js";
+import { loadClaims } from "./claims-table.js";
 import { element } from "./element.js";
 import { settings } from "./portal-form.js";
 import { foldedTree } from "./portal-json.js";
@@ -59,7 +60,7 @@ function decoded(title, token) {
   if (!token) parts.push(element("p", "quiet", t("portal.no_token")));
   if (token?.is_jwt === false) parts.push(element("p", "quiet", t("portal.no_jwt", { count: token.characters })));
   if (token?.header) parts.push(foldedTree(t("portal.header"), token.header));
-  if (token?.payload) parts.push(foldedTree(t("portal.payload"), token.payload));
+  if (token?.payload) parts.push(foldedTree(t("portal.payload"), token.payload, true));
   if (token?.token) parts.push(folded(t("portal.as_text"), false, element("p", "mono", token.token), copyButton(t("portal.copy"), () => token.token)));
   return parts;
 }
@@ -88,6 +89,7 @@ function demand({ scopes: configured }, force) {
 }
 
 export async function view(context) {
+  await loadClaims();
   const { application } = context;
   const said = statusBox();
   const box = statusBox();

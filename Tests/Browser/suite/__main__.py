@@ -11,7 +11,7 @@ import traceback
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2]))
 from tally import Tally
 
-from . import below_a_path, columns, failures, journeys, kinds, kiosk, languages, looks, native, portal, swift_lines, tutorials
+from . import below_a_path, columns, failures, journeys, kinds, kiosk, languages, learner, looks, native, portal, swift_lines, tutorials
 from .browser import Browser
 from .server import Server, newest_binary
 
@@ -35,7 +35,9 @@ def main():
     if screenshots:
         screenshots.mkdir(parents=True, exist_ok=True)
 
-    tests = [test for module in (journeys, tutorials, columns, swift_lines, kinds, kiosk, portal, below_a_path, failures, looks, languages, native) for test in module.tests if not options.only or any(text in test.sentence for text in options.only)]
+    modules = (
+        journeys, tutorials, columns, swift_lines, kinds, kiosk, learner, portal, below_a_path, failures, looks, languages, native)
+    tests = [test for module in modules for test in module.tests if not options.only or any(text in test.sentence for text in options.only)]
     tally = Tally()
     with tempfile.TemporaryDirectory(prefix="companion-browser-") as folder:
         server = Server(binary.resolve(), root / "Public", pathlib.Path(folder))

@@ -315,7 +315,104 @@ def server_down(browser):
     browser.wait("Graph's answer", lambda: "200" in browser.one("#api").text)
 
 
-@test("axe finds nothing in any tab, signed out and in, nothing is wider than 320 pixels, and it is under 60 KB")
+@test("an attempt is a row with outcome in words, prompt and duration, and its steps are bars along its time, the person's included")
+def waterfall(browser):
+    open_portal(browser)
+    choose(browser, "prompt", "login")
+    sign_in(browser, "ios", ADELE)
+    tab(browser, "attempts")
+    row = browser.one(".attempt summary")
+    assert "iOS tutorial" in row.text and "Succeeded" in row.text and "login" in row.find_element(By.CSS_SELECTOR, ".prompt").text, row.text
+    assert "ms" in row.find_element(By.CSS_SELECTOR, ".took").text, row.text
+    row.click()
+    steps = [each.text for each in browser.all(".waterfall li > :first-child")]
+    assert steps == ["sign-in page", "At the provider", "redirect", "token"], steps
+    bars = browser.driver.execute_script("return [...document.querySelectorAll('.waterfall .bar')].map((e) => [e.offsetLeft, e.offsetWidth])")
+    assert all(width > 0 for _, width in bars) and [left for left, _ in bars] == sorted(left for left, _ in bars), bars
+    assert bars[1][1] > bars[0][1], "the person took longer than the server"
+    browser.expect_accessible("portal waterfall")
+
+
+@test("an attempt is tried again with one change: the form has its settings, without the login hint, and the two can be compared")
+def retry(browser):
+    open_portal(browser)
+    choose(browser, "prompt", "login")
+    browser.one("#login_hint").send_keys(ADELE)
+    browser.one("#scope").send_keys("mail.read")
+    choose(browser, "app", "ios")
+    browser.one("#sign-in").click()
+    through_the_provider(browser, ADELE)
+    browser.one("#clear").click()
+    choose(browser, "app", "external")
+    tab(browser, "attempts")
+    browser.one(".attempt summary").click()
+    browser.press("Retry with one change")
+    browser.wait("the form", lambda: Select(browser.one("#app")).first_selected_option.get_attribute("value") == "ios")
+    values = browser.driver.execute_script("return ['prompt', 'scope', 'login_hint'].map((id) => document.getElementById(id).value)")
+    assert values == ["login", "mail.read", ""], values
+    assert "Change one" in browser.one("#changed").text
+    choose(browser, "prompt", "consent")
+    browser.one("#sign-in").click()
+    through_the_provider(browser, ADELE)
+    tab(browser, "attempts")
+    for box in browser.all(".attempt .pick input")[:2]:
+        box.click()
+    browser.press("Compare")
+    browser.wait("what differs", lambda: "Prompt" in browser.one("dialog .comparison").text)
+
+
+@test("a preset keeps the settings in this browser without the login hint, fills them in again, and can be removed")
+def presets(browser):
+    open_portal(browser)
+    choose(browser, "app", "macos")
+    choose(browser, "prompt", "consent")
+    browser.one("#login_hint").send_keys(ADELE)
+    browser.press("Save as preset")
+    browser.wait("the preset", lambda: [each.text for each in browser.all(".preset .use")] == ["macOS tutorial · consent"])
+    kept = browser.driver.execute_script("return JSON.stringify(localStorage)")
+    assert ADELE not in kept, kept
+    browser.driver.refresh()
+    browser.one("#columns")
+    browser.one("#clear").click()
+    choose(browser, "app", "ios")
+    browser.press("macOS tutorial · consent")
+    values = browser.driver.execute_script("return ['app', 'prompt', 'login_hint'].map((id) => document.getElementById(id).value)")
+    assert values == ["macos", "consent", ""], values
+    browser.one(".preset .remove").click()
+    browser.wait("it is gone", lambda: not browser.all(".preset"))
+
+
+@test("decoded tokens say what their claims mean, and of what kind a value is that is not shown")
+def meanings(browser):
+    open_portal(browser)
+    sign_in(browser, "ios", ADELE)
+    panel = tab(browser, "tokens")
+    browser.wait("meanings", lambda: panel.find_elements(By.CSS_SELECTOR, ".leaf .meaning"))
+    leaves = {leaf.find_element(By.CSS_SELECTOR, ".key").text.rstrip(": "): leaf.text for leaf in panel.find_elements(By.CSS_SELECTOR, ".leaf")}
+    assert "Not shown: the provider's session" in leaves["sid"] and "…" in leaves["sid"], leaves["sid"]
+    assert "Not shown" in leaves["uti"] and len(leaves["oid"].split("\n")) > 1, leaves
+
+
+@test("on a phone results come first; the settings are a sheet that opens, closes, and signs in from below")
+def sheet(browser):
+    browser.size(390, 844)
+    open_portal(browser)
+    assert not browser.driver.execute_script("return document.getElementById('form').checkVisibility()")
+    assert browser.one("#result").rect["y"] < 400, browser.one("#result").rect
+    browser.press("Settings")
+    choose(browser, "app", "macos")
+    browser.expect_accessible("portal sheet")
+    browser.size(390, 844)
+    browser.keys(Keys.ESCAPE)
+    browser.wait("it is closed", lambda: not browser.driver.execute_script("return document.getElementById('form').checkVisibility()"))
+    assert browser.driver.switch_to.active_element.get_attribute("id") == "open-settings"
+    browser.one("#dock-sign-in").click()
+    through_the_provider(browser, ADELE)
+    browser.wait("who it is", lambda: ADELE in browser.one("#result").text)
+    assert "macOS tutorial" in browser.one("#result-title").text
+
+
+@test("axe finds nothing in any tab, signed out and in, nothing is wider than 320 pixels, and it is light")
 def looks(browser):
     open_portal(browser)
     browser.settled()

@@ -1,0 +1,213 @@
+"""The learner: a home page that lives, missions that happen to nobody else, a drawing in which each step moves."""
+
+from .browser import ADELE
+from .registry import registry
+
+tests, test = registry("learner")
+
+MEGAN = "megan@contoso.example"
+
+
+def opacity(browser, selector):
+    return browser.driver.execute_script("return getComputedStyle(document.querySelector(arguments[0])).opacity", selector)
+
+
+@test("home opens with the phone, alive: somebody signs in and the profile comes, again and again; one press stops it, one leads on")
+def home(browser):
+    browser.open("/")
+    browser.wait("nobody is signed in on the phone", lambda: opacity(browser, ".who-is .before") == "1")
+    browser.wait("somebody is", lambda: opacity(browser, ".who-is .after") == "1")
+    browser.shoot("home phone")
+    browser.one("#pause").click()
+    running = "return document.querySelector('.phone').getAnimations({ subtree: true }).filter((a) => a.playState === 'running').length"
+    browser.wait("it stands still", lambda: browser.driver.execute_script(running) == 0)
+    assert browser.one("#pause").get_attribute("aria-pressed") == "true"
+    browser.one("#pause").click()
+    browser.wait("it goes on", lambda: browser.driver.execute_script(running) > 0)
+    browser.press("Try it now")
+    browser.expect_page("/ios")
+    browser.expect_username("Signed out")
+
+
+@test("with reduced motion the phone shows the end of its story and nothing moves; what MSAL is stands there in one sentence")
+def still_home(browser):
+    browser.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    browser.open("/")
+    browser.settled()
+    assert browser.driver.execute_script("return document.getAnimations().length") == 0
+    assert opacity(browser, ".who-is .after") == "1" and not browser.driver.execute_script("return document.querySelector('.who-is .before').checkVisibility()")
+    lead = browser.one(".lead").text
+    assert "Microsoft Authentication Library" in lead and lead.count(".") == 1, lead
+    browser.colours("light")
+
+
+# Missions
+
+def open_missions(browser):
+    if not browser.all("#missions[open]"):
+        browser.press("Try next")
+    browser.wait("the missions", lambda: len(browser.all(".mission")) == 8)
+
+
+def start(browser, title):
+    open_missions(browser)
+    for mission in browser.all(".mission"):
+        if mission.find_element("css selector", ".mission-title").text == title:
+            if not mission.find_elements("css selector", "details[open]"):
+                mission.find_element("css selector", "summary").click()
+            browser.wait("what will happen", lambda: mission.find_element("css selector", ".mission-now").is_displayed())
+            mission.find_element("css selector", "button").click()
+            return
+    raise AssertionError(f"there is no mission {title!r}")
+
+
+def expect_under_way(browser):
+    browser.wait("it is under way", lambda: browser.all(".mission.active"))
+
+
+def expect_done(browser, title):
+    browser.wait(f"{title} marks itself done", lambda: title in [each.text for each in browser.all(".mission.done .mission-title")])
+    assert not browser.all(".mission.active"), "it is still under way"
+
+
+def call(browser):
+    browser.press("Call Microsoft Graph API")
+
+
+@test("a mission needs somebody who is signed in, and says so; the missions are there in the demo's tutorials alone")
+def missions(browser):
+    browser.open("/ios")
+    browser.expect_username("Signed out")
+    start(browser, "A token that ends")
+    browser.wait("why not", lambda: "Sign in first" in browser.one(".mission-note").text)
+    assert not browser.all(".mission.active")
+    browser.expect_accessible("missions")
+    browser.open("/external")
+    browser.settled()
+    assert not browser.all("#missions")
+
+
+@test("a token ends: it is renewed without a word, the call succeeds, and the mission marks itself done and stays so")
+def token_ends(browser):
+    browser.sign_in()
+    start(browser, "A token that ends")
+    expect_under_way(browser)
+    call(browser)
+    expect_done(browser, "A token that ends")
+    browser.wait("the step", lambda: "Token refreshed" in browser.one("#timeline").text)
+    browser.driver.refresh()
+    open_missions(browser)
+    expect_done(browser, "A token that ends")
+    assert "1 of 8" in browser.one(".mission-progress").text
+
+
+@test("a second factor, the provider down and Graph's pause happen, each as it says, and are over afterwards")
+def failing(browser):
+    browser.sign_in()
+    start(browser, "A second factor")
+    expect_under_way(browser)
+    browser.allow("/api/ios/me")
+    call(browser)
+    browser.one("button[name=second_factor][value=approve]").click()
+    expect_done(browser, "A second factor")
+    start(browser, "The provider is down")
+    expect_under_way(browser)
+    call(browser)
+    expect_done(browser, "The provider is down")
+    browser.expect_username(ADELE)
+    start(browser, "Graph throttles")
+    expect_under_way(browser)
+    call(browser)
+    expect_done(browser, "Graph throttles")
+    browser.wait("the pause", lambda: "You can try again in" in browser.one("#problem").text)
+
+
+@test("consent, cancelling, an administrator's approval and another account are led to, and marked when they have happened")
+def led(browser):
+    browser.sign_in()
+    start(browser, "Consent")
+    browser.choose_account()
+    if browser.all("input[name=password]"):
+        browser.enter_password()
+    browser.answer_consent()
+    expect_done(browser, "Consent")
+    start(browser, "Cancel")
+    browser.choose_account()
+    if browser.all("input[name=password]"):
+        browser.enter_password()
+    browser.answer_consent("cancel")
+    expect_done(browser, "Cancel")
+    start(browser, "An administrator's approval")
+    browser.enter_password()
+    browser.one("button[name=consent][value=cancel]").click()
+    expect_done(browser, "An administrator's approval")
+    start(browser, "Another account")
+    browser.choose_account(MEGAN)
+    browser.enter_password()
+    browser.answer_consent()
+    expect_done(browser, "Another account")
+    assert "4 of 8" in browser.one(".mission-progress").text
+
+
+@test("what a mission has set up is undone when the page is left, and set up again when it is back")
+def left(browser):
+    browser.sign_in()
+    start(browser, "The provider is down")
+    expect_under_way(browser)
+    browser.press("Home")
+    browser.expect_page("/")
+    browser.open("/macos")
+    browser.expect_username("Signed out")
+    # The same session at the provider: no question, and no failure.
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.expect_graph()
+    browser.open("/ios")
+    expect_under_way(browser)
+    browser.wait("it is set up", lambda: browser.driver.execute_script(
+        "return performance.getEntriesByType('resource').some((e) => e.name.endsWith('/api/demo/mission'))"))
+    browser.allow("/api/ios/me")
+    call(browser)
+    expect_done(browser, "The provider is down")
+
+
+# The drawing
+
+@test("the drawing carries each step along its arrow, says it in words too, and lights the arrows of a step that is pointed at")
+def drawing(browser):
+    browser.open("/ios")
+    browser.expect_username("Signed out")
+    assert "Press a button" in browser.one("#drawing-says").text
+    alternative = browser.one("#drawing svg").get_attribute("aria-label")
+    assert "MSAL" in alternative and "Microsoft Graph" in alternative, alternative
+    browser.sign_in()
+    browser.wait("the call to Graph", lambda: browser.one("#drawing").get_attribute("data-step") == "api")
+    browser.expect_text("#drawing-says", "API called")
+    lit = "return [...document.querySelectorAll('.wire.lit')].map((e) => e.id)"
+    assert browser.driver.execute_script(lit) == ["wire-graph"]
+    place = "return [document.getElementById('parcel').getAttribute('transform'), document.getElementById('parcel-label').textContent]"
+    browser.wait("Graph's answer comes back", lambda: browser.driver.execute_script(place)[1] == "200")
+    for step in browser.all("#timeline .step"):
+        if step.get_attribute("data-step") == "redeemed":
+            step.find_element("css selector", "button").click()
+    seen = set()
+    browser.wait("it moves", lambda: seen.add(browser.driver.execute_script(place)[0]) or len(seen) > 3)
+    browser.wait("the tokens are in the app", lambda: browser.driver.execute_script(place)[1] == "token")
+    assert sorted(browser.driver.execute_script(lit)) == ["wire-msal", "wire-platform"]
+
+
+@test("the drawing shows a failure in its place; with reduced motion nothing moves, and the arrows are lit all the same")
+def drawn_failure(browser):
+    browser.sign_in()
+    browser.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    browser.server.control(graph_error={"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1})
+    browser.allow("/api/ios/me")
+    call(browser)
+    browser.wait("the failure", lambda: browser.all("#wire-graph.lit.bad"))
+    label = "return document.getElementById('parcel-label').textContent"
+    browser.wait("its number", lambda: browser.driver.execute_script(label) == "403")
+    place = "return document.getElementById('parcel').getAttribute('transform')"
+    places = {browser.driver.execute_script(place) for _ in range(8)}
+    assert len(places) == 1, places
+    browser.colours("light")
+    browser.expect_accessible("drawing with a failure")
