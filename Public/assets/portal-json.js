@@ -11,22 +11,23 @@ const hidden = {
   deviceid: "device", login_hint: "person", ipaddr: "address",
 };
 
-/** What a claim says, or of what kind a value is that is not shown. */
-function meaning(name, value) {
+/** What a claim says, or of what kind a value is that is not shown. An access token is for the API, not for the application. */
+function meaning(name, value, kind) {
+  if (kind === "access" && name === "aud") return [element("small", "meaning", t("portal.access_audience"))];
   const text = value === "…" && hidden[name] ? t(`portal.hidden_kind.${hidden[name]}`) : t(`claim.${name}`);
   return text ? [element("small", "meaning", text)] : [];
 }
 
 /** A JSON value as a tree that folds. */
-export function tree(value, name = "", open = true, isClaims = false) {
+export function tree(value, name = "", open = true, kind = null) {
   const label = element("span", "key", name && `${name}: `);
-  if (value === null || typeof value !== "object") return element("div", "leaf mono", label, readable(name, value), ...(isClaims ? meaning(name, value) : []));
+  if (value === null || typeof value !== "object") return element("div", "leaf mono", label, readable(name, value), ...(kind ? meaning(name, value, kind) : []));
   const entries = Object.entries(value);
   const count = Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`;
-  return Object.assign(element("details", "tree mono", element("summary", "", label, count), ...entries.map(([key, item]) => tree(item, key, false, isClaims))), { open });
+  return Object.assign(element("details", "tree mono", element("summary", "", label, count), ...entries.map(([key, item]) => tree(item, key, false, kind))), { open });
 }
 
-/** A title that folds over a tree and a button that copies it. */
-export const foldedTree = (title, value, isClaims = false) => folded(title, true, tree(value, "", true, isClaims), copyJSON(value));
+/** A title that folds over a tree and a button that copies it. `kind`, access or id, has the claims explained of such a token. */
+export const foldedTree = (title, value, kind = null) => folded(title, true, tree(value, "", true, kind), copyJSON(value));
 
 export const copyJSON = (value) => copyButton(t("portal.copy_json"), () => JSON.stringify(value, null, 2));

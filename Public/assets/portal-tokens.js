@@ -55,12 +55,12 @@ const scopes = ({ scopes: granted, declined_scopes: declined = [] }) => facts([
 ]);
 
 /** Header and payload; a sentence where there is nothing to decode. */
-function decoded(title, token) {
+function decoded(title, token, kind) {
   const parts = [element("h3", "", title)];
   if (!token) parts.push(element("p", "quiet", t("portal.no_token")));
   if (token?.is_jwt === false) parts.push(element("p", "quiet", t("portal.no_jwt", { count: token.characters })));
   if (token?.header) parts.push(foldedTree(t("portal.header"), token.header));
-  if (token?.payload) parts.push(foldedTree(t("portal.payload"), token.payload, true));
+  if (token?.payload) parts.push(foldedTree(t("portal.payload"), token.payload, kind));
   if (token?.token) parts.push(folded(t("portal.as_text"), false, element("p", "mono", token.token), copyButton(t("portal.copy"), () => token.token)));
   return parts;
 }
@@ -75,7 +75,7 @@ async function content({ application: { id }, mode, tokenDisplay }, last) {
     const { access_token: access, id_token: idToken, has_refresh_token: renews } = await get(`/api/${id}/tokens`);
     return [
       ...known(access), element("p", "quiet", renews ? t("portal.refresh_token") : t("portal.no_refresh_token")),
-      ...decoded(t("portal.access_token"), access), ...decoded(t("portal.id_token"), idToken),
+      ...decoded(t("portal.access_token"), access, "access"), ...decoded(t("portal.id_token"), idToken, "id"),
     ];
   } catch (failure) {
     return [...known(last), explained(failure)];
