@@ -115,14 +115,16 @@ public final class CompanionServer: Sendable {
             tokens: TokenEndpoints(
                 configuration: configuration, store: store, acquisition: tokens,
                 api: APIProxy(
-                    client: client, tokens: tokens, directory: providers.directory, throttle: Throttle(now: now),
+                    client: client, tokens: tokens, directory: providers.directory,
+                    throttle: Throttle(isOfSession: configuration.demoControlURL != nil, now: now),
                     reportingTo: (timeline, journal.trips, metrics), now: now),
                 limits: limits, timeline: timeline),
             story: StoryEndpoints(history: journal.history, timeline: timeline, languages: languages),
             portal: PortalEndpoints(
                 configuration: configuration, store: store, memory: memory,
-                authorities: AuthorityCheck(client: client, now: now), recent: recent, languages: languages,
-                audit: audit),
+                authorities: AuthorityCheck(client: client, now: now), credentials: providers.credentials,
+                recent: recent,
+                languages: languages, audit: audit),
             server: ServerEndpoints(
                 configuration: configuration, sessions: sessions, languages: languages, cookie: cookie),
             demo: DemoEndpoints(configuration: configuration, client: client),

@@ -12,6 +12,7 @@ struct PortalEndpoints: Sendable {
     let store: SessionStore
     let memory: SessionMemory
     let authorities: AuthorityCheck
+    let credentials: ClientCredentials
     let recent: RecentSignIns
     let languages: Languages
     let audit: AuditLog
@@ -45,7 +46,10 @@ struct PortalEndpoints: Sendable {
         return .json([
             "apps": .array(
                 reports.map { report in
-                    [
+                    let expires = credentials.condition(of: report.application).expires
+                    let daysLeft = expires.map { Int($0.timeIntervalSince(memory.now()) / 86_400) }
+                    return [
+                        "days_left": daysLeft.map(JSONValue.integer) ?? .null,
                         "id": .string(report.application.id),
                         "title": .string(report.application.title(in: language)),
                         "authority": .string(report.authority), "ok": .bool(report.isHealthy),

@@ -48,7 +48,9 @@ struct APIProxy: Sendable {
         let start = ContinuousClock.now
         do {
             let url = try await url(of: application, path)
-            let throttleKey = Throttle.Key(app: application.id, account: asking.account.id, path: path)
+            let throttleKey = Throttle.Key(
+                app: application.id, account: asking.account.id, path: path,
+                session: throttle.isOfSession ? session : nil)
             do throws(Problem) {
                 try throttle.check(throttleKey)
             } catch {

@@ -1,5 +1,6 @@
 import Expiring
 import Foundation
+import SessionStore
 import Synchronization
 
 /// Which calls an API has asked to be left alone with (429 or 503 with `Retry-After`), and until when: asking again before
@@ -14,12 +15,18 @@ final class Throttle: Sendable {
         let account: String
         /// Below the API's URL.
         let path: String
+        /// Where pauses are each session's own.
+        let session: SessionKey?
     }
 
     private let pauses = Mutex(ExpiringMap<Key, Date>(maxCount: 10_000))
     private let now: @Sendable () -> Date
 
-    init(now: @escaping @Sendable () -> Date) {
+    /// Whether a pause is its session's alone. In the demo people share the accounts, and each tries what happens.
+    let isOfSession: Bool
+
+    init(isOfSession: Bool, now: @escaping @Sendable () -> Date) {
+        self.isOfSession = isOfSession
         self.now = now
     }
 

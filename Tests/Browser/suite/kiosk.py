@@ -336,7 +336,12 @@ def keyboard(browser):
 def looks(browser):
     with kiosk(browser, COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS="2", COMPANION_KIOSK_IDLE_SECONDS="300", COMPANION_SESSION_IDLE_MINUTES="60"):
         browser.expect_accessible("kiosk attract")
+        # What has been asked for is compressed soon afterwards.
+        browser.cdp("Network.setCacheDisabled", cacheDisabled=True)
+        compressed = "return performance.getEntriesByType('resource').filter((e) => /[.](js|css)$/.test(e.name)).every((e) => e.encodedBodySize < e.decodedBodySize)"
+        browser.wait("all is compressed", lambda: (browser.open("/kiosk"), browser.settled(), browser.driver.execute_script(compressed))[-1])
         browser.expect_light("/kiosk")
+        browser.cdp("Network.setCacheDisabled", cacheDisabled=False)
         for width, height in ((1080, 1920), (1920, 1080), (375, 667)):
             browser.size(width, height)
             browser.shoot(f"kiosk attract {width}")
