@@ -212,6 +212,7 @@ import Testing
                 configuration.applications[2].authority = nowhere
             }
             configuration.applications[0].clientSecretExpires = Date().addingTimeInterval(-86_400)
+            configuration.applications[1].clientSecretExpires = Date().addingTimeInterval(40.5 * 86_400)
         }) { _, visitor in
             try await visitor.signIn(app: "macos")
             let listed = try await visitor.api(.get, "/api/macos/health").json["apps"] as? [[String: Any]]
@@ -226,6 +227,9 @@ import Testing
             }
             #expect(bad("contoso") == ["discovery"])
             #expect(bad("ios") == ["credential"])
+            #expect(apps["macos"]?["days_left"] as? Int == 40)
+            #expect(try #require(apps["ios"]?["days_left"] as? Int) < 0)
+            #expect(apps["external"]?["days_left"] is NSNull)
         }
     }
 }

@@ -126,15 +126,9 @@ def failing(browser):
 def led(browser):
     browser.sign_in()
     start(browser, "Consent")
-    browser.choose_account()
-    if browser.all("input[name=password]"):
-        browser.enter_password()
     browser.answer_consent()
     expect_done(browser, "Consent")
     start(browser, "Cancel")
-    browser.choose_account()
-    if browser.all("input[name=password]"):
-        browser.enter_password()
     browser.answer_consent("cancel")
     expect_done(browser, "Cancel")
     start(browser, "An administrator's approval")
