@@ -43,6 +43,8 @@ function ways({ step, outcome, isGood }) {
 
 /** Steps that arrive together are played one after the other; another one takes the place of what plays. */
 function come({ detail: { step, outcome, name: title } }) {
+  // A button that is pressed has lines in the code, and has not yet come to anything.
+  if (!outcome) return;
   const isTogether = performance.now() - lastCame < 900;
   lastCame = performance.now();
   if (!isTogether) waiting = [];
