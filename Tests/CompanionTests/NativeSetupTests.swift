@@ -119,16 +119,6 @@ import Testing
         }
     }
 
-    @Test func `no application may have the pages' name`() {
-        let environment = ["COMPANION_APPS": "native", "COMPANION_APPS_NATIVE_PAGE": "ios"]
-        do {
-            _ = try CompanionConfiguration.read(environment: environment, file: nil)
-            Issue.record("it is taken")
-        } catch {
-            #expect(error.description.contains("apps.native is no name for an application"))
-        }
-    }
-
     @Test func `each platform number that has an explanation is among the texts that pages fetch`() async throws {
         try await Site.run { site in
             let texts = try await Visitor(site).get(Visitor(site).path(ofTexts: "platform")).json
