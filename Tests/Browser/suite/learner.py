@@ -98,7 +98,7 @@ def token_ends(browser):
     browser.driver.refresh()
     open_missions(browser)
     expect_done(browser, "A token that ends")
-    assert "1 of 8" in browser.one(".mission-progress").text
+    browser.wait("the count", lambda: "1 of 8" in browser.one(".mission-progress").text)
 
 
 @test("a second factor, the provider down and Graph's pause happen, each as it says, and are over afterwards")
@@ -140,7 +140,7 @@ def led(browser):
     browser.enter_password()
     browser.answer_consent()
     expect_done(browser, "Another account")
-    assert "4 of 8" in browser.one(".mission-progress").text
+    browser.wait("the count", lambda: "4 of 8" in browser.one(".mission-progress").text)
 
 
 @test("what a mission has set up is undone when the page is left, and set up again when it is back")
