@@ -19,6 +19,8 @@ public final class CompanionServer: Sendable {
     private let lag: EventLoopLag
     private let workers: WorkerGroup
     private let isShared: Bool
+    private let drain: Duration
+    private let monitoring: MonitoringReport
     private let pages: Pages
     private let compression = AssetCompression()
     let memory: SessionMemory
@@ -64,6 +66,7 @@ public final class CompanionServer: Sendable {
             publicURL: configuration.publicURL, content: FixedContent(configuration: configuration))
         self.pages = pages
         isShared = configuration.deviceMode == .shared
+        drain = configuration.drain
 
         // What is reported.
         let metrics = Metrics(applications: applications, workers: workers.workers.count, now: now)
@@ -99,6 +102,7 @@ public final class CompanionServer: Sendable {
         }
         let monitoring = MonitoringReport(
             configuration: configuration, metrics: metrics, store: store, credentials: providers.credentials, now: now)
+        self.monitoring = monitoring
         let endpoints = Endpoints(
             signIn: SignInEndpoints(
                 flow: SignInFlow(
@@ -167,12 +171,15 @@ public final class CompanionServer: Sendable {
         }
     }
 
-    /// Stops accepting, finishes what is under way, closes the database.
+    /// Goes on for as long as the configuration says while `/readyz` returns 503; then stops accepting, finishes what is
+    /// under way and closes the database.
     ///
     /// - Parameters:
     ///   - grace: how long what is under way may take.
     ///   - idleGrace: how long idle connections stay open for a request that is on its way.
     public func stop(grace: Duration = .seconds(10), idleGrace: Duration = .zero) async {
+        monitoring.stop()
+        if drain > .zero { try? await Task.sleep(for: drain) }
         compression.stop()
         lag.stop()
         await server.stop(grace: grace, idleGrace: idleGrace)

@@ -147,9 +147,13 @@ final class SessionCache: Sendable {
     }
 
     /// Says nothing about use: the session was asked for already.
-    func token(_ account: AccountKey, _ tenant: String?, _ scopes: ScopeSet, now: Int64) -> KnownToken {
+    ///
+    /// - Parameter grace: how old it may be at least, in milliseconds, where what is in memory is not trusted for longer.
+    func token(
+        _ account: AccountKey, _ tenant: String?, _ scopes: ScopeSet, now: Int64, grace: Int64 = 0
+    ) -> KnownToken {
         let slot = state.withLock { state in state.byKey[account.session].flatMap { state.slots[$0] } }
-        guard let slot, isTrusted(slot, now: now),
+        guard let slot, isTrusted(slot, now: now) || (0..<grace).contains(now &- slot.readAt),
             let tokens = slot.snapshot.tokens.first(where: { $0.app == account.app && $0.id == account.id })
         else { return .unknown }
         return tokens.token(tenant, scopes).map { .token($0) } ?? .none

@@ -50,9 +50,16 @@ extension SessionStore {
         case .mustWait: break
         }
         let ticket = cache.ticket()
-        let tokens = cache.admit(try await backend.accessTokens(of: account), of: account, ticket)
-        guard let token = tokens.token(tenant, scopes) else { return nil }
-        return try open(token)
+        do throws(StoreError) {
+            let tokens = cache.admit(try await backend.accessTokens(of: account), of: account, ticket)
+            guard let token = tokens.token(tenant, scopes) else { return nil }
+            return try open(token)
+        } catch {
+            guard error.isUnavailable,
+                case .token(let token) = cache.token(account, tenant, scopes, now: now, grace: outageGrace)
+            else { throw error }
+            return try open(token)
+        }
     }
 
     /// The token in the clear, which it is from then on in memory too.

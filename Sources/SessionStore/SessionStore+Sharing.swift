@@ -8,8 +8,9 @@ extension SessionStore {
     private static let reportLifetime: Duration = .seconds(30)
     /// A chore that its holder does not go on with is another's after this time.
     private static let choreTime: Duration = .seconds(60)
-    /// How long what was right a moment ago is served while the place cannot be asked, in milliseconds.
-    private static let outageGrace: Int64 = 30_000
+    /// How long what was right a moment ago is served while the place cannot be asked, in milliseconds. Where nothing may
+    /// be stale, that is nothing.
+    var outageGrace: Int64 { shared?.trust.map { $0 > .zero } == true ? 30_000 : 0 }
 
     /// The session as memory has it, when its version says that nobody has changed it. While the place cannot be asked,
     /// what was right a moment ago is served, unless nothing may be stale.
@@ -23,9 +24,7 @@ extension SessionStore {
             let version = try await shared.versions(of: [known.session.key])[known.session.key]
             return version == known.version && cache.confirm(known, ticket, now: now) ? known.session : nil
         } catch {
-            guard error.isUnavailable, let trust = shared.trust, trust > .zero, known.age <= Self.outageGrace else {
-                throw error
-            }
+            guard error.isUnavailable, known.age < outageGrace else { throw error }
             return known.session
         }
     }

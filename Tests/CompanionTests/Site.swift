@@ -156,6 +156,34 @@ final class Site: Sendable {
         server.withLock { $0 = new }
     }
 
+    /// Starts a second companion on the same contents and the same registration, for as long as the test runs.
+    ///
+    /// - Parameter test: gets where it is.
+    func beside(_ test: (String) async throws -> Void) async throws {
+        var configuration = configuration
+        configuration.port = try Site.freePort()
+        let server = try Self.server(configuration, workers, log.logger, clock, contents)
+        let port = try await server.start()
+        do {
+            try await test("http://localhost:\(port)")
+        } catch {
+            await server.stop(grace: .seconds(1))
+            throw error
+        }
+        await server.stop(grace: .seconds(1))
+    }
+
+    /// Stops the companion while a test looks, and starts it anew.
+    func stop(during test: () async throws -> Void) async throws {
+        let old = server.withLock { $0 }
+        async let stopped: Void = old.stop(grace: .seconds(1))
+        try await test()
+        await stopped
+        let new = try Self.server(configuration, workers, log.logger, clock, contents)
+        _ = try await new.start()
+        server.withLock { $0 = new }
+    }
+
     private static func server(
         _ configuration: CompanionConfiguration, _ workers: WorkerGroup, _ logger: Logger, _ clock: TestClock,
         _ contents: MemoryContents?

@@ -97,6 +97,30 @@ import Testing
         await second.close()
     }
 
+    @Test(arguments: TestedBackend.shared, [true, false])
+    func `while the place is away, what was right a moment ago is served, unless nothing may be stale`(
+        _ backend: TestedBackend, mayBeStale: Bool
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open(trust: mayBeStale ? .seconds(1) : .zero)
+        let id = try await store.signIn("adele", at: fixture.clock)
+        let session = try #require(try await store.session(id))
+        let (account, scopes) = (session.key(of: session.accounts[0]), ["user.read"] as ScopeSet)
+        _ = try await store.accessToken(of: account, scopes: scopes)
+        await store.backend.close()
+        func served() async -> [Bool] {
+            let session = try? await store.session(id)
+            let token = try? await store.accessToken(of: account, scopes: scopes)
+            return [session != nil, token != nil]
+        }
+        fixture.clock.advance(by: .seconds(29))
+        #expect(await served() == [mayBeStale, mayBeStale])
+        fixture.clock.advance(by: .seconds(1))
+        #expect(await served() == [false, false])
+        await #expect(throws: StoreError.self) { try await store.session(id) }
+        await store.close()
+    }
+
     @Test(arguments: TestedBackend.shared) func `one server purges for all`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let (first, second) = (try fixture.open(), try fixture.open())

@@ -72,6 +72,8 @@ public struct CompanionConfiguration: Sendable {
     public var logFormat: LogFormat
     /// Where the audit log is appended, JSON lines; nil writes it to the ordinary log, level info.
     public var auditLogFile: String?
+    /// How long requests are taken after a stop signal while `/readyz` says that no more should come.
+    public var drain: Duration
 
     /// How long a session lives without use: at a kiosk no longer than nobody touches it.
     public var effectiveSessionIdle: Duration {

@@ -114,6 +114,11 @@ extension CompanionConfiguration {
         metricsListener = keys.value(
             "metrics.listen", .address(example: "127.0.0.1:9464"),
             "A listener of its own for Prometheus. Without it: /metrics at listen, for this machine only.")
+        drain = .seconds(
+            keys.value(
+                "drain_seconds", .number("seconds; 0 turns it off", to: 600), default: 0,
+                "How long the server goes on serving after a stop signal while /readyz returns 503, so that a balancer takes it out first."
+            ))
         demoClientSecret = keys.value(
             "demo.client_secret", .secret,
             "The demo tenant's secret of the demo's application, for trying another client there. Without it: made at each start."

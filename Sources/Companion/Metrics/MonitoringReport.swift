@@ -18,6 +18,7 @@ final class MonitoringReport: Sendable {
     private let now: @Sendable () -> Date
     private let counts = Mutex<(at: Date, counts: SessionStore.Counts)?>(nil)
     private let server = Mutex<Server>(Server())
+    private let isStopping = Atomic(false)
 
     /// The server comes after what it serves.
     private struct Server {
@@ -144,8 +145,14 @@ final class MonitoringReport: Sendable {
 
     // MARK: /readyz
 
+    /// From now on no more requests should come, though they are still served.
+    func stop() { isStopping.store(true, ordering: .relaxed) }
+
     /// Whether requests can be served, and nothing else: what everybody may know.
     func readiness() async -> Response {
+        if isStopping.load(ordering: .relaxed) {
+            return .json(["status": "stopping"], status: .serviceUnavailable)
+        }
         guard await store.probeWritable() else {
             RequestContext.current?.note(Problem(.storageUnavailable, "The database cannot be written."))
             return .json(["status": "unavailable"], status: .serviceUnavailable)
@@ -156,7 +163,8 @@ final class MonitoringReport: Sendable {
     /// The same, and what is wrong. A provider that is down and a key file that is gone keep nobody from being served:
     /// who is signed in stays so, and the keys are in memory.
     func readinessInDetail() async -> Response {
-        let isReady = await store.probeWritable()
+        let isWritable = await store.probeWritable()
+        let isStopping = isStopping.load(ordering: .relaxed)
         let providers = metrics.providers.all.compactMap { host, facts -> JSONValue? in
             let isKnown = facts.lastAnswer != nil || facts.lastFailure != nil
             guard host != "other" || isKnown else { return nil }
@@ -171,8 +179,9 @@ final class MonitoringReport: Sendable {
         let database = "cannot be written: is the disk full, or the file held by another program?"
         return .json(
             [
-                "status": isReady ? "ok" : "unavailable", "database": .string(isReady ? "ok" : database),
+                "status": isStopping ? "stopping" : isWritable ? "ok" : "unavailable",
+                "database": .string(isWritable ? "ok" : database),
                 "key": .string(store.keyProblem ?? "ok"), "providers": .array(providers),
-            ], status: isReady ? .ok : .serviceUnavailable)
+            ], status: isWritable && !isStopping ? .ok : .serviceUnavailable)
     }
 }

@@ -7,6 +7,8 @@ struct FixedContent: Sendable {
     private let applications: [Application]
     private let deviceMode: DeviceMode
     private let demoControlURL: String?
+    /// Whether others work with the same sessions.
+    private let hasSeveralServers: Bool
     private let publicURL: PublicURL
     private let kiosk: KioskLook
 
@@ -14,6 +16,7 @@ struct FixedContent: Sendable {
         applications = configuration.applications
         deviceMode = configuration.deviceMode
         demoControlURL = configuration.demoControlURL
+        hasSeveralServers = configuration.postgres != nil
         publicURL = configuration.publicURL
         kiosk = KioskLook(configuration: configuration)
     }
@@ -21,8 +24,8 @@ struct FixedContent: Sendable {
     /// What the pages load that no folder has.
     var assets: [String: Asset] { kiosk.assets }
 
-    /// A page with its places `{{applications}}`, `{{mode}}`, `{{mode_means}}` and `{{demo_note}}` filled in, and a
-    /// kiosk's places of ``KioskLook``.
+    /// A page with its places `{{applications}}`, `{{mode}}`, `{{mode_means}}`, `{{servers_note}}` and `{{demo_note}}`
+    /// filled in, and a kiosk's places of ``KioskLook``.
     ///
     /// - Parameters:
     ///   - application: the one that the page belongs to; nil for home and messages.
@@ -35,6 +38,7 @@ struct FixedContent: Sendable {
             "try_now": html.contains("{{try_now}}") ? tryNow(in: language) : "",
             "mode": PageTemplate.escaped(language.page["home.mode.\(deviceMode.rawValue)"] ?? ""),
             "mode_means": PageTemplate.escaped(language.page["home.mode_means.\(deviceMode.rawValue)"] ?? ""),
+            "servers_note": html.contains("{{servers_note}}") ? serversNote(in: language) : "",
             "demo_note": demoNote(in: language, for: application, isHome: html.contains("{{applications}}")),
         ]
         if html.contains("{{kiosk_") {
@@ -80,6 +84,14 @@ struct FixedContent: Sendable {
             <span class="open" aria-hidden="true">\(text("home.open")) →</span></p></li>
 
             """
+    }
+
+    // MARK: The portal
+
+    /// The note that another server may know more; empty where there is one.
+    private func serversNote(in language: Language) -> String {
+        guard hasSeveralServers else { return "" }
+        return "<p class=\"lead\">\(PageTemplate.escaped(language.page["portal_page.several_servers"] ?? ""))</p>"
     }
 
     // MARK: The demo

@@ -134,11 +134,13 @@ final class TokenAcquisition: Sendable {
                 guestAuthority = authority
             }
         }
-        if case .found(let stored) = store.accessTokenNow(
-            of: target.account, tenant: target.tenant, scopes: target.scopes), isGood(stored, for: demand)
-        {
-            return AcquiredToken(source: .cache, token: stored)
-        }
+        let known: StoredAccessToken? =
+            switch store.accessTokenNow(of: target.account, tenant: target.tenant, scopes: target.scopes) {
+            case .found(let stored): stored
+            case .absent: nil
+            case .mustWait: try await storedToken(target)
+            }
+        if let known, isGood(known, for: demand) { return AcquiredToken(source: .cache, token: known) }
         let wish = Wish(
             asking: asking, authority: guestAuthority ?? asking.application.authority(for: asking.account),
             target: target, scopes: scopes ?? asking.application.registration.scopes, demand: demand)

@@ -1,0 +1,96 @@
+import Foundation
+import StoreTesting
+import TestSupport
+import Testing
+
+@testable import Companion
+
+/// Two companions on one store, each request to whichever of them.
+@Suite struct SharedStoreTests {
+    /// Somebody who is signed in at the first companion, with an access token that has just expired, and the same browser
+    /// at both.
+    private static func expired(_ test: @escaping (Site, [Visitor]) async throws -> Void) async throws {
+        try await Site.run(keeping: MemoryContents(trust: .zero), configured: { _ in }) { site in
+            try await site.beside { other in
+                try await site.control(#"{"access_token_seconds": 1200}"#)
+                let first = Visitor(site)
+                try await first.signIn()
+                let second = Visitor(origin: other, client: site.client)
+                second.sessionCookie = first.sessionCookie
+                let warmed = try await second.api(.get, "/api/ios/me").status
+                #expect(warmed == 200)
+                site.clock.advance(1300)
+                try await test(site, [first, second])
+            }
+        }
+    }
+
+    @Test func `200 calls at expiry at both make one refresh`() async throws {
+        try await Self.expired { site, visitors in
+            let before = try await site.count("token_refresh")
+            try await site.control(#"{"token_delay_ms": 300}"#)
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<200 {
+                    group.addTask { try await visitors[number % 2].api(.get, "/api/ios/me").status }
+                }
+                return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+            }
+            #expect(statuses == [200: 200])
+            #expect(try await site.count("token_refresh") == before + 1)
+        }
+    }
+
+    @Test func `a refresh that fails at one leaves the account as it was, and the other tries at once`() async throws {
+        try await Self.expired { site, visitors in
+            try await site.control(#"{"token_error": {"status": 503, "body": "down", "times": 1}}"#)
+            let failed = try await visitors[0].api(.post, "/api/ios/token")
+            #expect(failed.code == "provider_unavailable")
+            let answer = try await visitors[1].api(.post, "/api/ios/token")
+            #expect(answer.json["source"] as? String == "refreshed")
+            #expect(try await visitors[0].api(.post, "/api/ios/token").json["source"] as? String == "cache")
+        }
+    }
+
+    @Test func `who is signed out at one is signed out at the other`() async throws {
+        try await Self.expired { _, visitors in
+            let old = visitors[0].sessionCookie
+            #expect(try await visitors[1].api(.post, "/auth/ios/sign-out", body: "{}").status == 200)
+            visitors[0].sessionCookie = old
+            let account = try await visitors[0].api(.get, "/api/ios/account").json["account"]
+            #expect(account is NSNull)
+            #expect(try await visitors[0].api(.get, "/api/ios/me").status == 401)
+        }
+    }
+
+    @Test func `a server that stops says so first, and still serves`() async throws {
+        try await Site.run(configured: { $0.drain = .seconds(1) }) { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            #expect(try await visitor.get("/readyz").status == 200)
+            try await site.stop {
+                let isSaid = await eventually { (try? await visitor.get("/readyz"))?.status == 503 }
+                #expect(isSaid)
+                let status = try await visitor.get("/readyz").json["status"] as? String
+                #expect(status == "stopping")
+                let served = try await visitor.api(.get, "/api/ios/me").status
+                #expect(served == 200)
+            }
+            #expect(try await visitor.get("/readyz").status == 200)
+            #expect(try await visitor.api(.get, "/api/ios/me").status == 200)
+        }
+    }
+
+    @Test(arguments: [("companion.sqlite", false), ("postgresql://companion@db.example/companion", true)])
+    func `the portal says when several servers share the sessions`(database: String, isSaid: Bool) throws {
+        let configuration = try CompanionConfiguration.read(
+            environment: [
+                "COMPANION_APPS": "ios", "COMPANION_APPS_IOS_CLIENT_ID": "abc", "COMPANION_DATABASE": database,
+            ], file: nil)
+        let languages = try Languages(folder: Site.publicFolder + "/languages", cookieName: "language")
+        let note = try FixedContent(configuration: configuration).filling(
+            "{{servers_note}}", in: #require(languages.all.first), for: nil
+        ) { $0 }
+        #expect(note.contains("<p class=\"lead\">") == isSaid)
+        #expect(note.isEmpty == !isSaid)
+    }
+}
