@@ -30,6 +30,8 @@ class Answer:
 class Visitor:
     def __init__(self, companion, language="en"):
         self.port, self.language, self.companion = companion.port, language, companion
+        # Behind a front, the page has the front's origin, whoever answers.
+        self.origin = f"http://localhost:{getattr(companion, 'public_port', companion.port)}"
         self.cookie, self.provider_cookies = None, {}
         # Method and status of every request that the companion has answered since the last `forget`.
         self.seen = []
@@ -45,7 +47,7 @@ class Visitor:
             fields |= {"Accept": "text/html", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "none"}
         else:
             fields |= {"Accept": "application/json", "Sec-Fetch-Site": "same-origin", "X-Companion": "1",
-                       "Origin": f"http://localhost:{self.port}", "Content-Type": "application/json"}
+                       "Origin": self.origin, "Content-Type": "application/json"}
         connection = http.client.HTTPConnection("localhost", self.port, timeout=60)
         try:
             connection.request(method, path, None if body is None else json.dumps(body), fields)

@@ -1,0 +1,75 @@
+"""One companion of several: `companion serve` on the shared database, behind the front."""
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "Tests" / "Faults"))
+from machines.database import PASSWORD
+from faults.processes import CLIENT_ID, SECRET, environment, get, until
+
+
+class Node:
+    def __init__(self, binary, folder, name, provider, port, metrics_port, front_port, database, key, drain=2):
+        self.binary, self.name, self.port, self.metrics_port = binary, name, port, metrics_port
+        self.public_port = front_port
+        self.folder = pathlib.Path(folder) / name
+        self.folder.mkdir()
+        self.log = self.folder / "log"
+        self.config = self.folder / "companion.json"
+        base = f"http://localhost:{provider.port}"
+        self.config.write_text(json.dumps({
+            "listen": f"127.0.0.1:{port}", "public_url": f"http://localhost:{front_port}", "public": str(ROOT / "Public"),
+            "encryption_key_file": str(key), "log_format": "json", "metrics": {"listen": f"127.0.0.1:{metrics_port}"},
+            "drain_seconds": drain, "limits": {"exempt": ["127.0.0.1"], "forced_refreshes_per_minute": 0},
+            "trusted_proxies": ["127.0.0.1"],
+            "apps": {"ios": {"client_id": CLIENT_ID, "page": "ios", "authority": f"{base}/common", "api": f"{base}/v1.0/me"}},
+        }))
+        # The database's password and the client's secret stand in no file that others read.
+        self.variables = {"COMPANION_DATABASE": database, "COMPANION_DATABASE_PASSWORD": PASSWORD, "COMPANION_APPS_IOS_CLIENT_SECRET": SECRET}
+        self.process = None
+
+    def launch(self):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [self.binary, "serve", "--config", str(self.config)], cwd=self.folder, stdout=log, stderr=log,
+                env=environment(**self.variables), start_new_session=True)
+
+    def start(self):
+        self.launch()
+        until(self.answers, f"{self.name} answers")
+
+    def answers(self):
+        assert self.process.poll() is None, f"{self.name} has ended: {self.log.read_text()[-800:]}"
+        with contextlib.suppress(OSError):
+            return get(self.port, "/healthz")[0] == get(self.metrics_port, "/healthz")[0] == 200
+
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def is_ready(self):
+        with contextlib.suppress(OSError):
+            return get(self.port, "/readyz", timeout=2)[0] == 200
+
+    def stop(self):
+        """As a service manager does; returns how long it took."""
+        began = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(60)
+        assert status == 0, f"{self.name} ended with status {status}"
+        return time.monotonic() - began
+
+    def kill(self):
+        if self.process and self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+    def run(self, *arguments):
+        """A subcommand on the same configuration."""
+        return subprocess.run([self.binary, *arguments, "--config", str(self.config)], cwd=self.folder, capture_output=True,
+                              text=True, timeout=120, env=environment(**self.variables))
