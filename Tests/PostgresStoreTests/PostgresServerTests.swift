@@ -48,7 +48,10 @@ struct PostgresServerTests {
         let end = ContinuousClock.now + .seconds(5)
         while await !store.probeWritable(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(50)) }
         #expect(await store.probeWritable())
-        #expect(try await store.session(id)?.accounts.count == 1)
+        // The other worker's connections follow at once.
+        var session: Session?
+        while session == nil, ContinuousClock.now < end { session = try? await store.session(id) }
+        #expect(session?.accounts.count == 1)
         await store.close()
         #expect(throws: StoreError.self) {
             try BlockingConnection(PostgresSettings("host=/nonexistent dbname=none user=none"))

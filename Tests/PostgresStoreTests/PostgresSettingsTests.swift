@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `each host is tried with its own port, at the address that its name has`() throws {
-        let settings = try PostgresSettings("postgresql://one:5433,/run/two:5434,192.0.2.1/s")
+        let settings = try PostgresSettings("host=one,/run/two,192.0.2.1 port=5433,5434, dbname=s")
         #expect(settings.endpoints.map(\.host) == ["one", "/run/two", "192.0.2.1"])
         #expect(settings.endpoints.map(\.port) == ["5433", "5434", nil])
         #expect(settings.endpoints.map(\.needsResolution) == [true, false, true])
