@@ -195,7 +195,7 @@ extension Visitor {
     /// Where a page's script finds the Swedish texts of a section.
     func path(ofTexts section: String) async throws -> String {
         let page = try await send(.get, "/ios", headers: [.acceptLanguage: "sv"]).text
-        guard let version = page.firstMatch(of: /"texts\.version":"([0-9a-f]+)"/)?.1 else {
+        guard let version = page.firstMatch(of: /name="texts" content="([0-9a-f]+)"/)?.1 else {
             throw TestFailure("the page does not name the version of its texts")
         }
         return "/assets/texts/\(version)/sv/\(section).json"
