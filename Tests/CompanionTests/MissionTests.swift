@@ -95,7 +95,7 @@ import Testing
             let nothing = try await Self.begin(nil, for: nobody)
             #expect(nothing.status == 204)
             let foreign = try await caller.send(
-                .post, "/api/demo/mission", headers: [.contentType: "application/json"],
+                .post, "/api/demo/mission", headers: [.contentType: "application/json", .accept: "application/json"],
                 body: #"{"app": "ios", "failure": "provider_down"}"#)
             #expect(foreign.code == "cross_site_request")
             let me = try await Self.me(caller)
