@@ -15,7 +15,7 @@ import Testing
                 try await site.control(#"{"access_token_seconds": 1200}"#)
                 let first = Visitor(site)
                 try await first.signIn()
-                let second = Visitor(origin: other, client: site.client)
+                let second = Visitor(origin: other, pagesFrom: site.origin, client: site.client)
                 second.sessionCookie = first.sessionCookie
                 let warmed = try await second.api(.get, "/api/ios/me").status
                 #expect(warmed == 200)

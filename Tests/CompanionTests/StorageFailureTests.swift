@@ -71,7 +71,7 @@ import Testing
             try await visitor.signIn()
             site.clock.advance(600)
             let lock = try StoreLock(site.database)
-            try await site.control(#"{"token_delay_ms":100}"#)
+            try await site.control(#"{"token_delay_ms":500}"#)
             let asked = try await site.count("token_requests")
             async let refused = visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
             try await site.untilRequested(after: asked)

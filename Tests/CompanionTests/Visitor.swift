@@ -20,6 +20,8 @@ final class Visitor: Sendable {
     }
 
     private let origin: String
+    /// Where its pages come from: the front's name, behind which the server at `origin` is one of several.
+    private let pageOrigin: String
     /// The public URL's path, and whether there is a front in between that takes it away.
     private let prefix: String
     private let isStripped: Bool
@@ -30,8 +32,12 @@ final class Visitor: Sendable {
     private let received = Mutex<[Answer]>([])
 
     /// A new browser at a companion.
-    init(origin: String, client: HTTPClient, below prefix: String = "", isStripped: Bool = false) {
+    init(
+        origin: String, pagesFrom pageOrigin: String? = nil, client: HTTPClient, below prefix: String = "",
+        isStripped: Bool = false
+    ) {
         self.origin = origin
+        self.pageOrigin = pageOrigin ?? origin
         self.prefix = prefix
         self.isStripped = isStripped
         self.client = client
@@ -47,7 +53,8 @@ final class Visitor: Sendable {
 
     /// Another browser with the same cookies, as a second tab that was opened before.
     func copy() -> Visitor {
-        let other = Visitor(origin: origin, client: client, below: prefix, isStripped: isStripped)
+        let other = Visitor(
+            origin: origin, pagesFrom: pageOrigin, client: client, below: prefix, isStripped: isStripped)
         let mine = cookies.withLock { $0 }
         other.cookies.withLock { $0 = mine }
         return other
@@ -92,7 +99,7 @@ final class Visitor: Sendable {
         var headers: HTTPFields = [.accept: "application/json"]
         if method != .get {
             headers[.contentType] = "application/json"
-            headers[.origin] = origin
+            headers[.origin] = pageOrigin
             headers[.xCompanion] = "1"
         }
         return try await send(method, path, headers: headers, body: body)

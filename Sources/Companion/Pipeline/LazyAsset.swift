@@ -14,7 +14,7 @@ final class LazyAsset: Sendable {
     var asset: Asset {
         if let asset = made.load() { return asset }
         let asset = made.storeIfNil(make())
-        DispatchQueue.global(qos: .background).async { asset.compress() }
+        DispatchQueue.global(qos: .utility).async { asset.compress() }
         return asset
     }
 }
