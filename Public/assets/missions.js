@@ -26,7 +26,8 @@ const missions = [
 
 /** What is under way in this tab: the mission's id, and the time of the last step before it. */
 const activeKey = `mission:${app}`;
-const doneKey = "missions:done";
+/** Each has a mark of its own: two pages that write at the same time lose none. */
+const doneKey = (id) => `mission:done:${id}`;
 const lookEvery = 1000;
 
 let active = JSON.parse(sessionStorage.getItem(activeKey) ?? "null");
@@ -34,7 +35,7 @@ let isArmed = false;
 let looking;
 let list, progress, note;
 
-const done = () => new Set(JSON.parse(localStorage.getItem(doneKey) ?? "[]"));
+const done = () => new Set(missions.map(({ id }) => id).filter((id) => localStorage.getItem(doneKey(id))));
 
 /** Makes the panel's content. */
 export async function fill(box) {
@@ -134,7 +135,7 @@ async function look() {
 }
 
 async function finish(mission) {
-  localStorage.setItem(doneKey, JSON.stringify([...done().add(mission.id)]));
+  localStorage.setItem(doneKey(mission.id), "1");
   await stop();
   const all = done();
   const next = missions.find(({ id }) => !all.has(id));

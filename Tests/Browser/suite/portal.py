@@ -355,6 +355,7 @@ def retry(browser):
     browser.one("#sign-in").click()
     through_the_provider(browser, ADELE)
     tab(browser, "attempts")
+    browser.wait("both attempts", lambda: len(browser.all(".attempt .pick input")) > 1)
     for box in browser.all(".attempt .pick input")[:2]:
         box.click()
     browser.press("Compare")
