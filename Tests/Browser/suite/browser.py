@@ -51,7 +51,7 @@ class Browser:
     # One test
 
     def begin(self):
-        """A browser without cookies, with one new tab, 1280 by 800, light."""
+        """A browser without cookies and storage, with one new tab, 1280 by 800, light."""
         old = self.driver.window_handles
         self.driver.switch_to.new_window("tab")
         fresh = self.driver.current_window_handle
@@ -60,6 +60,7 @@ class Browser:
             self.driver.close()
         self.driver.switch_to.window(fresh)
         self.cdp("Network.clearBrowserCookies")
+        self.cdp("Storage.clearDataForOrigin", origin=self.server.origin, storageTypes="local_storage")
         self.size(1280, 800)
         self.colours("light")
         self.allowed = []
