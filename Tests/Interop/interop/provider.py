@@ -82,7 +82,7 @@ class Context:
         """From the page through Glewlwyd's own sign-in and permissions, as often as it asks for them."""
         browser = self.browser
         browser.open("/provider")
-        browser.expect_log("Account signed out. Updating UX")
+        browser.settled()
         browser.press("Acquire Token Interactively")
         browser.one("#username").send_keys(USER)
         browser.one("#password").send_keys(PASSWORD)
