@@ -135,8 +135,9 @@ class Visitor:
     def sentence(self, code, app="ios"):
         """What the page's script says about a sign-in that came back with a code."""
         page = self.open(f"/{app}").text
-        texts = json.loads(re.search(r'<script type="application/json" id="strings">(.*?)</script>', page, re.S)[1])
-        return texts[f"sign_in.{code}"]
+        version = re.search(r'<meta name="texts" content="(.*?)">', page)[1]
+        language = re.search(r'<html lang="(.*?)"', page)[1]
+        return self.get(f"/assets/texts/{version}/{language}/sign_in.json").json[f"sign_in.{code}"]
 
     def forget(self):
         """Begins a new list of requests; answers with the log's place."""
