@@ -55,13 +55,16 @@ final class PostgresDatabase: Sendable {
         try await measured(.read) {
             let lane = self.lane()
             let end = ContinuousClock.now + Transaction.patience
-            var result = await self.single(sql, parameters, on: lane)
-            if case .failure(let failure) = result, failure.isOfPooler || failure.endsConnection, .now < end {
-                self.note(failure)
-                // It only reads, and the connection may have been one to a server that is no more.
-                result = await self.single(sql, parameters, on: lane)
+            // What the worker has read is decoded there too.
+            return try await withTaskExecutorPreference(lane.worker) {
+                var result = await self.single(sql, parameters, on: lane)
+                if case .failure(let failure) = result, failure.isOfPooler || failure.endsConnection, .now < end {
+                    self.note(failure)
+                    // It only reads, and the connection may have been one to a server that is no more.
+                    result = await self.single(sql, parameters, on: lane)
+                }
+                return try body(result.get())
             }
-            return try body(result.get())
         }
     }
 
@@ -71,16 +74,18 @@ final class PostgresDatabase: Sendable {
     ) async throws(StoreError) -> Value {
         try await measured(.read) {
             let lane = self.lane()
-            let connection = try await lane.taken()
-            let result = await withCheckedContinuation { continuation in
-                lane.onWorker {
-                    connection.send(sql, parameters, isPrepared: false, patience: Self.longPatience) {
-                        lane.giveBack(connection)
-                        continuation.resume(returning: $0)
+            return try await withTaskExecutorPreference(lane.worker) {
+                let connection = try await lane.taken()
+                let result = await withCheckedContinuation { continuation in
+                    lane.onWorker {
+                        connection.send(sql, parameters, isPrepared: false, patience: Self.longPatience) {
+                            lane.giveBack(connection)
+                            continuation.resume(returning: $0)
+                        }
                     }
                 }
+                return try body(result.get())
             }
-            return try body(try result.get())
         }
     }
 
