@@ -201,7 +201,7 @@ def memory(bench):
 
 @row("idle")
 def idle(bench):
-    """Resident memory of a connection that was answered once and idles, at servers that have done nothing before."""
+    """Memory of its own that a connection takes which was answered once and idles, at servers that have done nothing before."""
     count = bench.options.clients
     check_descriptors(count)
     servers = bench.serve("idle", free_ports()), bench.fresh_nginx(bench.sub("idle-nginx"))
@@ -228,10 +228,10 @@ def idle_bytes(server, path, count):
         # What the first connections make the server set aside for all is not theirs.
         for _ in range(100):
             open_one()
-        before = server.resident_bytes()
+        before = server.resident_bytes("RssAnon")
         for _ in range(count - 100):
             open_one()
-        growth = server.resident_bytes() - before
+        growth = server.resident_bytes("RssAnon") - before
         alive = 0
         for connection in connections:
             connection.setblocking(False)
