@@ -193,8 +193,6 @@ enum Schema {
                 // the pages), but with NORMAL a power failure undoes what was committed since the last checkpoint:
                 // sign-outs would come back. Group commit pays for it.
                 try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864")
-                // What a full batch changes is in memory until its commit, and written once.
-                try db.execute(sql: "PRAGMA cache_size = -16384")
             }
             return pool
         } catch {
