@@ -32,20 +32,24 @@ struct KioskLook: Sendable {
         return assets
     }
 
-    /// What a page says of it: its places and the HTML that belongs there.
+    /// The HTML that belongs at a page's place; nil for a place of something else.
     ///
     /// - Parameters:
     ///   - prefix: the public URL's path.
     ///   - mark: the product's own picture, for a kiosk without a logo.
-    func places(in language: Language, below prefix: String, mark: String) -> [String: String] {
-        let picture =
+    func content(
+        of place: Substring, in language: Language, below prefix: String, mark: () -> String
+    ) -> String? {
+        switch place {
+        case "kiosk_look":
+            styleSheet.map { "<link rel=\"stylesheet\" href=\"\(prefix)\($0.path)\">" } ?? ""
+        case "kiosk_logo":
             logo.map { path, logo in
                 "<img class=\"logo\" src=\"\(prefix)\(path)\" width=\"\(logo.width)\" height=\"\(logo.height)\" alt=\"\">"
-            } ?? "<img src=\"\(prefix)\(mark)\" width=\"32\" height=\"32\" alt=\"\">"
-        let words = welcome[language.tag] ?? language.page["kiosk_page.attract_title"] ?? ""
-        return [
-            "kiosk_look": styleSheet.map { "<link rel=\"stylesheet\" href=\"\(prefix)\($0.path)\">" } ?? "",
-            "kiosk_logo": picture, "kiosk_welcome": PageTemplate.escaped(words),
-        ]
+            } ?? "<img src=\"\(prefix)\(mark())\" width=\"32\" height=\"32\" alt=\"\">"
+        case "kiosk_welcome":
+            PageTemplate.escaped(welcome[language.tag] ?? language.page["kiosk_page.attract_title"] ?? "")
+        default: nil
+        }
     }
 }

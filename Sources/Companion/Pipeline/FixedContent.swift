@@ -33,20 +33,20 @@ struct FixedContent: Sendable {
     func filling(
         _ html: String, in language: Language, for application: Application?, rewritten: (String) -> String
     ) -> String {
-        var places = [
-            "applications": html.contains("{{applications}}") ? cards(in: language, rewritten) : "",
-            "try_now": html.contains("{{try_now}}") ? tryNow(in: language) : "",
-            "mode": PageTemplate.escaped(language.page["home.mode.\(deviceMode.rawValue)"] ?? ""),
-            "mode_means": PageTemplate.escaped(language.page["home.mode_means.\(deviceMode.rawValue)"] ?? ""),
-            "servers_note": html.contains("{{servers_note}}") ? serversNote(in: language) : "",
-            "demo_note": demoNote(in: language, for: application, isHome: html.contains("{{applications}}")),
-        ]
-        if html.contains("{{kiosk_") {
-            places.merge(
-                kiosk.places(in: language, below: publicURL.prefix, mark: rewritten("/assets/favicon.svg"))
-            ) { $1 }
+        let isHome = html.contains("{{applications}}")
+        func text(_ key: String) -> String { PageTemplate.escaped(language.page[key] ?? "") }
+        return PageTemplate.filled(html) { place in
+            switch place {
+            case "applications": cards(in: language, rewritten)
+            case "try_now": tryNow(in: language)
+            case "mode": text("home.mode.\(deviceMode.rawValue)")
+            case "mode_means": text("home.mode_means.\(deviceMode.rawValue)")
+            case "servers_note": serversNote(in: language)
+            case "demo_note": demoNote(in: language, for: application, isHome: isHome)
+            default:
+                kiosk.content(of: place, in: language, below: publicURL.prefix) { rewritten("/assets/favicon.svg") }
+            }
         }
-        return places.reduce(html) { html, place in html.replacing("{{\(place.key)}}", with: place.value) }
     }
 
     // MARK: The home page

@@ -102,11 +102,16 @@ struct PageTemplate: Sendable {
 
     /// The page with its remaining names filled in, as the error page is.
     static func filled(_ html: String, with values: [String: String]) -> String {
+        filled(html) { values[String($0)].map(escaped) }
+    }
+
+    /// The page with HTML in its remaining places; a place for which there is none stays.
+    static func filled(_ html: String, with value: (Substring) -> String?) -> String {
         var filled = ""
         for piece in pieces(of: html) {
             switch piece {
             case .text(let text): filled += text
-            case .place(let place): filled += values[String(place)].map(escaped) ?? "{{\(place)}}"
+            case .place(let place): filled += value(place) ?? "{{\(place)}}"
             }
         }
         return filled
