@@ -47,7 +47,7 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
     /// (`host=… dbname=…`), as libpq does.
     ///
     /// - Parameter password: takes the place of the one in the text.
-    /// - Throws: `unavailable` with a sentence for whoever wrote the text; it never quotes it.
+    /// - Throws: `unavailable` with a sentence for the person who wrote the text; it never quotes it.
     public init(_ text: String, password: String? = nil) throws(StoreError) {
         guard Self.isMeant(by: text) else { throw .unavailable("the database is not one of PostgreSQL") }
         var found = try Self.parse(text)

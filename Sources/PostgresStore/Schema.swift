@@ -2,7 +2,7 @@ import SessionStore
 
 /// The tables, and how a database is brought to this version.
 ///
-/// Whoever starts first migrates, in one transaction for each migration that begins with a lock on the schema's row. Servers
+/// The server that starts first migrates, in one transaction for each migration that begins with a lock on the schema's row. Servers
 /// of the version before may be running: a migration only adds what they can do without (its `serves` stays), and what
 /// they need is removed a version later.
 ///

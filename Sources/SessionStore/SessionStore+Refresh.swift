@@ -82,7 +82,7 @@ extension SessionStore {
         }
     }
 
-    /// Ends a turn that has brought nothing: whoever waits may try at once. The pauses that providers ask for are each
+    /// Ends a turn that has brought nothing: anyone who waits may try at once. The pauses that providers ask for are each
     /// server's own. When it cannot be ended now, it ends by its time.
     public func giveBack(_ turn: RefreshTurn) async {
         try? await shared?.giveBack(turn.lease, pause: .zero)

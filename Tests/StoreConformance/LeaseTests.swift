@@ -79,7 +79,7 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.shared) func `those who wait are told for how long, and see when it is given back`(
+    @Test(arguments: TestedBackend.shared) func `those who wait learn for how long, and see when it is given back`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -115,7 +115,7 @@ import Testing
             }
             #expect((.seconds(60)...(.seconds(90))).contains(wait))
         }
-        // Whoever signs in anew need not wait for it.
+        // Anyone who signs in anew need not wait for it.
         try await servers.stores[1].signIn("adele", cookie: servers.id, at: servers.fixture.clock)
         _ = try await servers.taken(1)
         await servers.close()

@@ -30,7 +30,7 @@ class Answer:
 class Visitor:
     def __init__(self, companion, language="en"):
         self.port, self.language, self.companion = companion.port, language, companion
-        # Behind a front, the page has the front's origin, whoever answers.
+        # Behind a front, the page has the front's origin, whichever server answers.
         self.origin = f"http://localhost:{getattr(companion, 'public_port', companion.port)}"
         self.cookie, self.provider_cookies = None, {}
         # Method and status of every request that the companion has answered since the last `forget`.
