@@ -71,6 +71,8 @@ public struct DemoTenantConfiguration: Sendable {
     public var now: @Sendable () -> Date
     /// Unpredictable bytes.
     public var randomBytes: @Sendable (Int) -> [UInt8]
+    /// Makes the first signing keys, when the state file has none.
+    var makeSigningKeys: @Sendable () throws -> [DemoSigningKey] = DemoSigningKey.first
     /// Called with each request and its response, including secrets, for tests that look for these.
     public var onExchange: (@Sendable (Request, Response) -> Void)?
 

@@ -37,7 +37,9 @@ final class Platform: Sendable {
         isAtKiosk = configuration.isAtKiosk
         self.logger = logger
         listening = Mutex(Listening(port: configuration.port))
-        state = try TenantState(path: configuration.stateFile, randomBytes: configuration.randomBytes, logger: logger)
+        state = try TenantState(
+            path: configuration.stateFile, randomBytes: configuration.randomBytes,
+            makeKeys: configuration.makeSigningKeys, logger: logger)
     }
 
     /// Notes the server and its port.

@@ -28,6 +28,12 @@ package enum PostgresFailure: Error, Equatable {
         return state == "23505"
     }
 
+    /// A table was made that is there already, or is being made: as its row in a catalogue, its type, or itself.
+    var isDuplicateTable: Bool {
+        guard case .server(let state, _) = self else { return false }
+        return ["23505", "42710", "42P07"].contains(state)
+    }
+
     /// There is no such table.
     var isMissingTable: Bool {
         guard case .server(let state, _) = self else { return false }

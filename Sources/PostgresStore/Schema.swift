@@ -2,9 +2,9 @@ import SessionStore
 
 /// The tables, and how a database is brought to this version.
 ///
-/// The server that starts first migrates, in one transaction for each migration that begins with a lock on the schema's row. Servers
-/// of the version before may be running: a migration only adds what they can do without (its `serves` stays), and what
-/// they need is removed a version later.
+/// The server that starts first migrates, in one transaction for each migration that begins with a lock on the schema's
+/// row. Servers of the version before may be running: a migration only adds what they can do without (its `serves`
+/// stays), and what they need is removed a version later.
 ///
 /// What differs between PostgreSQL and others that speak its protocol, or what a pooler forbids, is avoided: sequences,
 /// triggers, advisory locks, notifications, settings of a session. Times are milliseconds since 1970.
@@ -204,7 +204,7 @@ enum Schema {
             try connection.query(makeSchemaTable)
         } catch {
             // IF NOT EXISTS does not help where two do it at the same moment.
-            guard error.isDuplicate else { throw error }
+            guard error.isDuplicateTable else { throw error }
         }
         try connection.query("INSERT INTO companion_schema VALUES (1, 0, 0) ON CONFLICT (only_row) DO NOTHING")
     }

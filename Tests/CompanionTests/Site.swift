@@ -1,4 +1,3 @@
-import DemoTenant
 import EventLoop
 import Foundation
 import Glibc
@@ -11,6 +10,7 @@ import StoreTesting
 import Synchronization
 
 @testable import Companion
+@testable import DemoTenant
 
 /// A companion and its demo tenant on free ports, with one clock that the test moves, and all that was logged.
 final class Site: Sendable {
@@ -62,6 +62,9 @@ final class Site: Sendable {
         await site.close()
     }
 
+    /// The demo tenants' signing keys: they take a moment to make.
+    private static let keys = Result { try DemoSigningKey.first() }
+
     private init(
         below prefix: String, _ contents: MemoryContents?, _ register: (inout DemoClient) -> Void,
         _ configure: (inout CompanionConfiguration) -> Void
@@ -82,6 +85,7 @@ final class Site: Sendable {
             postLogoutRedirectURIs: ["http://localhost:\(port)\(prefix)/auth/signed-out"], name: "Test")
         register(&client)
         var tenantConfiguration = DemoTenantConfiguration(clients: [client], now: clock.now)
+        tenantConfiguration.makeSigningKeys = Site.keys.get
         tenantConfiguration.onExchange = traffic.note
         let tenant = try DemoTenant(configuration: tenantConfiguration, workers: workers, logger: logger)
         self.tenant = tenant

@@ -33,15 +33,8 @@ struct TestTenant: Sendable {
         func advance(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
     }
 
-    /// Keys take a moment to make, so all tenants but those of a test about that begin with these.
-    private static let seed: Data? = {
-        let path = temporaryPath()
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        _ = try? TenantState(
-            path: path, randomBytes: { count in (0..<count).map { _ in UInt8.random(in: .min ... .max) } },
-            logger: Logger(label: "seed"))
-        return FileManager.default.contents(atPath: path)
-    }()
+    /// Keys take a moment to make, so tenants without a file of the caller's begin with these.
+    private static let keys = Result { try DemoSigningKey.first() }
 
     static func temporaryPath() -> String {
         FileManager.default.temporaryDirectory.appendingPathComponent("demo-tenant-\(UUID().uuidString).json").path
@@ -54,11 +47,11 @@ struct TestTenant: Sendable {
     ) async throws -> Value {
         let path = stateFile ?? temporaryPath()
         defer { if stateFile == nil { try? FileManager.default.removeItem(atPath: path) } }
-        if !FileManager.default.fileExists(atPath: path), let seed { try seed.write(to: URL(fileURLWithPath: path)) }
         let workers = try WorkerGroup(count: 1)
+        var configuration = DemoTenantConfiguration(clients: [web, native], stateFile: path, now: { clock.now })
+        if stateFile == nil { configuration.makeSigningKeys = keys.get }
         let tenant = try DemoTenant(
-            configuration: DemoTenantConfiguration(clients: [web, native], stateFile: path, now: { clock.now }),
-            workers: workers, logger: Logger(label: "demo tenant"))
+            configuration: configuration, workers: workers, logger: Logger(label: "demo tenant"))
         _ = try await tenant.start()
         let client = HTTPClient(workers: workers)
         let result: Result<Value, any Error>

@@ -61,12 +61,17 @@ struct PostgresServerTests {
     @Test func `of many that start at once one migrates`() async throws {
         let fixture = try StoreFixture(.postgres)
         let settings = try #require(fixture.postgres)
-        let ran = try await withThrowingTaskGroup(of: [String].self) { group in
-            for _ in 0..<6 { group.addTask { try PostgresStore.migrate(settings) } }
-            return try await group.reduce(into: []) { $0 += $1 }
+        let connection = try BlockingConnection(settings)
+        // How two that make the first table meet differs from time to time: in a catalogue's index, at the type, or not.
+        for _ in 0..<20 {
+            let ran = try await withThrowingTaskGroup(of: [String].self) { group in
+                for _ in 0..<6 { group.addTask { try PostgresStore.migrate(settings) } }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(ran == Schema.migrations.map(\.name))
+            #expect(try PostgresStore.pendingMigrations(settings) == [])
+            for table in Schema.tables.reversed() { try connection.query("DROP TABLE \(table)") }
         }
-        #expect(ran == Schema.migrations.map(\.name))
-        #expect(try PostgresStore.pendingMigrations(settings) == [])
     }
 
     @Test func `tables of a newer version are left alone, unless they still serve this one`() async throws {

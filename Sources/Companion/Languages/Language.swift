@@ -10,27 +10,16 @@ struct Language: Sendable {
     private let server: [String: String]
     /// The language ranges (RFC 4647) that it serves, in lower case.
     let ranges: [String]
-    /// Changes with the texts of pages and scripts: a part of the names under which browsers keep them.
+    /// Changes with the texts of any language: a part of the names under which browsers keep them.
     let version: String
 
-    init(tag: String, index: Int, file: LanguageFile) {
+    init(tag: String, index: Int, version: String, file: LanguageFile) {
         self.tag = tag
         self.index = index
         page = file.page
         server = file.server
         ranges = file.ranges.map { $0.lowercased() }
-        version = Language.hash(file.page, file.server)
-    }
-
-    /// FNV-1a, 64 bits: nothing here is worth forging.
-    private static func hash(_ all: [String: String]...) -> String {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for (key, text) in all.flatMap({ texts in texts.sorted { $0.key < $1.key } }) {
-            for byte in [Array(key.utf8), [0], Array(text.utf8), [0]].joined() {
-                hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
-            }
-        }
-        return String(hash, radix: 16)
+        self.version = version
     }
 
     /// The sections of the texts: the first parts of their keys.

@@ -1,6 +1,8 @@
+import Crypto
 import Foundation
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// All languages, and which of them a request gets.
 struct Languages: Sendable {
@@ -25,15 +27,21 @@ struct Languages: Sendable {
             .map { String($0.dropLast(".json".count)) }
         guard tags.contains(Languages.sourceTag) else { throw LanguageFault(file: folder, reason: "has no en.json") }
         let ordered = [Languages.sourceTag] + tags.filter { $0 != Languages.sourceTag }.sorted()
-        all = try ordered.enumerated().map { index, tag in
+        // One version for all: the server's English sentences stand in the program, and as keys in the others' files.
+        var hash = SHA256()
+        let files = try ordered.map { tag in
             let path = "\(folder)/\(tag).json"
             do {
-                let file = try JSONDecoder().decode(
-                    LanguageFile.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
-                return Language(tag: tag, index: index, file: file)
+                let content = try Data(contentsOf: URL(fileURLWithPath: path))
+                hash.update(data: content)
+                return try JSONDecoder().decode(LanguageFile.self, from: content)
             } catch {
                 throw LanguageFault(file: path, reason: "is no language file: \(error)")
             }
+        }
+        let version = Hex.encode(hash.finalize().prefix(6))
+        all = zip(ordered, files).enumerated().map { index, language in
+            Language(tag: language.0, index: index, version: version, file: language.1)
         }
         places = Dictionary(all.flatMap { language in language.ranges.map { ($0, language.index) } }) { first, _ in
             first

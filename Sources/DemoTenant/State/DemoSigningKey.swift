@@ -31,6 +31,11 @@ struct DemoSigningKey: Sendable {
         try self.init(Stored(id: id, forConsumers: forConsumers, der: key.derRepresentation))
     }
 
+    /// The keys that a tenant begins with.
+    static let first: @Sendable () throws -> [DemoSigningKey] = {
+        [try DemoSigningKey(forConsumers: false), try DemoSigningKey(forConsumers: true)]
+    }
+
     init(_ stored: Stored) throws {
         self.stored = stored
         key = try _RSA.Signing.PrivateKey(derRepresentation: stored.der)

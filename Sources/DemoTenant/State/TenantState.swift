@@ -51,7 +51,10 @@ final class TenantState: Sendable {
     private let logger: Logger
 
     /// Reads the file, or creates it and begins to make the keys.
-    init(path: String?, randomBytes: @Sendable (Int) -> [UInt8], logger: Logger) throws(DemoTenantError) {
+    init(
+        path: String?, randomBytes: @Sendable (Int) -> [UInt8],
+        makeKeys: @escaping @Sendable () throws -> [DemoSigningKey] = DemoSigningKey.first, logger: Logger
+    ) throws(DemoTenantError) {
         self.path = path
         self.logger = logger
         let known = try path.flatMap(Self.load)
@@ -74,7 +77,7 @@ final class TenantState: Sendable {
                 throw .stateFile(path: path, reason: "\(error)")
             }
         }
-        if keys.isEmpty { makeFirstKeys() }
+        if keys.isEmpty { makeFirstKeys(makeKeys) }
     }
 
     /// Reads the state.
@@ -115,13 +118,12 @@ final class TenantState: Sendable {
     // MARK: Keys
 
     /// Makes the first keys on a thread of their own: that takes a tenth of a second, for which a start need not wait.
-    private func makeFirstKeys() {
+    private func makeFirstKeys(_ makeKeys: @escaping @Sendable () throws -> [DemoSigningKey]) {
         firstKeys.enter()
         Thread.detachNewThread { [weak self, firstKeys, logger] in
             defer { firstKeys.leave() }
             do {
-                let keys = [try DemoSigningKey(forConsumers: false), try DemoSigningKey(forConsumers: true)]
-                self?.begin(with: keys)
+                self?.begin(with: try makeKeys())
             } catch {
                 logger.error("The demo tenant's signing keys could not be made; nobody can sign in.", error: error)
             }
