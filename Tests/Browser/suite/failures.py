@@ -79,7 +79,7 @@ def graph_error(browser):
     browser.press("Call Microsoft Graph API")
     said = browser.expect_log("Couldn't get graph result: ")
     assert "Authorization_RequestDenied Insufficient privileges to complete the operation." in said, said
-    assert "Request id " in said, said
+    assert "Request ID " in said, said
     browser.expect_username(ADELE)
     browser.press("Call Microsoft Graph API")
     browser.wait("a second result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
@@ -92,7 +92,7 @@ def graph_down(browser):
     browser.allow("/api/ios/me")
     browser.press("Call Microsoft Graph API")
     said = browser.expect_log("Couldn't get graph result: ")
-    assert "generalException No. Try again in a moment. Request id " in said, said
+    assert "generalException No. Try again in a moment. Request ID " in said, said
     browser.press("Call Microsoft Graph API")
     browser.wait("a result", lambda: sum(text.startswith("Result from Graph: ") for text in browser.log()) == 2)
 
@@ -142,7 +142,7 @@ def provider_down_at_sign_in(browser):
     browser.enter_password()
     browser.answer_consent()
     said = browser.expect_log("Could not acquire token: ")
-    assert "provider_unavailable" in said and "correlation id" in said, said
+    assert "provider_unavailable" in said and "correlation ID" in said, said
     browser.expect_username("Signed out")
 
 
@@ -263,9 +263,9 @@ def numbers(browser):
                 browser.expect_log("Account signed out. Updating UX")
                 browser.press("Call Microsoft Graph API")
                 panel = browser.wait(f"{prefix}{number}", lambda: f"{prefix}{number}" in (text := browser.one("#problem").text) and text)
-                assert who[audience] in panel and "Correlation id" in panel and "Trace id" in panel, panel
+                assert who[audience] in panel and "Correlation ID" in panel and "Trace ID" in panel, panel
                 said = browser.expect_log("Could not acquire token: ")
-                assert "correlation id" in said, said
+                assert "correlation ID" in said, said
 
 
 @test("after three times Back from the provider, the fourth press of the button just works")

@@ -234,7 +234,7 @@ def probe(browser):
     browser.press("Acquire Token Interactively")
     browser.expect_log("Could not acquire token: The identity provider needs you to sign in again.")
     panel = browser.one("#problem").text
-    assert "AADSTS50058" in panel and "Correlation id" in panel, panel
+    assert "AADSTS50058" in panel and "Correlation ID" in panel, panel
 
 
 @test("an administrator's consent is offered, with the address to open, and given there")

@@ -78,7 +78,7 @@ def call(browser):
 def missions(browser):
     browser.open("/ios")
     browser.expect_username("Signed out")
-    start(browser, "A token that ends")
+    start(browser, "A token that expires")
     browser.wait("why not", lambda: "Sign in first" in browser.one(".mission-note").text)
     assert not browser.all(".mission.active")
     browser.expect_accessible("missions")
@@ -90,14 +90,14 @@ def missions(browser):
 @test("a token ends: it is renewed without a word, the call succeeds, and the mission marks itself done and stays so")
 def token_ends(browser):
     browser.sign_in()
-    start(browser, "A token that ends")
+    start(browser, "A token that expires")
     expect_under_way(browser)
     call(browser)
-    expect_done(browser, "A token that ends")
+    expect_done(browser, "A token that expires")
     browser.wait("the step", lambda: "Token refreshed" in browser.one("#timeline").text)
     browser.driver.refresh()
     open_missions(browser)
-    expect_done(browser, "A token that ends")
+    expect_done(browser, "A token that expires")
     browser.wait("the count", lambda: "1 of 8" in browser.one(".mission-progress").text)
 
 
