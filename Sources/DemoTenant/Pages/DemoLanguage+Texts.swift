@@ -5,7 +5,7 @@ extension DemoLanguage {
             "デモ テナント",
             "Locatário de demonstração",
             "Inquilino de demonstração",
-            "Demo-klientorganisation",
+            "Demoklientorganisation",
             "演示租户",
         ],
         "A stand-in for an identity platform, on this computer only. No real account is involved.": [
@@ -418,8 +418,8 @@ extension DemoLanguage {
                     + "administrador. Nesta demonstração, <strong>adele@contoso.example</strong> é.",
                 "Só um administrador pode consentir por toda a organização, e <strong>%@</strong> não o é. Nesta "
                     + "demonstração, <strong>adele@contoso.example</strong> é.",
-                "Bara en administratör kan godkänna för hela organisationen, och <strong>%@</strong> är ingen. I "
-                    + "demon är <strong>adele@contoso.example</strong> det.",
+                "Bara en administratör kan godkänna för hela organisationen, och det är inte <strong>%@</strong>. I "
+                    + "demon är <strong>adele@contoso.example</strong> administratör.",
                 "只有管理员才能代表整个组织表示同意，而 <strong>%@</strong> 不是管理员。在此演示中，<strong>adele@contoso.example</strong> 是管理员。",
             ],
         "You cannot access this right now": [
@@ -547,7 +547,7 @@ extension DemoLanguage {
                 "Um inquilino real verificaria agora o seu endereço de e-mail. Aqui qualquer nova palavra-passe é "
                     + "aceite e logo esquecida: a palavra-passe de todas as contas de demonstração continua a ser %@.",
                 "En riktig klientorganisation skulle nu kontrollera din e-postadress. Här godtas vilket lösenord som "
-                    + "helst och glöms genast: lösenordet för alla demokonton förblir %@.",
+                    + "helst, men det glöms genast. Lösenordet för alla demokonton är fortfarande %@.",
                 "真实租户此时会验证您的电子邮件地址。这里接受任何新密码，但会立即忘记：所有演示帐户的密码仍是 %@。",
             ],
         "Create an account": [
@@ -610,14 +610,14 @@ extension DemoLanguage {
             "サイレント呼び出しで 2 つ目の認証要素を要求",
             "Segundo fator pedido na chamada silenciosa",
             "Segundo fator pedido na chamada silenciosa",
-            "Andra faktor krävs vid det tysta anropet",
+            "En andra faktor krävs vid tysta anrop",
             "静默调用时要求第二因素验证",
         ],
         "Blocked by policy": [
             "ポリシーでブロック",
             "Bloqueada por política",
             "Bloqueada por política",
-            "Blockerat av princip",
+            "Blockerat av en princip",
             "已被策略阻止",
         ],
         "Customer, external tenant": [
