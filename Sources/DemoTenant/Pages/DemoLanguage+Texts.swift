@@ -95,7 +95,7 @@ extension DemoLanguage {
         ],
         "Approve sign-in request": [
             "サインイン要求を承認",
-            "Aprovar solicitação de login",
+            "Aprovar a solicitação de login",
             "Aprovar pedido de início de sessão",
             "Godkänn inloggningsbegäran",
             "批准登录请求",
@@ -212,7 +212,7 @@ extension DemoLanguage {
         ],
         "You consent on behalf of your organization: nobody in Contoso is asked again.": [
             "組織を代表して同意します。Contoso のユーザーが再び同意を求められることはありません。",
-            "Você consente em nome da sua organização: ninguém na Contoso receberá a pergunta de novo.",
+            "Você consente em nome da sua organização: ninguém mais na Contoso precisará responder.",
             "Consente em nome da sua organização: mais ninguém na Contoso terá de responder.",
             "Du godkänner för hela organisationen: ingen på Contoso behöver svara igen.",
             "您将代表组织表示同意：Contoso 中的任何人都不会再被询问。",
@@ -251,21 +251,21 @@ extension DemoLanguage {
         ],
         "Maintain access to data you have given it access to": [
             "アクセスを許可したデータへのアクセスの維持",
-            "Manter o acesso aos dados que você já permitiu acessar",
+            "Manter o acesso aos dados aos quais você concedeu acesso",
             "Manter o acesso aos dados a que lhe deu acesso",
             "Behålla åtkomsten till data som du har gett den åtkomst till",
             "保持对您已授权访问的数据的访问权限",
         ],
         "Sign you in": [
             "サインイン",
-            "Fazer seu login",
+            "Conectar você",
             "Iniciar a sua sessão",
             "Logga in dig",
             "为您登录",
         ],
         "Sign you in and read your profile": [
             "サインインとプロフィールの読み取り",
-            "Fazer seu login e ler seu perfil",
+            "Conectar você e ler seu perfil",
             "Iniciar a sua sessão e ler o seu perfil",
             "Logga in dig och läsa din profil",
             "登录并读取您的个人资料",
@@ -443,7 +443,7 @@ extension DemoLanguage {
             ],
         "Pick an account to sign out of": [
             "サインアウトするアカウントの選択",
-            "Escolha a conta da qual sair",
+            "Escolha a conta da qual você quer sair",
             "Escolha a conta da qual terminar sessão",
             "Välj ett konto att logga ut från",
             "选择要退出登录的帐户",
@@ -478,7 +478,7 @@ extension DemoLanguage {
         ],
         "Still signed in: %@.": [
             "まだサインインしています: %@",
-            "Ainda conectadas: %@.",
+            "Contas ainda conectadas: %@.",
             "Ainda com sessão iniciada: %@.",
             "Fortfarande inloggade: %@.",
             "仍处于登录状态：%@。",
@@ -542,8 +542,8 @@ extension DemoLanguage {
         "A real tenant would now check your e-mail address. Here any new password is taken, and forgotten at "
             + "once: the password of every demo account stays %@.": [
                 "実際のテナントでは、ここでメール アドレスが確認されます。このデモではどの新しいパスワードも受け付けますが、すぐに破棄されます。どのデモ アカウントもパスワードは %@ のままです。",
-                "Um locatário real verificaria agora seu endereço de email. Aqui qualquer nova senha é aceita e logo "
-                    + "esquecida: a senha de todas as contas de demonstração continua sendo %@.",
+                "Agora um locatário real verificaria seu endereço de email. Aqui, qualquer senha nova é aceita e logo "
+                    + "esquecida. A senha de todas as contas de demonstração continua sendo %@.",
                 "Um inquilino real verificaria agora o seu endereço de e-mail. Aqui qualquer nova palavra-passe é "
                     + "aceite e logo esquecida: a palavra-passe de todas as contas de demonstração continua a ser %@.",
                 "En riktig klientorganisation skulle nu kontrollera din e-postadress. Här godtas vilket lösenord som "
@@ -615,8 +615,8 @@ extension DemoLanguage {
         ],
         "Blocked by policy": [
             "ポリシーでブロック",
-            "Bloqueada por política",
-            "Bloqueada por política",
+            "Bloqueada por uma política",
+            "Bloqueada por uma política",
             "Blockerat av en princip",
             "已被策略阻止",
         ],
