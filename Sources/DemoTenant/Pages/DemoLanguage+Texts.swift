@@ -96,7 +96,7 @@ extension DemoLanguage {
         "Approve sign-in request": [
             "サインイン要求を承認",
             "Aprovar a solicitação de login",
-            "Aprovar pedido de início de sessão",
+            "Aprovar o pedido de início de sessão",
             "Godkänn inloggningsbegäran",
             "批准登录请求",
         ],
@@ -120,7 +120,7 @@ extension DemoLanguage {
                 "Sua organização pede um segundo fator antes que <strong>%@</strong> continue. Com uma conta real, "
                     + "você digitaria este número no aplicativo autenticador. Aqui, aprove você mesmo.",
                 "A sua organização pede um segundo fator antes de <strong>%@</strong> continuar. Com uma conta real, "
-                    + "introduziria agora este número na aplicação de autenticação. Aqui, aprove-o por si.",
+                    + "introduziria agora este número na aplicação de autenticação. Aqui, faça a aprovação neste ecrã.",
                 "Organisationen kräver en andra faktor innan <strong>%@</strong> fortsätter. Med ett riktigt konto "
                     + "skulle du nu ange numret i autentiseringsappen. Här godkänner du själv.",
                 "您的组织要求先进行第二因素验证，<strong>%@</strong> 才能继续。使用真实帐户时，您现在需要在验证器应用中输入此数字。在这里，请自行批准。",
@@ -128,7 +128,7 @@ extension DemoLanguage {
         "We couldn’t find an account named “%@”. Pick one of the demo accounts.": [
             "“%@” というアカウントは見つかりませんでした。デモ アカウントから選んでください。",
             "Não encontramos nenhuma conta chamada “%@”. Escolha uma das contas de demonstração.",
-            "Não encontrámos nenhuma conta com o nome “%@”. Escolha uma das contas de demonstração.",
+            "Não encontrámos nenhuma conta com o nome «%@». Escolha uma das contas de demonstração.",
             "Det finns inget konto med namnet ”%@”. Välj ett av demokontona.",
             "找不到名为“%@”的帐户。请选择一个演示帐户。",
         ],
@@ -213,7 +213,7 @@ extension DemoLanguage {
         "You consent on behalf of your organization: nobody in Contoso is asked again.": [
             "組織を代表して同意します。Contoso のユーザーが再び同意を求められることはありません。",
             "Você consente em nome da sua organização: ninguém mais na Contoso precisará responder.",
-            "Consente em nome da sua organização: mais ninguém na Contoso terá de responder.",
+            "Está a consentir em nome da sua organização: mais ninguém na Contoso terá de responder.",
             "Du godkänner för hela organisationen: ingen på Contoso behöver svara igen.",
             "您将代表组织表示同意：Contoso 中的任何人都不会再被询问。",
         ],
@@ -444,7 +444,7 @@ extension DemoLanguage {
         "Pick an account to sign out of": [
             "サインアウトするアカウントの選択",
             "Escolha a conta da qual você quer sair",
-            "Escolha a conta da qual terminar sessão",
+            "Escolha a conta em que quer terminar sessão",
             "Välj ett konto att logga ut från",
             "选择要退出登录的帐户",
         ],
@@ -544,8 +544,8 @@ extension DemoLanguage {
                 "実際のテナントでは、ここでメール アドレスが確認されます。このデモではどの新しいパスワードも受け付けますが、すぐに破棄されます。どのデモ アカウントもパスワードは %@ のままです。",
                 "Agora um locatário real verificaria seu endereço de email. Aqui, qualquer senha nova é aceita e logo "
                     + "esquecida. A senha de todas as contas de demonstração continua sendo %@.",
-                "Um inquilino real verificaria agora o seu endereço de e-mail. Aqui qualquer nova palavra-passe é "
-                    + "aceite e logo esquecida: a palavra-passe de todas as contas de demonstração continua a ser %@.",
+                "Um inquilino real verificaria agora o seu endereço de e-mail. Aqui, qualquer palavra-passe nova é "
+                    + "aceite e logo esquecida. A palavra-passe de todas as contas de demonstração continua a ser %@.",
                 "En riktig klientorganisation skulle nu kontrollera din e-postadress. Här godtas vilket lösenord som "
                     + "helst, men det glöms genast. Lösenordet för alla demokonton är fortfarande %@.",
                 "真实租户此时会验证您的电子邮件地址。这里接受任何新密码，但会立即忘记：所有演示帐户的密码仍是 %@。",
