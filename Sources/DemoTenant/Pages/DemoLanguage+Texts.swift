@@ -116,7 +116,7 @@ extension DemoLanguage {
         ],
         "Your organization asks for a second factor before <strong>%@</strong> goes on. With a real account you "
             + "would now enter this number in your authenticator app. Here, approve it yourself.": [
-                "<strong>%@</strong> を続けるには、組織が 2 つ目の認証要素を求めています。実際のアカウントでは、ここで認証アプリにこの番号を入力します。このデモでは、ご自身で承認してください。",
+                "<strong>%@</strong> を続けるには、組織の設定により多要素認証が必要です。実際のアカウントでは、ここで認証アプリにこの番号を入力します。このデモでは、ご自身で承認してください。",
                 "Sua organização pede um segundo fator antes que <strong>%@</strong> continue. Com uma conta real, "
                     + "você digitaria este número no aplicativo autenticador. Aqui, aprove você mesmo.",
                 "A sua organização pede um segundo fator antes de <strong>%@</strong> continuar. Com uma conta real, "
@@ -126,7 +126,7 @@ extension DemoLanguage {
                 "您的组织要求先进行第二因素验证，<strong>%@</strong> 才能继续。使用真实帐户时，您现在需要在验证器应用中输入此数字。在这里，请自行批准。",
             ],
         "We couldn’t find an account named “%@”. Pick one of the demo accounts.": [
-            "“%@” というアカウントは見つかりませんでした。デモ アカウントから選んでください。",
+            "「%@」というアカウントは見つかりませんでした。デモ アカウントから選んでください。",
             "Não encontramos nenhuma conta chamada “%@”. Escolha uma das contas de demonstração.",
             "Não encontrámos nenhuma conta com o nome «%@». Escolha uma das contas de demonstração.",
             "Det finns inget konto med namnet ”%@”. Välj ett av demokontona.",
@@ -423,7 +423,7 @@ extension DemoLanguage {
                 "只有管理员才能代表整个组织表示同意，而 <strong>%@</strong> 不是管理员。在此演示中，<strong>adele@contoso.example</strong> 是管理员。",
             ],
         "You cannot access this right now": [
-            "現在アクセスできません",
+            "現在、このリソースにはアクセスできません",
             "Você não pode acessar isto agora",
             "Não pode aceder a isto agora",
             "Du kan inte komma åt det här just nu",
@@ -607,14 +607,14 @@ extension DemoLanguage {
             "需要管理员同意",
         ],
         "Second factor asked on the silent call": [
-            "サイレント呼び出しで 2 つ目の認証要素を要求",
+            "サイレント呼び出しで多要素認証を要求",
             "Segundo fator pedido na chamada silenciosa",
             "Segundo fator pedido na chamada silenciosa",
             "En andra faktor krävs vid tysta anrop",
             "静默调用时要求第二因素验证",
         ],
         "Blocked by policy": [
-            "ポリシーでブロック",
+            "ポリシーによりブロック",
             "Bloqueada por uma política",
             "Bloqueada por uma política",
             "Blockerat av en princip",
