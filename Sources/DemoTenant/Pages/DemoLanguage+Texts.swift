@@ -21,7 +21,7 @@ extension DemoLanguage {
             "Provocar falhas",
             "Provocar falhas",
             "Framkalla fel",
-            "按需制造故障",
+            "故意制造故障",
         ],
         "Pick an account": [
             "アカウントを選択",
@@ -123,7 +123,7 @@ extension DemoLanguage {
                     + "introduziria agora este número na aplicação de autenticação. Aqui, faça a aprovação neste ecrã.",
                 "Organisationen kräver en andra faktor innan <strong>%@</strong> fortsätter. Med ett riktigt konto "
                     + "skulle du nu ange numret i autentiseringsappen. Här godkänner du själv.",
-                "您的组织要求先进行第二因素验证，<strong>%@</strong> 才能继续。使用真实帐户时，您现在需要在验证器应用中输入此数字。在这里，请自行批准。",
+                "您的组织要求先完成第二重验证，<strong>%@</strong> 才能继续。使用真实帐户时，您现在需要在验证器应用中输入此数字。在这里，请直接批准。",
             ],
         "We couldn’t find an account named “%@”. Pick one of the demo accounts.": [
             "「%@」というアカウントは見つかりませんでした。デモ アカウントから選んでください。",
@@ -453,21 +453,21 @@ extension DemoLanguage {
             "Sair de todas as contas",
             "Terminar sessão em todas as contas",
             "Logga ut från alla konton",
-            "退出所有帐户",
+            "退出登录所有帐户",
         ],
         "Which account do you want to sign out of?": [
             "どのアカウントからサインアウトしますか？",
             "De qual conta você quer sair?",
             "Em que conta quer terminar sessão?",
             "Vilket konto vill du logga ut från?",
-            "您要退出哪个帐户？",
+            "您要退出登录哪个帐户？",
         ],
         "You signed out of your account": [
             "アカウントからサインアウトしました",
             "Você saiu da sua conta",
             "Terminou sessão na sua conta",
             "Du har loggat ut från ditt konto",
-            "您已退出帐户",
+            "您已退出登录",
         ],
         "It’s a good idea to close all browser windows.": [
             "すべてのブラウザー ウィンドウを閉じることをお勧めします。",
@@ -611,7 +611,7 @@ extension DemoLanguage {
             "Segundo fator pedido na chamada silenciosa",
             "Segundo fator pedido na chamada silenciosa",
             "En andra faktor krävs vid tysta anrop",
-            "静默调用时要求第二因素验证",
+            "静默调用时要求第二重验证",
         ],
         "Blocked by policy": [
             "ポリシーによりブロック",
