@@ -453,14 +453,14 @@ extension DemoLanguage {
             "Sair de todas as contas",
             "Terminar sessão em todas as contas",
             "Logga ut från alla konton",
-            "退出登录所有帐户",
+            "从所有帐户退出登录",
         ],
         "Which account do you want to sign out of?": [
             "どのアカウントからサインアウトしますか？",
             "De qual conta você quer sair?",
             "Em que conta quer terminar sessão?",
             "Vilket konto vill du logga ut från?",
-            "您要退出登录哪个帐户？",
+            "您要从哪个帐户退出登录？",
         ],
         "You signed out of your account": [
             "アカウントからサインアウトしました",
