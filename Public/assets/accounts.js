@@ -1,9 +1,7 @@
 // The account menu: who is signed in to this application in this browser; switch, add, take off the list.
 
 import { app, get, send } from "./api.js";
-import { base } from "./base.js";
-import { element, loadStyle } from "./element.js";
-import { t } from "./strings.js";
+import { base, element, loadStyle, t } from "./page.js";
 
 const menu = document.getElementById("accounts");
 await loadStyle(`${base}/assets/accounts.css`);

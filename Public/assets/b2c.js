@@ -1,7 +1,6 @@
 // The Azure AD B2C app: user flows for signing in and editing the profile, the API of the reader's own, logout.
 
-import { app, post } from "./api.js";
-import { callAPI } from "./application-api.js";
+import { app, callAPI, post } from "./api.js";
 import { checkedOptions, enable, explainRefusal, loadAccount, run, say, saySignIn, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
 import { log, logError } from "./log.js";
 

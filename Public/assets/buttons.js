@@ -1,7 +1,6 @@
 // Buttons.
 
-import { element } from "./element.js";
-import { t } from "./strings.js";
+import { element, t } from "./page.js";
 
 export function button(label, onPress, className = "small") {
   const made = Object.assign(element("button", className, label, element("span", "spinner")), { type: "button" });

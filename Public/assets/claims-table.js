@@ -1,9 +1,7 @@
 // The claims of a token as a table: name, value, and what the well-known ones mean. Where it is narrow they stand below each
 // other; the roles are spelled out because some browsers take them from a table that is not laid out as one.
 
-import { base } from "./base.js";
-import { element, loadStyle } from "./element.js";
-import { language, loadTexts, t } from "./strings.js";
+import { base, element, language, loadStyle, loadTexts, t } from "./page.js";
 
 const times = new Set(["auth_time", "exp", "iat", "nbf"]);
 

@@ -2,8 +2,7 @@
 
 import { app, get } from "./api.js";
 import { claimsTable, loadClaims } from "./claims-table.js";
-import { element } from "./element.js";
-import { t } from "./strings.js";
+import { element, t } from "./page.js";
 
 const place = element("div", "claims-place");
 

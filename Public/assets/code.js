@@ -1,12 +1,9 @@
 // The code column: the tutorial's program, made from what was chosen, in which the lines of the present step are lit; and the
 // request that a step stands for.
 
-import { element } from "./element.js";
+import { element, language, t } from "./page.js";
 import { known } from "./flow.js";
 import { wholeText } from "./msal-lines-parts.js";
-import { documentation } from "./links.js";
-import { colour } from "./swift-text.js";
-import { language, loadTexts, t } from "./strings.js";
 
 const page = document.body.dataset.page;
 
@@ -39,16 +36,14 @@ let program;
 
 /** Makes the panel's content. */
 export async function fill(box) {
-  const loading = page === "b2c" ? import("./msal-lines-b2c.js") : import("./msal-lines.js");
-  await loadTexts("code");
-  ({ program } = await loading);
+  ({ program } = await (page === "b2c" ? import("./msal-lines-b2c.js") : import("./msal-lines.js")));
   const { own: found, demo } = await known;
   application = demo && found ? { ...found, authority: demoAuthorities[found.kind] ?? found.authority } : found;
   listing.setAttribute("aria-label", t("panel.code"));
   requestPart.hidden = true;
   const copy = Object.assign(element("button", "small", t("code.copy")), { type: "button", id: "copy-code" });
   copy.addEventListener("click", () => copyAll(copy));
-  const links = documentation(page, language);
+  const links = documentation();
   box.append(
     element("div", "code-settings", ...Object.entries(choices).map(select)),
     element("p", "code-tools", copy, links.chapter),
@@ -151,4 +146,57 @@ async function copyAll(button) {
     button.textContent = t("common.not_copied");
   }
   setTimeout(() => (button.textContent = t("code.copy")), 1500);
+}
+
+// MARK: Colours
+
+// Swift's words in colour: strings, comments, keywords, and the names of types. They are ranges of text, and no elements.
+
+const words = /(\/\/.*$)|("(?:[^"\\]|\\.)*")|\b(import|class|enum|static|let|var|func|override|super|self|init|try|await|async|throws|throw|do|catch|guard|else|if|return|in|case|nil|true|false|as)\b|(@\w+|#\w+)|\b([A-Z]\w+)\b/gm;
+const kinds = ["note", "text", "word", "word", "name"];
+
+/** Colours the program in an element, where the browser can. */
+function colour(listing) {
+  if (!CSS.highlights) return;
+  CSS.highlights.clear();
+  // Forced colours would make blocks of the ranges.
+  if (matchMedia("(forced-colors: active)").matches) return;
+  const found = Object.fromEntries(kinds.map((kind) => [kind, []]));
+  for (const { firstChild: text } of listing.children) {
+    for (const match of text.data.matchAll(words)) {
+      const range = new StaticRange({ startContainer: text, startOffset: match.index, endContainer: text, endOffset: match.index + match[0].length });
+      found[kinds[match.slice(1).findIndex(Boolean)]].push(range);
+    }
+  }
+  for (const [kind, ranges] of Object.entries(found)) CSS.highlights.set(`swift-${kind}`, new Highlight(...ranges));
+}
+
+// MARK: Links
+
+// They open in a tab of their own, and do not say from where.
+
+/** Microsoft Learn's names for our languages. */
+const locales = { en: "en-us", ja: "ja-jp", "pt-BR": "pt-br", "pt-PT": "pt-pt", sv: "sv-se", "zh-Hans": "zh-cn" };
+
+const samples = "https://github.com/Azure-Samples";
+const chapters = {
+  ios: { chapter: "entra/identity-platform/tutorial-v2-ios", sample: `${samples}/ms-identity-mobile-apple-swift-objc` },
+  macos: { chapter: "entra/identity-platform/tutorial-v2-ios", sample: `${samples}/ms-identity-macOS-swift-objc` },
+  external: { chapter: "entra/identity-platform/tutorial-mobile-app-ios-swift-sign-in?pivots=external", sample: `${samples}/ms-identity-ciam-browser-delegated-ios-sample` },
+  b2c: { chapter: "azure/active-directory-b2c/configure-authentication-sample-ios-app", sample: `${samples}/active-directory-b2c-ios-swift-native-msal` },
+};
+
+function out(label, address) {
+  return Object.assign(element("a", "out", label), { href: address, target: "_blank", rel: "noopener noreferrer", referrerPolicy: "no-referrer" });
+}
+
+/** The links of the page's tutorial: its `chapter`, and `more`. */
+function documentation() {
+  const learn = (path) => `https://learn.microsoft.com/${locales[language] ?? "en-us"}/${path}`;
+  const { chapter, sample } = chapters[page];
+  const graph = page === "external" || page === "b2c" ? [] : [out(t("code.graph"), learn("graph/api/user-get"))];
+  return {
+    chapter: out(t("code.chapter"), learn(chapter)),
+    more: [out(t("code.sample"), sample), out(t("code.errors"), learn("entra/msal/objc/error-handling-ios")), ...graph],
+  };
 }

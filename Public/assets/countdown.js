@@ -1,7 +1,6 @@
 // How long to wait until something may be tried again.
 
-import { element } from "./element.js";
-import { t } from "./strings.js";
+import { element, t } from "./page.js";
 
 /** Counts down for the eye; a screen reader announces it once, when the wait is over. */
 export function countdown(seconds, whenOver = () => {}) {

@@ -1,10 +1,9 @@
 // The tutorial's second app: tokens interactively and silently, an API of the reader's own, sign-out.
 
-import { app, post } from "./api.js";
-import { callAPI } from "./application-api.js";
+import { app, callAPI, post } from "./api.js";
 import { enable, explainRefusal, loadAccount, run, say, sayPrevious, saySignIn, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
 import { log, logError } from "./log.js";
-import { loadTexts, t } from "./strings.js";
+import { loadTexts, t } from "./page.js";
 
 const interactiveButton = document.getElementById("acquire-interactively");
 const silentButton = document.getElementById("acquire-silently");

@@ -3,9 +3,8 @@
 
 import { Failure, app, get, post } from "./api.js";
 import { beginFlow, clearLog, keepLog, log, logError, restoreLog } from "./log.js";
-import { addPanel } from "./panel.js";
 import { abandonTrip, leave, leaveForSignOut, loadApplications, onForeground, returnFocus, signInAddress, takeReturn } from "./return-trip.js";
-import { t } from "./strings.js";
+import { element, t } from "./page.js";
 
 /** What the page knows. `account` is undefined until the server said, null when signed out. */
 export const state = { account: undefined, device: null };
@@ -28,6 +27,70 @@ export function sayPrevious({ previous }) {
 let page = { show() {}, finishSignIn: async () => {}, sayAccount, contextText: "Unable to create Application Context", parametersText: "Could not acquire token:" };
 
 // MARK: Panels
+
+const panels = document.getElementById("panels");
+
+/** Which panels this tab has open on this page, so that they still are when it comes back from the provider's pages. */
+const kept = `panels:${location.pathname}`;
+const opened = new Set(JSON.parse(sessionStorage.getItem(kept) ?? "[]"));
+
+/** Where there is room for three columns, what just happened and the code are always open. */
+const isWide = matchMedia("(min-width: 1100px)");
+
+/**
+ * Adds a folded panel with this title; returns the panel, the box for its content, and `update`.
+ *
+ * `load` imports the module of the panel's content when it is first opened: the module's `fill(box)` makes the content, its
+ * `update()` brings it up to date, at each opening and whenever the page calls the panel's own `update`.
+ * With `isColumn` the panel is a column of its own where there is room for it, and then cannot be folded.
+ */
+function addPanel(id, title, load, { isColumn = false } = {}) {
+  const box = element("div", "panel-box");
+  box.id = `${id}-box`;
+  box.setAttribute("role", "region");
+  box.setAttribute("aria-label", title);
+  const summary = element("summary", "", title);
+  const panel = element("details", "panel", summary, box);
+  panel.id = id;
+  panels.append(panel);
+
+  let loading;
+  let updating;
+  /** With `isClosedToo` its content is there before it is opened. */
+  async function update({ isClosedToo = false } = {}) {
+    if (!panel.open && !isClosedToo) return;
+    loading ??= load().then(async (module) => {
+      box.replaceChildren();
+      await module.fill(box);
+      return module;
+    });
+    // Whoever asks while the module comes shares one update.
+    updating ??= loading.then((module) => {
+      updating = undefined;
+      return module.update?.();
+    });
+    try {
+      await updating;
+    } catch {
+      loading = updating = undefined;
+      box.replaceChildren(element("p", "empty", t("app.panel_failed")));
+    }
+  }
+
+  const isPinned = () => isColumn && isWide.matches;
+  panel.addEventListener("toggle", () => {
+    if (!isPinned()) {
+      opened[panel.open ? "add" : "delete"](id);
+      sessionStorage.setItem(kept, JSON.stringify([...opened]));
+      if (panel.open) panel.scrollIntoView({ block: "nearest" });
+    }
+    update();
+  });
+  summary.addEventListener("click", (event) => isPinned() && event.preventDefault());
+  panel.open = isPinned() || opened.has(id);
+  isWide.addEventListener("change", () => (panel.open ||= isPinned()));
+  return { panel, box, update };
+}
 
 // They stand in this order. What is in them is loaded when they are first opened.
 const timeline = addPanel("timeline", t("panel.timeline"), () => import("./timeline.js"), { isColumn: true });
@@ -123,7 +186,26 @@ export function signIn(url, what = "sign-in", { isAutomatic = false } = {}) {
   return leave(address, { began: what });
 }
 
-/** What an interactive sign-in brought. */
+/** Codes that say the same to the person as another one. */
+const alike = {
+  provider_rejected_request: "provider_rejected_client",
+  provider_metadata_invalid: "provider_rejected_client",
+  issuer_mismatch: "invalid_id_token",
+  nonce_mismatch: "invalid_id_token",
+};
+
+/** Why an interactive sign-in failed, as a sentence. */
+export const signInError = (code) => t(`sign_in.${alike[code] ?? code}`) || t("sign_in.unknown");
+
+/** A failed interactive sign-in, from the code and correlation id with which the server came back. */
+function explainSignIn(code, correlationID) {
+  const name = /^[a-z0-9_]{1,64}$/.test(code) ? code : "unknown";
+  const ids = [name];
+  if (/^[0-9A-Za-z-]{1,64}$/.test(correlationID ?? "")) ids.push(t("api.correlation_id", { id: correlationID }));
+  return `${signInError(name)} (${ids.join(", ")})`;
+}
+
+/** What an interactive sign-in brought; returns whether the tab was away for one. */
 async function finishSignIn() {
   const { began, failure: failed, isConsented, query } = takeReturn();
   restoreLog({ wasAway: began !== null });
@@ -132,11 +214,11 @@ async function finishSignIn() {
   if (isConsented) log(t("app.admin_consented"));
   let failure = null;
   if (failed) {
-    const { explainSignIn } = await import("./sign-in-error.js");
-    failure = { code: failed.code, message: await explainSignIn(failed.code, failed.correlationID) };
+    failure = { code: failed.code, message: explainSignIn(failed.code, failed.correlationID) };
     await explain(({ showSignInFailure }) => showSignInFailure(failed));
   }
   await page.finishSignIn({ began, current, failure, isProfileEdited: query.get("profile") === "edited" });
+  return began !== null;
 }
 
 /** The line of the tutorial with the token as the server lets it be shown, and what was not granted. */
@@ -189,7 +271,7 @@ export async function run(button, flow) {
   try {
     await ready;
     await flow();
-    timeline.update();
+    timeline.update({ isClosedToo: true });
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
   } finally {
@@ -238,8 +320,8 @@ export function start(own) {
       document.title = `${application.title} · Companion`;
       page.configured?.(application);
     });
-    await finishSignIn().catch(() => {});
+    const wasAway = await finishSignIn().catch(() => false);
     await known;
-    await timeline.update();
+    await timeline.update({ isClosedToo: wasAway });
   })());
 }

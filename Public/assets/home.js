@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { onForeground } from "./return-trip.js";
-import { t } from "./strings.js";
+import { t } from "./page.js";
 
 const state = document.getElementById("state");
 const signedIn = document.getElementById("signed-in");

@@ -1,7 +1,6 @@
 // JSON as text that folds and is coloured. What it says when all of it is read, as a copy does, is JSON again.
 
-import { base } from "./base.js";
-import { element, loadStyle } from "./element.js";
+import { base, element, loadStyle } from "./page.js";
 
 const indent = "  ";
 

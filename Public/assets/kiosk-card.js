@@ -1,11 +1,9 @@
 // The profile card: what Microsoft Graph says of the person, or what is known of the account.
 
 import { app } from "./api.js";
-import { base } from "./base.js";
-import { element } from "./element.js";
-import { language, t } from "./strings.js";
+import { base, element, language, t } from "./page.js";
 
-export { getMe } from "./application-api.js";
+export { getMe } from "./api.js";
 
 const badge = document.getElementById("badge");
 const front = document.getElementById("front");

@@ -1,6 +1,6 @@
 // One screen of the kiosk at a time, with its title and with the focus on its heading.
 
-import { t } from "./strings.js";
+import { t } from "./page.js";
 
 const views = [...document.querySelectorAll(".view")];
 const message = document.getElementById("message");

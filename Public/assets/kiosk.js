@@ -5,7 +5,7 @@ import { button, say, show, showMessage, stopGoingBack } from "./kiosk-screen.js
 import { takeKiosk } from "./kiosk-tab.js";
 import { forgetTouch, startWatching, stopWatching } from "./kiosk-watch.js";
 import { leave, leaveForSignOut, loadApplications, onForeground, signInAddress, takeReturn } from "./return-trip.js";
-import { t } from "./strings.js";
+import { t } from "./page.js";
 
 const trouble = document.getElementById("trouble");
 

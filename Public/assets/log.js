@@ -1,6 +1,6 @@
 // The logging text view: every message stays, with its time; the latest is in sight.
 
-import { language, t } from "./strings.js";
+import { language, t } from "./page.js";
 
 const view = document.getElementById("log");
 

@@ -2,8 +2,7 @@
 // nobody has to press.
 
 import { get } from "./api.js";
-import { base } from "./base.js";
-import { t } from "./strings.js";
+import { base, t } from "./page.js";
 
 const back = document.getElementById("back");
 const text = document.getElementById("on-shared");

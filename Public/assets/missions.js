@@ -2,10 +2,8 @@
 // when it is done. What it has set up ends with it, and when the page is left.
 
 import { app, get, post } from "./api.js";
-import { base } from "./base.js";
-import { element, loadStyle } from "./element.js";
+import { base, element, loadStyle, loadTexts, t } from "./page.js";
 import { leave, signInAddress } from "./return-trip.js";
-import { loadTexts, t } from "./strings.js";
 
 const has = (events, step, outcome) => events.some((event) => event.step === step && event.outcome === outcome);
 

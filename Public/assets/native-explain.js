@@ -1,8 +1,7 @@
 // Explains a pasted error in the page: nothing that is pasted leaves it.
 
-import { element } from "./element.js";
+import { element, loadTexts, t } from "./page.js";
 import { findings } from "./error-text.js";
-import { loadTexts, t } from "./strings.js";
 
 const paste = document.getElementById("paste");
 const place = document.getElementById("found");

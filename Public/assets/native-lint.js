@@ -1,10 +1,9 @@
 // Checks an Info.plist or an entitlements file against what the form says, in the page: nothing that is pasted leaves it.
 
-import { element } from "./element.js";
+import { element, t } from "./page.js";
 import { lint } from "./lint-rules.js";
 import { blockCard, followForm } from "./native-setup.js";
 import { PlistFault } from "./plist.js";
-import { t } from "./strings.js";
 
 const paste = document.getElementById("paste");
 const findings = document.getElementById("findings");

@@ -1,8 +1,7 @@
 // What a native app needs, as native.json has it, and the form that asks for what is put into it.
 
 import { button, copyButton } from "./buttons.js";
-import { element } from "./element.js";
-import { t } from "./strings.js";
+import { element, t } from "./page.js";
 
 /** The command `companion native` reads the same file. */
 export const setup = await (await fetch(new URL("./native.json", import.meta.url))).json();

@@ -1,8 +1,7 @@
 // What a native app needs before MSAL works in it: the steps in the admin center, and what goes into the project.
 
-import { element } from "./element.js";
+import { element, t, withElements } from "./page.js";
 import { blockCard, blocks, followForm, setup } from "./native-setup.js";
-import { t, withElements } from "./strings.js";
 
 function steps(values) {
   const marked = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, () => element("b", "", value)]));

@@ -1,8 +1,7 @@
 // What the next interactive sign-in asks for beyond the usual: prompt, hints, scopes, claims.
 
-import { element } from "./element.js";
+import { element, loadTexts, t } from "./page.js";
 import { promptTypes } from "./msal-lines-parts.js";
-import { loadTexts, t } from "./strings.js";
 
 const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
 

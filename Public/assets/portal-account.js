@@ -2,12 +2,11 @@
 
 import { get, post } from "./api.js";
 import { claimsTable, loadClaims } from "./claims-table.js";
-import { element } from "./element.js";
+import { element, t } from "./page.js";
 import { forgetPerson } from "./portal-form.js";
 import { copyJSON } from "./portal-json.js";
 import { button, copyButton, explained, facts, run, statusBox } from "./portal-parts.js";
 import { leaveForSignOut } from "./return-trip.js";
-import { t } from "./strings.js";
 
 const claimsWithCopy = (claims) => element("div", "", claimsTable(claims), element("p", "buttons", copyJSON(claims)));
 

@@ -1,10 +1,9 @@
 // The answer of the chosen application's API: status, timing, the body as a tree and as text, headers.
 
-import { fetchAPI } from "./application-api.js";
-import { element } from "./element.js";
+import { fetchAPI } from "./api.js";
+import { element, t } from "./page.js";
 import { tree } from "./portal-json.js";
 import { button, copyButton, facts, folded, milliseconds, run, statusBox, table } from "./portal-parts.js";
-import { t } from "./strings.js";
 
 async function call(id) {
   const began = performance.now();

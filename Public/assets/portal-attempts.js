@@ -1,12 +1,11 @@
 // The sign-ins of this session: what was asked for, what came of it, as a bug report, two of them side by side.
 
 import { get } from "./api.js";
-import { element } from "./element.js";
+import { element, t } from "./page.js";
 import { ask } from "./portal-dialog.js";
 import { impersonalClaims, refill } from "./portal-form.js";
 import { button, copyButton, dateTime, explained, facts, folded, identifiers, milliseconds, table, time } from "./portal-parts.js";
 import { waterfall } from "./portal-waterfall.js";
-import { t } from "./strings.js";
 
 /** What came of an attempt, in words. */
 function outcomeOf({ outcome, problem }) {

@@ -1,8 +1,7 @@
 // A dialog: a question, or something to look at.
 
-import { element } from "./element.js";
+import { element, t } from "./page.js";
 import { button } from "./portal-parts.js";
-import { t } from "./strings.js";
 
 /** Opens a dialog; returns whether it was closed by the button with the label `accept`. */
 export function ask(title, content, accept) {

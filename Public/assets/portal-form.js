@@ -1,11 +1,10 @@
 // The settings of the next sign-in: the form, what of it survives the trip to the provider, the link that carries it.
 
 import { app } from "./api.js";
-import { base } from "./base.js";
+import { base, t } from "./page.js";
 import { copy, run } from "./portal-parts.js";
 import { presets } from "./portal-presets.js";
 import { leave, signInAddress } from "./return-trip.js";
-import { t } from "./strings.js";
 
 const form = document.getElementById("form");
 const fields = form.elements;

@@ -1,9 +1,8 @@
 // JSON as people read it: trees that fold, with the dates of claims that are times.
 
 import { readable } from "./claims-table.js";
-import { element } from "./element.js";
+import { element, t } from "./page.js";
 import { copyButton, folded } from "./portal-parts.js";
-import { t } from "./strings.js";
 
 /** What a value is that the server does not show, by the claim's name. */
 const hidden = {

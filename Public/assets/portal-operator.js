@@ -1,12 +1,11 @@
 // For the operator: whether all applications are well, and who has a session here.
 
 import { app, get, send } from "./api.js";
-import { element } from "./element.js";
+import { element, t } from "./page.js";
 import { ask } from "./portal-dialog.js";
 import { keep, kept } from "./portal-form.js";
 import { announce, button, dateTime, explained, folded, run, signInButton, statusBox, table } from "./portal-parts.js";
 import { signInAddress } from "./return-trip.js";
-import { t } from "./strings.js";
 
 /** No account is signed in to the portal itself, or one that may not see this; the server says who may. */
 function refused(failure) {

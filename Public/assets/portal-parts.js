@@ -1,11 +1,9 @@
 // What the portal's views are made of: facts, tables, buttons, explained failures.
 
 import { Failure, app } from "./api.js";
-import { base } from "./base.js";
+import { base, element, language, t } from "./page.js";
 import { button } from "./buttons.js";
-import { element } from "./element.js";
 import { leave } from "./return-trip.js";
-import { language, t } from "./strings.js";
 
 export const time = (value) => new Date(value).toLocaleTimeString(language);
 export const dateTime = (value) => new Date(value).toLocaleString(language, { dateStyle: "medium", timeStyle: "medium" });

@@ -1,9 +1,8 @@
 // Presets: settings that are kept in this browser and filled in again with one press. They hold no login hint, and of claims nothing
 // that names a person.
 
-import { element } from "./element.js";
+import { element, t } from "./page.js";
 import { announce, button } from "./buttons.js";
-import { t } from "./strings.js";
 
 const key = "portal:presets";
 const most = 12;

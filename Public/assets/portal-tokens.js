@@ -2,11 +2,10 @@
 
 import { get, post } from "./api.js";
 import { loadClaims } from "./claims-table.js";
-import { element } from "./element.js";
+import { element, t } from "./page.js";
 import { settings } from "./portal-form.js";
 import { foldedTree } from "./portal-json.js";
 import { button, copyButton, explained, facts, folded, milliseconds, run, statusBox, time } from "./portal-parts.js";
-import { t } from "./strings.js";
 
 // MARK: Lifetimes
 

@@ -1,8 +1,7 @@
 // The steps of an attempt as bars along its time: what took how long, and when the person was at the provider.
 
-import { element } from "./element.js";
+import { element, t } from "./page.js";
 import { milliseconds } from "./portal-parts.js";
-import { t } from "./strings.js";
 
 const fine = new Set(["ok", "cache", "refreshed"]);
 

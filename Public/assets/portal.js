@@ -2,11 +2,10 @@
 
 import { Failure, get } from "./api.js";
 import { showDemoAccount } from "./demo.js";
-import { element } from "./element.js";
+import { element, t } from "./page.js";
 import { chosen, keep, kept, startForm } from "./portal-form.js";
 import { announce, button, explained, run } from "./portal-parts.js";
 import { abandonTrip, loadApplications, onForeground, returnFocus, takeReturn } from "./return-trip.js";
-import { t } from "./strings.js";
 
 /** A view's module is loaded when it is first looked at; its `view` returns the content of the tab. */
 const views = {

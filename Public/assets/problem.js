@@ -2,10 +2,9 @@
 
 import { app, get } from "./api.js";
 import { countdown } from "./countdown.js";
-import { element } from "./element.js";
+import { element, loadTexts, t } from "./page.js";
 import { nativeError } from "./msal-errors.js";
 import { run, signIn } from "./flow.js";
-import { loadTexts, t } from "./strings.js";
 
 const box = document.getElementById("problem");
 

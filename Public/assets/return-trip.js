@@ -2,7 +2,7 @@
 // away, what it comes back with, and when it is looked at again.
 
 import { app, get } from "./api.js";
-import { base } from "./base.js";
+import { base } from "./page.js";
 
 /** What this tab has left for; nothing about the person. */
 const tripKey = `trip:${app}`;

@@ -1,7 +1,7 @@
 // Whether the provider confirmed the sign-out: it brings back the state that this tab sent with it.
 
 import { takeSignOut } from "./return-trip.js";
-import { t } from "./strings.js";
+import { t } from "./page.js";
 
 const provider = document.getElementById("provider");
 const isVisitor = document.documentElement.classList.contains("visitor");

@@ -2,11 +2,9 @@
 // stands for, and the correlation id to find it by.
 
 import { app, get } from "./api.js";
-import "./drawing.js";
-import { element } from "./element.js";
-import { request } from "./step-request.js";
-import { signInError } from "./sign-in-error.js";
-import { language, loadTexts, t, withElements } from "./strings.js";
+import { signInError } from "./flow.js";
+import { element, language, t, withElements } from "./page.js";
+import { fine, request } from "./steps.js";
 
 const page = document.body.dataset.page;
 
@@ -15,8 +13,7 @@ const flows = element("div", "flows");
 const legend = element("details", "legend");
 
 /** Makes the panel's content: who does what, and the room for the flows. */
-export async function fill(box) {
-  await Promise.all([loadTexts("timeline"), loadTexts("sign_in")]);
+export function fill(box) {
   legend.append(element("summary", "", t("timeline.legend")),
     role(t("timeline.app_does"), t("timeline.app")),
     role(t("timeline.msal_does"), t("timeline.msal")),
@@ -109,8 +106,6 @@ function choose(item, detail) {
   present = item.dataset.key;
   document.dispatchEvent(new CustomEvent("companion-step", { detail }));
 }
-
-const fine = new Set(["ok", "cache", "refreshed"]);
 
 const longestPause = 3000; // milliseconds from one step of a flow to the next, unless the person is at the provider
 

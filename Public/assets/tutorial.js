@@ -1,8 +1,6 @@
 // The tutorial app's flow, for the iOS and the macOS page: Call Microsoft Graph API; Sign Out; Get device info (iOS).
 
-import { app, get, post } from "./api.js";
-import { getMe } from "./application-api.js";
-import { deviceInformation, isAvailable } from "./device.js";
+import { app, get, getMe, post } from "./api.js";
 import { enable, loadAccount, run, say, saySignIn, sayToken, signIn, signInPath, signOut, start, state } from "./flow.js";
 import { log, logError } from "./log.js";
 
@@ -54,6 +52,33 @@ async function finishSignIn({ began, current, failure }) {
   await showMe({ interactive: false });
 }
 
+// MARK: Device information: what MSAL's has as extra information, a browser knows of itself
+
+/** Whether the browser can say anything of where it runs. What is older, or not on a secure page, cannot. */
+const isAvailable = navigator.storage?.estimate !== undefined;
+
+/** The browser's own name and version, where it says one, else what it sends with each request. */
+function browserName() {
+  // Chromium's own list has one name that is made up, so that nobody relies on the list.
+  const brand = navigator.userAgentData?.brands.findLast(({ brand }) => !/not.?a.?brand/i.test(brand));
+  return brand ? `${brand.brand} ${brand.version}` : navigator.userAgent;
+}
+
+const megabytes = (bytes) => Math.round(bytes / 1_000_000);
+
+/** Facts of the browser, and of the server's configuration for this device, as they are shown. */
+async function deviceInformation({ mode, session_idle_seconds: idle }) {
+  const { usage, quota } = await navigator.storage.estimate();
+  return {
+    browser: browserName(),
+    platform: navigator.userAgentData?.platform || navigator.platform,
+    secure_context: isSecureContext,
+    storage: { cookies: navigator.cookieEnabled, persistent: await navigator.storage.persisted(), used_mb: megabytes(usage), quota_mb: megabytes(quota) },
+    mode: { device: mode, set_by: "server configuration", session_ends_after_idle_seconds: idle },
+    not_in_a_browser: ["broker app", "keychain shared by apps", "managed shared device mode"],
+  };
+}
+
 async function getDeviceInfo() {
   if (!isAvailable) return logError("Running on older iOS. GetDeviceInformation API is unavailable.");
   try {
@@ -63,6 +88,8 @@ async function getDeviceInfo() {
     logError(`Device info not returned. Error: ${failure.message}`);
   }
 }
+
+// MARK: Buttons
 
 callGraphButton.addEventListener("click", () => run(callGraphButton, callGraph));
 signOutButton.addEventListener("click", () => run(signOutButton, () => signOut({

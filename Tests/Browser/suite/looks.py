@@ -60,6 +60,17 @@ def macos_geometry(browser):
     assert found[".log"] == [10, 138, 500, 300], found
 
 
+@test("the columns of the applications' pages fit a window of 1280 by 900")
+def columns_fit(browser):
+    browser.size(1280, 900)
+    for app in ("ios", "macos", "external", "b2c"):
+        browser.open(f"/{app}")
+        browser.one("#code .run")
+        browser.settled()
+        height = browser.driver.execute_script("return document.documentElement.scrollHeight")
+        assert height <= 900, f"/{app} is {height} pixels high"
+
+
 @test("axe finds nothing on home, iOS, macOS, signed out; nothing is wider than 320 pixels")
 def accessible_pages(browser):
     browser.open("/")
@@ -149,7 +160,7 @@ def weight(browser):
     print("      " + "\n      ".join(figures), flush=True)
 
 
-@test("with all their columns, the applications' pages are below 70 KB as transferred")
+@test("with all their columns, the applications' pages are below 70 KB as transferred and 20 requests at the first visit")
 def weight_of_columns(browser):
     browser.cdp("Network.setCacheDisabled", cacheDisabled=True)
     browser.size(1720, 1000)
@@ -160,8 +171,8 @@ def weight_of_columns(browser):
         sizes = browser.driver.execute_script(
             "return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map(e => [e.name, e.transferSize])")
         total = sum(size for _, size in sizes)
-        print(f"      {path}: {total} bytes as transferred, {len(sizes)} requests")
-        assert 0 < total < 70_000, f"{path}: {total} bytes: {sizes}"
+        print(f"      {path}: {total} bytes as transferred, {len(sizes)} requests, first paint {browser.driver.execute_script(PAINT)} ms")
+        assert 0 < total < 70_000 and len(sizes) <= 20, f"{path}: {total} bytes, {len(sizes)} requests: {sizes}"
     browser.cdp("Network.setCacheDisabled", cacheDisabled=False)
 
 
@@ -310,6 +321,13 @@ def forced_colours(browser):
         browser.shoot(f"forced colours {path}")
         width = browser.driver.execute_script("return getComputedStyle(document.querySelector(arguments[0])).borderTopWidth", selector)
         assert width != "0px", f"{selector} of {path} has no edge"
+        if path == "/ios":
+            browser.wait("the code", lambda: browser.all("#code .run.lit"))
+            shown = browser.driver.execute_script(
+                "const run = document.querySelector('#code .run:not(.lit)'), lit = document.querySelector('#code .run.lit'), side = (e) => getComputedStyle(e).borderLeftColor;"
+                "return [CSS.highlights.size, side(run) !== side(lit), getComputedStyle(document.querySelector('#wire-graph')).stroke === getComputedStyle(document.body).color,"
+                "getComputedStyle(document.querySelector('#call-graph')).borderTopWidth]")
+            assert shown == [0, True, True, "1px"], f"highlights, the lit line, an arrow, a button: {shown}"
         if path in ("/", "/portal"):
             dots = browser.driver.execute_script(
                 "return [...document.querySelectorAll('.who')].map((e) => getComputedStyle(e, '::before')).map((s) => [s.borderTopWidth, s.backgroundColor])")
@@ -328,5 +346,17 @@ def on_paper(browser):
             "const log = document.getElementById('log'); return [getComputedStyle(document.body).backgroundImage, log.scrollHeight - log.clientHeight,"
             "[...document.querySelectorAll('.step')].every((e) => e.getBoundingClientRect().width > 300), document.querySelector('.topbar').checkVisibility()]")
         assert look == ["none", 0, True, False], look
+        browser.cdp("Emulation.setEmulatedMedia", media="")
+        # On a phone the panel is folded, and on paper it is there all the same.
+        browser.size(390, 844)
+        browser.press("Call Microsoft Graph API")
+        browser.open("/ios")
+        browser.press("Call Microsoft Graph API")
+        browser.wait("the steps, although nobody has opened them", lambda: len(browser.driver.find_elements("css selector", "#timeline:not([open]) .step")) > 5)
+        steps = "return [...document.querySelectorAll('#timeline .step')].filter((e) => e.checkVisibility()).length"
+        assert browser.driver.execute_script(steps) == 0
+        browser.cdp("Emulation.setEmulatedMedia", media="print")
+        browser.shoot("print phone")
+        assert browser.driver.execute_script(steps) > 5
     finally:
         browser.cdp("Emulation.setEmulatedMedia", media="")

@@ -1,6 +1,9 @@
-// The page's sentences in its language. The server has put them into the page, as a block of data.
+// The page itself: where it is, its language and sentences, which the server has put into it, and how its elements are made.
 
-import { base } from "./base.js";
+/** The path below which all its addresses are, as "/companion"; empty when the host is its own. */
+export const base = document.documentElement.dataset.base;
+
+// MARK: Sentences
 
 const texts = JSON.parse(document.getElementById("strings").textContent);
 
@@ -25,4 +28,24 @@ export function t(key, values = {}) {
 /** A sentence as text and elements: each `{placeholder}` gives way to the element of that name. */
 export function withElements(text, elements) {
   return text.split(/\{(\w+)\}/).map((part, index) => (index % 2 ? elements[part] : part));
+}
+
+// MARK: Elements
+
+/** An element with a class and content: its text is text, never markup. */
+export function element(name, className = "", ...content) {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  made.append(...content);
+  return made;
+}
+
+const styles = {};
+
+/** Loads a style that few people need, when it is first needed. */
+export function loadStyle(href) {
+  styles[href] ??= new Promise((resolve) => {
+    document.head.append(Object.assign(element("link"), { rel: "stylesheet", href, onload: resolve, onerror: resolve }));
+  });
+  return styles[href];
 }
