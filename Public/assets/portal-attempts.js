@@ -89,10 +89,10 @@ function again({ app, settings }, apps) {
 }
 
 function entry(attempt, apps, isOpen, choose) {
-  const { began, problem, title, settings } = attempt;
+  const { began, problem, title, username, settings } = attempt;
   const code = problem ? [element("code", "", problem.code)] : [];
   const details = element("details", "", element("summary", "", element("time", "", time(began)), element("span", "title", title), outcomeWord(attempt),
-    element("span", "quiet prompt", settings.prompt ?? ""), element("span", "quiet took", took(attempt)), ...code),
+    element("span", "quiet username", username), element("span", "quiet prompt", settings.prompt ?? ""), element("span", "quiet took", took(attempt)), ...code),
     ...(problem ? [explained(problem)] : []),
     ...waterfall(attempt),
     facts([[t("portal.began"), dateTime(began)], [t("portal.took"), took(attempt)], ...known(attempt)]),
@@ -104,10 +104,28 @@ function entry(attempt, apps, isOpen, choose) {
   return element("li", "attempt", element("label", "pick", box), details);
 }
 
+/** Names the accounts of the attempts, as far as this session has them. */
+async function addUsernames(attempts) {
+  const apps = [...new Set(attempts.filter(({ account }) => account).map(({ app }) => app))];
+  const lists = await Promise.all(apps.map((app) => get(`/api/${app}/accounts`).then(({ accounts }) => accounts, () => [])));
+  for (const attempt of attempts) {
+    attempt.username = lists[apps.indexOf(attempt.app)]?.find(({ id }) => id === attempt.account)?.username ?? "";
+  }
+}
+
+/** What stands in the rows; each row says by itself what it is. */
+function heads() {
+  const titles = ["began", "field.app", "outcome", "username", "field.prompt", "took"].map((name) => element("span", "", t(`portal.${name}`)));
+  const made = element("p", "heads", ...titles);
+  made.ariaHidden = "true";
+  return made;
+}
+
 export async function view({ apps, openAttempt }) {
   const { attempts } = await get("/api/attempts");
   if (attempts.length === 0) return [element("p", "empty", t("portal.no_attempts"))];
   for (const attempt of attempts) attempt.title = apps.find(({ id }) => id === attempt.app)?.title ?? attempt.app;
+  await addUsernames(attempts);
   let picked = [];
   const go = button(t("portal.compare"), () => compare(picked));
   go.disabled = true;
@@ -118,5 +136,5 @@ export async function view({ apps, openAttempt }) {
     for (const box of list.querySelectorAll("input")) box.disabled = picked.length === 2 && !box.checked;
   };
   list.append(...attempts.map((attempt) => entry(attempt, apps, attempt.id === openAttempt, choose)));
-  return [element("p", "buttons", go, element("span", "quiet", t("portal.compare_note"))), list];
+  return [element("p", "buttons", go, element("span", "quiet", t("portal.compare_note"))), heads(), list];
 }

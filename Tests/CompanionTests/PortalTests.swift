@@ -68,6 +68,30 @@ import Testing
         }
     }
 
+    @Test func `an attempt has the account that it signed in by the session's own id, as long as the session has it`()
+        async throws
+    {
+        try await Self.run(configured: { $0.applications[2].allowedUsers = [.username("megan@contoso.example")] }) {
+            _, visitor in
+            try await visitor.signIn(app: "ios")
+            try await visitor.signIn(app: "macos")
+            try await visitor.signIn(app: "contoso")
+            func accounts() async throws -> [String: String] {
+                let named = try await attempts(visitor).compactMap { attempt in
+                    (attempt["account"] as? String).flatMap { id in (attempt["app"] as? String).map { ($0, id) } }
+                }
+                return Dictionary(named) { first, _ in first }
+            }
+            let listed = try await visitor.api(.get, "/api/ios/accounts").json["accounts"] as? [[String: Any]]
+            let id = try #require(listed?.first?["id"] as? String)
+            // Nobody was signed in to the application that refused the account.
+            #expect(try await accounts() == ["ios": id, "macos": id])
+            _ = try await visitor.api(.post, "/auth/ios/sign-out")
+            #expect(try await attempts(visitor).count == 3)
+            #expect(try await accounts() == ["macos": id])
+        }
+    }
+
     @Test func `an attempt that begins before a restart and fails after it is explained all the same`() async throws {
         try await Self.run { site, visitor in
             try await site.control(#"{"bad_id_token": "expired"}"#)

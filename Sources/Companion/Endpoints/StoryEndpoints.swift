@@ -27,7 +27,8 @@ struct StoryEndpoints: Sendable {
         return .json(["failure": problem?.document(in: language) ?? .null])
     }
 
-    /// The interactive sign-ins of this session, the newest first.
+    /// The interactive sign-ins of this session, the newest first. They name nobody: an account is the id under which the
+    /// session has it, as long as it does.
     func attempts(_ call: Call, _ session: Session?) -> Response {
         let language = languages.language(of: call.request.head)
         let records = session.map { history.all(session: $0.key) } ?? []
@@ -35,14 +36,18 @@ struct StoryEndpoints: Sendable {
             "attempts": .array(
                 records.map { record in
                     let events = session.map { timeline.events(of: $0.key, app: record.app) } ?? []
-                    return attempt(record, events.filter { $0.attempt == record.id }, in: language)
+                    let account = record.accountID.flatMap { session?.account(for: record.app, id: $0) }
+                    return attempt(record, of: account, events.filter { $0.attempt == record.id }, in: language)
                 })
         ])
     }
 
-    private func attempt(_ record: AttemptRecord, _ steps: [TimelineEvent], in language: Language) -> JSONValue {
+    private func attempt(
+        _ record: AttemptRecord, of account: Account?, _ steps: [TimelineEvent], in language: Language
+    ) -> JSONValue {
         .members([
-            "id": .integer(record.id), "app": .string(record.app), "authority": .string(record.authority),
+            "id": .integer(record.id), "app": .string(record.app), "account": .text(account?.id),
+            "authority": .string(record.authority),
             "began": .string(Timeline.text(record.began)), "ended": .text(record.ended.map(Timeline.text)),
             "outcome": record.ended.map { _ in .string(record.problem?.code.rawValue ?? "ok") },
             "settings": record.settings.json, "granted_scopes": .list(record.grantedScopes),

@@ -66,12 +66,14 @@ struct AttemptRecord: Sendable {
     var ended: Date?
     var grantedScopes: [String] = []
     var declinedScopes: [String] = []
+    /// The account that it signed in, by its id; nil where nobody came to be signed in.
+    var accountID: String?
     /// Why it failed; nil while it is under way and when it succeeded.
     var problem: Problem?
 
     /// An estimate of the memory that it takes, in bytes.
     var bytes: Int {
-        let texts = grantedScopes + declinedScopes + [authority] + (problem?.texts ?? [])
+        let texts = grantedScopes + declinedScopes + [authority, accountID ?? ""] + (problem?.texts ?? [])
         return texts.reduce(MemoryLayout<AttemptRecord>.stride + settings.heapBytes) { $0 + 16 + $1.heapBytes }
     }
 }
@@ -119,11 +121,14 @@ final class AttemptHistory: Sendable {
         memory.change(session, isSignedIn: false) { $0.changeAttempts { $0.append(record) } }
     }
 
-    /// Notes what the provider granted.
-    func succeed(_ id: Int?, session: SessionKey, granted: [String], declined: [String]) {
+    /// Notes what the provider granted, and to which account of the session.
+    func succeed(
+        _ id: Int?, session: SessionKey, account: String? = nil, granted: [String], declined: [String]
+    ) {
         end(id, session: session, isSignedIn: true) { record in
             record.grantedScopes = granted
             record.declinedScopes = declined
+            record.accountID = account
         }
     }
 

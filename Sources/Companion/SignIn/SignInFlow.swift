@@ -195,12 +195,12 @@ final class SignInFlow: Sendable {
                 attempt, account: NewAccount(signedIn, at: authority),
                 tokens: NewTokens(signedIn, requestedScopes: attempt.requestedScopes))
             if application.page == .portal { journal.rememberRecent(journey, account: signedIn.homeAccountID) }
-            journal.succeeded(journey, signedIn.tokens, .signedIn)
+            journal.succeeded(journey, of: signedIn.homeAccountID, signedIn.tokens, .signedIn)
             return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
         case .editProfile:
             try attempt.checkPerson(is: signedIn.homeAccountID)
             let sessionID = try await store.completeAttempt(attempt)
-            journal.succeeded(journey, signedIn.tokens, .profileEdited)
+            journal.succeeded(journey, of: attempt.expectedAccountID, signedIn.tokens, .profileEdited)
             return .signedIn(returnPath: attempt.returnPath(with: "profile=edited"), sessionID: sessionID)
         case .resetPassword:
             let sessionID = try await store.completeAttempt(attempt)

@@ -129,13 +129,14 @@ final class SignInJournal: Sendable {
     /// It is stored, and not before: until then it can fail.
     ///
     /// - Parameters:
+    ///   - account: the session's account that it was for, by its id; nil where it was for none.
     ///   - tokens: what the provider granted; nil when nothing was redeemed.
     ///   - event: for the audit log.
-    func succeeded(_ journey: Return, _ tokens: GrantedTokens?, _ event: AuditEvent?) {
+    func succeeded(_ journey: Return, of account: String? = nil, _ tokens: GrantedTokens?, _ event: AuditEvent?) {
         if tokens != nil { record(journey, "ok") }
         let (attempt, app) = (journey.attempt, journey.application.id)
         history.succeed(
-            journey.number, session: attempt.session, granted: tokens?.scopes ?? [],
+            journey.number, session: attempt.session, account: account, granted: tokens?.scopes ?? [],
             declined: tokens?.declinedScopes ?? [])
         metrics.signInEnded(app, AttemptPurpose.kind(of: attempt))
         if let event { audit.write(event, application: app, account: journey.account, session: attempt.session) }

@@ -315,7 +315,7 @@ def server_down(browser):
     browser.wait("Graph's answer", lambda: "200" in browser.one("#api").text)
 
 
-@test("an attempt is a row with outcome in words, prompt and duration, and its steps are bars along its time, the person's included")
+@test("an attempt is a row with outcome in words, account, prompt and duration, and its steps are bars along its time, the person's included")
 def waterfall(browser):
     open_portal(browser)
     choose(browser, "prompt", "login")
@@ -323,6 +323,7 @@ def waterfall(browser):
     tab(browser, "attempts")
     row = browser.one(".attempt summary")
     assert "iOS tutorial" in row.text and "Succeeded" in row.text and "login" in row.find_element(By.CSS_SELECTOR, ".prompt").text, row.text
+    assert row.find_element(By.CSS_SELECTOR, ".username").text == ADELE, row.text
     assert "ms" in row.find_element(By.CSS_SELECTOR, ".took").text, row.text
     row.click()
     steps = [each.text for each in browser.all(".waterfall li > :first-child")]
