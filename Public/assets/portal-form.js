@@ -2,7 +2,7 @@
 
 import { app } from "./api.js";
 import { base, t } from "./page.js";
-import { copy, run } from "./portal-parts.js";
+import { byTitle, copy, finder, many, run } from "./portal-parts.js";
 import { presets } from "./portal-presets.js";
 import { leave, signInAddress } from "./return-trip.js";
 
@@ -52,8 +52,12 @@ function setSelect(select, value) {
   if (select.selectedIndex < 0) select.selectedIndex = 0;
 }
 
+/** Ends the search among many applications. */
+let showAll = () => {};
+
 /** Fills in settings; what they do not name is emptied. */
 function fill(values) {
+  showAll();
   setSelect(fields.app, values.app);
   show();
   for (const field of fields) {
@@ -160,11 +164,42 @@ function signIn() {
 /** Runs what needs claims that can be sent. */
 const checked = (work) => (checkClaims() ? work() : fields.claims.focus());
 
+const option = ({ id, title }) => [id, `${title} · ${id}`];
+
+/** Finds one of many applications: while there are words in the field, what has them is a list to choose from. */
+function findApplications() {
+  const field = finder((matches, isWanted) => {
+    const found = isWanted ? apps.filter((each) => matches(option(each).join(" "))) : apps;
+    const current = chosen();
+    // What is chosen stays so until something else is.
+    fillSelect(fields.app, ...[...new Set([...found, current])].map(option));
+    if (isWanted) fields.app.size = Math.min(6, found.length + 2);
+    else fields.app.removeAttribute("size");
+  });
+  showAll = () => {
+    if (!field.value) return;
+    field.value = "";
+    field.dispatchEvent(new Event("input"));
+  };
+  fields.app.before(field);
+  fields.app.addEventListener("change", showAll);
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && field.value) {
+      event.stopPropagation();
+      showAll();
+    }
+    if (!["ArrowDown", "Enter"].includes(event.key)) return;
+    event.preventDefault();
+    if (field.value) fields.app.focus();
+  });
+}
+
 /** Starts the form with what the link, or else this tab, knows. */
 export function startForm(known, address, onApplication) {
-  apps = known;
+  apps = known.length > many ? byTitle(known) : known;
   applicationChanged = onApplication;
-  fillSelect(fields.app, ...apps.map(({ id, title }) => [id, `${title} · ${id}`]));
+  fillSelect(fields.app, ...apps.map(option));
+  if (apps.length > many) findApplications();
   const isLink = linked.some((name) => address.has(name));
   fill(isLink ? Object.fromEntries(address) : kept().settings ?? {});
   if (isLink) forgetPerson();

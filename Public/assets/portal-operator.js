@@ -4,7 +4,7 @@ import { app, get, send } from "./api.js";
 import { element, t } from "./page.js";
 import { ask } from "./portal-dialog.js";
 import { keep, kept } from "./portal-form.js";
-import { announce, button, dateTime, explained, folded, run, signInButton, statusBox, table } from "./portal-parts.js";
+import { announce, button, byTitle, dateTime, explained, finder, folded, many, run, signInButton, statusBox, table } from "./portal-parts.js";
 import { signInAddress } from "./return-trip.js";
 
 /** No account is signed in to the portal itself, or one that may not see this; the server says who may. */
@@ -17,16 +17,29 @@ function refused(failure) {
 
 const word = (isGood) => element("strong", isGood ? "good" : "bad", isGood ? t("portal.good") : t("portal.bad"));
 
-const daysLeft = (days) => (days == null ? [] : [" ", element("span", days < 30 ? "tag bad" : "tag", t("portal.days_left", { days: Math.max(0, days) }))]);
+const daysLeft = (days) => (days == null ? [] : [element("span", days < 30 ? "tag bad" : "tag", t("portal.days_left", { days: Math.max(0, days) }))]);
+
+const checksTable = (checks) =>
+  table([t("portal.check_title"), t("portal.outcome"), t("portal.detail")], checks.map((each) => [t(`portal.check.${each.check}`), word(each.ok), each.detail]));
 
 const health = ({ titles, authority, ok, checks, days }) => element("section", "health",
-  element("h4", "", `${titles.join(", ")}: `, word(ok), ...daysLeft(days)),
+  element("h4", "", `${titles.join(", ")}: `, word(ok), " ", ...daysLeft(days)),
   element("p", "quiet", authority),
-  table([t("portal.check_title"), t("portal.outcome"), t("portal.detail")], checks.map((each) => [t(`portal.check.${each.check}`), word(each.ok), each.detail])),
+  checksTable(checks),
 );
 
-/** How many are well, in one line; then a table for each group of applications that fare alike, problems first. */
+/** How many are well, in one line; then what is known of the applications, problems first. */
 function healthOf(apps) {
+  const good = apps.filter(({ ok }) => ok).length;
+  const soonest = Math.min(...apps.map(({ days_left: days }) => days ?? Infinity));
+  const text = [t("portal.health_good", { good, all: apps.length }), soonest < Infinity && t("portal.next_expiry", { days: Math.max(0, soonest) })].filter(Boolean).join(" · ");
+  announce(text);
+  const line = element("p", good === apps.length ? "summary good" : "summary bad", text);
+  return [line, ...(apps.length > many ? lines(apps) : groups(apps))];
+}
+
+/** A table for each group of applications that fare alike. */
+function groups(apps) {
   const groups = new Map();
   for (const { title, authority, ok, checks, days_left: days } of apps) {
     const key = JSON.stringify([authority, checks, days]);
@@ -34,25 +47,21 @@ function healthOf(apps) {
     group.titles.push(title);
     groups.set(key, group);
   }
-  const good = apps.filter(({ ok }) => ok).length;
-  const soonest = Math.min(...apps.map(({ days_left: days }) => days ?? Infinity));
-  const text = [t("portal.health_good", { good, all: apps.length }), soonest < Infinity && t("portal.next_expiry", { days: Math.max(0, soonest) })].filter(Boolean).join(" · ");
-  announce(text);
-  const line = element("p", good === apps.length ? "summary good" : "summary bad", text);
-  return [line, ...narrowed([...groups.values()].sort((one, two) => one.ok - two.ok).map(health))];
+  return [...groups.values()].sort((one, two) => one.ok - two.ok).map(health);
 }
 
-/** So many are looked through by eye; of more, a field finds those with a name. */
-const manyGroups = 8;
-
-function narrowed(sections) {
-  if (sections.length <= manyGroups) return sections;
-  const field = Object.assign(element("input", "narrow"), { type: "search", placeholder: t("portal.narrow"), ariaLabel: t("portal.narrow") });
-  field.addEventListener("input", () => {
-    const wanted = field.value.trim().toLocaleLowerCase();
-    for (const each of sections) each.hidden = !each.firstChild.textContent.toLocaleLowerCase().includes(wanted);
+/** A line for each of many applications, by name, with a field that finds one; a problem's is open. */
+function lines(apps) {
+  const sorted = byTitle(apps).sort((one, two) => one.ok - two.ok).map((each) => {
+    const { id, title, authority, ok, checks, days_left: days } = each;
+    const line = element("summary", "", element("span", "title", title), element("span", "quiet", authority), ...daysLeft(days), word(ok));
+    const made = Object.assign(element("details", "health", line, checksTable(checks)), { open: !ok });
+    return { made, says: `${title} ${id} ${authority}` };
   });
-  return [field, ...sections];
+  const field = finder((matches) => {
+    for (const { made, says } of sorted) made.hidden = !matches(says);
+  });
+  return [field, ...sorted.map(({ made }) => made)];
 }
 
 // MARK: Sessions
@@ -96,6 +105,8 @@ export async function view({ reload }) {
   const known = [];
   const made = new Map();
   const rest = folded("", false, element("ul"));
+  // The server knows an order in which it gives them out, and not this one.
+  const order = element("p", "quiet");
   const more = button(t("portal.more_sessions"), (pressed) => run(pressed, sessionBox, load, refused));
   async function load() {
     const answer = await get(`/api/${app}/sessions${next ? `?${new URLSearchParams({ after: next })}` : ""}`);
@@ -110,6 +121,7 @@ export async function view({ reload }) {
     rest.hidden = unused.length === 0;
     rest.firstChild.textContent = t("portal.empty_sessions", { count: unused.length });
     rest.lastChild.replaceChildren(...unused);
+    order.textContent = next ? t("portal.sessions_order", { count: known.length }) : "";
   }
   // The session that was to be ended when the server asked for a fresh sign-in.
   const { ending } = kept();
@@ -127,6 +139,6 @@ export async function view({ reload }) {
     element("h3", "", t("portal.health")),
     element("p", "quiet", t("portal.health_note")),
     element("p", "buttons", button(t("portal.check_health"), check)), healthBox, results,
-    element("h3", "", t("portal.sessions")), list, rest, element("p", "buttons", more), sessionBox,
+    element("h3", "", t("portal.sessions")), order, list, rest, element("p", "buttons", more), sessionBox,
   ];
 }

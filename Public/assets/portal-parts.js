@@ -36,6 +36,24 @@ export const folded = (title, open, ...content) => Object.assign(element("detail
 
 export * from "./buttons.js";
 
+// MARK: Many applications
+
+/** So many are looked through by eye; of more, a field finds those with a name. */
+export const many = 8;
+
+/** By name, with numbers in their order. */
+export const byTitle = (apps) => [...apps].sort((one, two) => one.title.localeCompare(two.title, language, { numeric: true }));
+
+/** A field that finds applications; `show` gets what says whether a text has all the words in it. */
+export function finder(show) {
+  const field = Object.assign(element("input", "narrow"), { type: "search", placeholder: t("portal.narrow"), ariaLabel: t("portal.narrow") });
+  field.addEventListener("input", () => {
+    const words = field.value.toLocaleLowerCase(language).split(/\s+/).filter(Boolean);
+    show((text) => words.every((word) => text.toLocaleLowerCase(language).includes(word)), words.length > 0);
+  });
+  return field;
+}
+
 /** Runs the work with its button busy; a failure is explained in the box. */
 export async function run(pressed, box, work, explain = explained) {
   if (pressed.hasAttribute("aria-busy")) return;

@@ -11,6 +11,7 @@ from selenium.webdriver.support.ui import Select
 
 from .browser import ADELE
 from .registry import registry
+from .server import Registrations
 
 tests, test = registry("portal")
 
@@ -489,3 +490,61 @@ def health_first(browser):
         browser.wait("the summary", lambda: re.search(r"^(\d+) of \1 good$", shown.text, re.M))
         tables = browser.all("#operator table")
         assert len(tables) <= 5 and "iOS tutorial, macOS tutorial, Test portal" in shown.text, shown.text
+
+
+@test("of more sessions than come at once, the operator reads that only those that are loaded are in order")
+def many_sessions(browser):
+    with browser.visiting(browser.server.sibling("many", COMPANION_LIMITS_SIGN_INS_PER_MINUTE="6000", COMPANION_LIMITS_SIGN_IN_BURST="600")):
+        for _ in range(60):
+            # Each is a newcomer's: it leaves for the provider and never comes back.
+            with urllib.request.urlopen(browser.server.origin + "/auth/ios/sign-in", timeout=10) as response:
+                assert response.url.startswith(browser.server.tenant)
+        open_portal(browser)
+        sign_in(browser, "portal", MEGAN)
+        shown = tab(browser, "operator")
+        browser.wait("the order", lambda: "Sorted by last use, among the 50 loaded so far." in shown.text)
+        browser.press("More sessions")
+        browser.wait("all", lambda: "Sorted by last use" not in shown.text and MEGAN in shown.text)
+        assert "Sessions without an account (60)" in shown.text, shown.text
+
+
+CUT = """
+return [...document.querySelectorAll(".attempt summary > *, .health > summary > *, .session p, #operator td")].filter((e) => e.checkVisibility()
+  && (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== "inline" || e.getBoundingClientRect().right > innerWidth)).map((e) => e.textContent);
+"""
+
+
+@test("with 40 registrations the form finds one by words of its name, and health is a line for each: problems first and open, the rest by name")
+def forty(browser):
+    with browser.visiting(Registrations(browser.server, 40)):
+        open_portal(browser)
+        titles = [option.text for option in Select(browser.one("#app")).options]
+        assert len(titles) == 40 and titles == sorted(titles, key=str.casefold), titles
+        field = browser.one("#form input[type=search]")
+        field.send_keys("live timesheets ios")
+        browser.wait("one is left beside what is chosen", lambda: len(browser.all("#app option")) == 2)
+        browser.expect_accessible("portal find")
+        field.send_keys(Keys.ENTER, Keys.HOME)
+        browser.expect_text("#result-title", "Timesheets for iOS, live")
+        assert len(browser.all("#app option")) == 40 and not field.get_attribute("value")
+        sign_in(browser, "portal", MEGAN)
+        shown = tab(browser, "operator")
+        browser.press("Check health")
+        browser.wait("the summary", lambda: "37 of 40 good · next secret or certificate ends in 15 days" in shown.text)
+        lines = [line.text.split("\n")[0] for line in browser.all("details.health > summary")]
+        assert len(lines) == 40 and all(part == sorted(part, key=str.casefold) for part in (lines[:3], lines[3:])), lines
+        assert [bool(each.get_attribute("open")) for each in browser.all("details.health")] == [True] * 3 + [False] * 37
+        browser.expect_accessible("portal 40 registrations")
+        for width, height in ((390, 844), (820, 1180), (1280, 900)):
+            browser.size(width, height)
+            browser.shoot(f"portal 40 registrations {width}")
+            assert not (cut := browser.driver.execute_script(CUT)), f"cut at {width}: {cut}"
+        browser.one("#operator input[type=search]").send_keys("travel macos")
+        browser.wait("two lines", lambda: len([each for each in browser.all("details.health") if each.is_displayed()]) == 2)
+        sign_in(browser, "fleet-and-vehicle-handover-macos-live", ADELE)
+        tab(browser, "attempts")
+        browser.wait("both attempts", lambda: len(browser.all("#attempts li.attempt")) == 2)
+        for width, height in ((390, 844), (820, 1180), (1280, 900)):
+            browser.size(width, height)
+            browser.shoot(f"portal 40 attempts {width}")
+            assert not (cut := browser.driver.execute_script(CUT)), f"cut at {width}: {cut}"

@@ -1,7 +1,9 @@
 """The server under test: `companion demo` on free ports with a database of its own."""
 
+import datetime
 import json
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -23,18 +25,20 @@ class Server:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COMPANION")} | self.settings
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                [self.binary, "demo", "--port", str(self.port), "--database", self.folder / "companion.sqlite", "--public", self.public],
-                cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                self.command(), cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
-                raise RuntimeError(f"companion demo ended with status {self.process.returncode}:\n{self.log_tail()}")
+                raise RuntimeError(f"companion ended with status {self.process.returncode}:\n{self.log_tail()}")
             try:
                 with urllib.request.urlopen(self.origin + "/readyz", timeout=2):
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.05)
-        raise RuntimeError(f"companion demo was not ready within 30 seconds:\n{self.log_tail()}")
+        raise RuntimeError(f"companion was not ready within 30 seconds:\n{self.log_tail()}")
+
+    def command(self):
+        return [self.binary, "demo", "--port", str(self.port), "--database", self.folder / "companion.sqlite", "--public", self.public]
 
     def sibling(self, name, **settings):
         """Another server with a folder and settings (environment variables) of its own."""
@@ -78,6 +82,61 @@ class Server:
 
     def log_tail(self, lines=25):
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) if self.log.exists() else ""
+
+
+CLIENT_ID = "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10"  # CompanionCommand/DemoApplications
+FABRIKAM = "fabrikam.example"
+
+
+class Registrations(Server):
+    """`companion serve` with a team's many registrations, all of them at the demo tenant of another process."""
+
+    def __init__(self, usual, count):
+        super().__init__(usual.binary, usual.public, usual.folder / "registrations")
+        self.folder.mkdir(exist_ok=True)
+        self.log = self.folder / "companion.log"
+        self.count, self.secret = count, secrets.token_hex(16)
+        self.provider = Server(usual.binary, usual.public, self.folder, {
+            "COMPANION_PUBLIC_URL": self.origin, "COMPANION_DEMO_CLIENT_SECRET": self.secret})
+        self.provider.log = self.folder / "provider.log"
+        self.tenant = self.provider.tenant
+
+    def applications(self):
+        """The portal, and applications as a company has them: for each a test and a live one, in no order, some of them ill."""
+        teams = ["Expenses", "Timesheets", "Field service", "Store inventory", "Travel", "Payroll self-service", "Onboarding", "Facilities",
+                 "Fleet and vehicle handover", "Learning"]
+        own = {"client_id": CLIENT_ID, "client_secret_file": str(self.folder / "secret")}
+        workforce = own | {"authority": f"{self.tenant}/common", "api": f"{self.tenant}/v1.0/me"}
+        external = own | {"kind": "external", "authority": f"{self.tenant}/{FABRIKAM}", "api": f"{self.tenant}/api/external",
+                          "scopes": [f"api://{FABRIKAM}/tasks.read"]}
+        apps = {"portal": workforce | {"page": "portal", "title": "Test portal"}}
+        for number in range(self.count - 1):
+            team, stage = teams[number * 7 % len(teams)], ("test", "live")[number // len(teams) % 2]
+            page = ("ios", "macos")[number // 20]
+            title = f"{team} for {'iOS' if page == 'ios' else 'macOS'}, {stage}"
+            each = external | {"page": "external"} if team == "Travel" else workforce | {"page": page}
+            if number % 9 == 4:
+                each |= {"client_secret_expires": str(datetime.datetime.now(datetime.timezone.utc).date() + datetime.timedelta(days=12 + number))}
+            if number == 8:
+                each |= {"authority": f"http://localhost:1/{FABRIKAM}"}
+            apps[f"{team.lower().replace(' ', '-')}-{page}-{stage}"] = each | {"title": title}
+        return apps
+
+    def start(self):
+        (self.folder / "secret").write_text(self.secret)
+        (self.folder / "secret").chmod(0o600)
+        (self.folder / "companion.json").write_text(json.dumps({
+            "listen": f"127.0.0.1:{self.port}", "public_url": self.origin, "public": str(self.public), "database": str(self.folder / "served.sqlite"),
+            "encryption_key_file": str(self.folder / "key"), "apps": self.applications()}))
+        self.provider.start()
+        super().start()
+
+    def command(self):
+        return [self.binary, "serve", "--config", self.folder / "companion.json"]
+
+    def stop(self):
+        super().stop()
+        self.provider.stop()
 
 
 def newest_binary(root):
