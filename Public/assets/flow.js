@@ -135,9 +135,11 @@ export async function loadAccount({ onlyChanges = false, isAside = false } = {})
     throw failure;
   }
   if (isAside && running) return state.account;
-  const { account: current, previous_account: previous } = answer;
+  const { account: current, previous_account: noted } = answer;
   const before = state.account;
   const changed = before === undefined || before?.id !== current?.id;
+  // A provider that signs somebody out ends the session as a whole: then only the page still knows who was here.
+  const previous = noted ?? (state.device?.mode === "private" ? before?.username : null);
   // On a shared device the next person must not read what the one before left on the screen.
   if (changed && before && state.device?.mode === "shared") clearLog();
   if (changed || !onlyChanges) page.sayAccount({ current, previous });

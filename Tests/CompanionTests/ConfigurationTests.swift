@@ -267,6 +267,30 @@ import Testing
         #expect(mistakes.description.hasPrefix("The configuration has 6 mistakes:\n  listen must be"))
     }
 
+    @Test(arguments: ["api", "assets", "auth", "healthz", "metrics", "native", "readyz"])
+    func `an application cannot have the name of a page of ours`(name: String) throws {
+        let inFile = try #require(throws: ConfigurationMistakes.self) {
+            try read("apps: { \(name): { page: ios, client_id: abc } }")
+        }
+        #expect(
+            inFile.description == """
+                The configuration has 1 mistake:
+                  apps.\(name) is no name for an application; use lower-case letters, digits and -, \
+                not api, assets, auth, healthz, metrics, native or readyz
+                """)
+        let inEnvironment = try #require(throws: ConfigurationMistakes.self) {
+            try CompanionConfiguration.read(
+                environment: [
+                    "COMPANION_APPS": name, "COMPANION_APPS_\(name.uppercased())_PAGE": "ios",
+                    "COMPANION_APPS_\(name.uppercased())_CLIENT_ID": "abc",
+                ], file: nil)
+        }
+        #expect(inEnvironment.description == inFile.description)
+        // Only the whole name is taken.
+        let beside = try read("apps: { my-\(name): { page: ios, client_id: abc } }")
+        #expect(beside.applications.map(\.id) == ["my-\(name)"])
+    }
+
     @Test func `a variable that is no setting is a mistake`() throws {
         let mistakes = try #require(throws: ConfigurationMistakes.self) {
             try read(Self.application, environment: ["COMPANION_PUBLIK_URL": "x"])

@@ -8,9 +8,11 @@ extension ConfigurationReading {
         let before = mistakes.all.count
         let letters = id.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
         if id.isEmpty || !letters || Route.reserved.contains(id) {
+            let names = Route.reserved.sorted()
             mistakes.add(
                 "apps.\(id)",
-                "is no name for an application; use lower-case letters, digits and -, not api, auth, assets or native")
+                "is no name for an application; use lower-case letters, digits and -, "
+                    + "not \(names.dropLast().joined(separator: ", ")) or \(names.last ?? "")")
         }
         let settings = ApplicationSettings(id, reading: &self)
         let credential = credential(of: id, settings, publicURL: publicURL)

@@ -3,6 +3,7 @@
 from selenium.webdriver.common.by import By
 
 from .browser import ADELE
+from .portal import open_portal, sign_in as sign_in_at_portal, tab
 from .registry import registry
 
 tests, test = registry("tutorials")
@@ -148,6 +149,59 @@ def b2c_texts(browser):
     expect_said(browser, *said)
     browser.press("Logout")
     expect_said(browser, *said, "Signed out")
+
+
+# What each tutorial prints when the account was signed out elsewhere.
+
+def elsewhere(browser, act):
+    """`act` in another tab, which is closed then; the first one is in the foreground again."""
+    first = browser.driver.current_window_handle
+    browser.driver.switch_to.new_window("tab")
+    act()
+    browser.driver.close()
+    browser.driver.switch_to.window(first)
+    browser.cdp("Page.bringToFront")
+
+
+@test("an account that another tab signs out is named where the tutorial names it, once")
+def signed_out_in_a_tab(browser):
+    gone = "The account with username {} has been signed out."
+    rows = [("ios", "#sign-out", gone), ("macos", "#sign-out", gone), ("external", "#sign-out", gone), ("b2c", "#logout", None)]
+    for page, sign_out_button, text in rows:
+        browser.cdp("Network.clearBrowserCookies")
+        browser.open(f"/{page}")
+        browser.press(next(iter(SCREENS[page]["buttons"])))
+        sign_in_somehow(browser, WHO[page])
+        browser.expect_log("Result from Graph: " if page in ("ios", "macos") else "Access token is ")
+        browser.wait("the end of the flow", lambda: not browser.all("button[aria-busy]"))
+        before = browser.log()
+
+        def sign_out():
+            browser.open(f"/{page}")
+            browser.wait("the account", lambda: browser.one(sign_out_button).is_enabled())
+            browser.one(sign_out_button).click()
+            browser.wait("the end of the account", lambda: not browser.one(sign_out_button).is_enabled())
+        elsewhere(browser, sign_out)
+        browser.wait("the button's end", lambda: not browser.one(sign_out_button).is_enabled())
+        expect_said(browser, *before, *([text.format(WHO[page])] if text else []))
+
+
+@test("an account that the provider signs out, at another application's wish, is named in the tutorial's words")
+def signed_out_by_the_provider(browser):
+    browser.sign_in("macos")
+    browser.wait("the end of the flow", lambda: not browser.all("button[aria-busy]"))
+    before = browser.log()
+
+    def sign_out():
+        browser.size(1280, 900)
+        open_portal(browser)
+        sign_in_at_portal(browser, "ios", ADELE)
+        tab(browser, "account")
+        browser.press("Sign out at the provider too")
+        browser.expect_page("/auth/signed-out")
+    elsewhere(browser, sign_out)
+    browser.expect_username("Signed out")
+    expect_said(browser, *before, f"The account with username {ADELE} has been signed out.")
 
 
 # What each tutorial prints when something fails.
