@@ -161,7 +161,8 @@ let package = Package(
             path: "Tests/Costs/Functions", swiftSettings: settings),
         // What Tests/Benchmarks/run measures the store with.
         .executableTarget(
-            name: "StoreBenchmark", dependencies: ["EventLoop", "SessionStore", "SQLiteStore", sqlite],
+            name: "StoreBenchmark",
+            dependencies: ["EventLoop", "PostgresStore", "SessionStore", "SQLiteStore", sqlite],
             path: "Tests/Benchmarks/Store", swiftSettings: settings),
     ]
 )

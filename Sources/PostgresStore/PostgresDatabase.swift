@@ -136,10 +136,24 @@ final class PostgresDatabase: Sendable {
     /// Looks up what became of a commit whose answer was lost.
     ///
     /// - Returns: false when it was not stored.
-    /// - Throws: when that cannot be known.
+    /// - Throws: `unavailable` when that cannot be known, and so the transaction must not run again.
     private func wasStored(_ transaction: Transaction, _ lane: PostgresLane) async throws -> Bool {
-        let unknown = StoreError.unavailable("\(name): the connection was lost, and with it what became of a write")
-        guard let mark = transaction.mark else { throw unknown }
+        let end = ContinuousClock.now + Transaction.patience
+        while let mark = transaction.mark {
+            do {
+                guard let answer = try await isStored(mark, lane) else { break }
+                return answer
+            } catch {
+                // The next connection may be one to a server that is no more, as the lost one was.
+                guard .now < end else { break }
+                try? await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        throw StoreError.unavailable("\(name): the connection was lost, and with it what became of a write")
+    }
+
+    /// Whether a session's row has the mark of a write; nil when somebody has written since.
+    private func isStored(_ mark: Transaction.Mark, _ lane: PostgresLane) async throws -> Bool? {
         let connection = try await lane.taken()
         let look = Transaction(connection, isPrepared: false)
         defer {
@@ -152,9 +166,8 @@ final class PostgresDatabase: Sendable {
         ).first
         guard let row else { return false }
         if try row.integer(0) == mark.write { return true }
-        // Somebody has written since: before or after this write, nobody knows.
-        guard try row.integer(1) == mark.versionBefore else { throw unknown }
-        return false
+        // Another version: somebody has written since, before or after this write.
+        return try row.integer(1) == mark.versionBefore ? false : nil
     }
 
     private func single(_ sql: String, _ parameters: [Parameter], on lane: PostgresLane)

@@ -18,20 +18,32 @@ extension PostgresStore {
         }
     }
 
-    package func purgeSessions(after: SessionKey?, _ rules: SignInRules, now: Int64) async throws(StoreError)
+    /// Two walks, each along an index: first of the sessions that were not used, then of those that began long ago.
+    package func purgeSessions(from cursor: StoreCursor, _ rules: SignInRules, now: Int64) async throws(StoreError)
         -> PurgeStep
     {
+        let place = PurgePlace(cursor)
         let (unusedSince, begunBefore) = rules.purgeBounds(now: now)
+        let (order, condition, bound) =
+            switch place.walk {
+            case .unused:
+                ("last_seen_period", "last_seen_period <= $3 / \(Schema.period) AND last_seen_at < $3", unusedSince)
+            case .old: ("created_at", "created_at < $3", begunBefore)
+            }
         let rows = try await database.readLong(
             """
-            SELECT \(SessionRow.columns) FROM session
-            WHERE key > $1 AND (last_seen_at < $2 OR created_at < $3) ORDER BY key LIMIT $4
+            SELECT \(SessionRow.columns), \(order) FROM session
+            WHERE (\(order), key) > ($1, $2) AND \(condition) ORDER BY \(order), key LIMIT $4
             """,
-            [.integer(after?.value ?? 0), .integer(unusedSince), .integer(begunBefore), .integer(Int64(Self.batch))]
-        ) { try $0.rows.map(SessionRow.init) }
-        let candidates = rows.filter { rules.isPurgeable($0, now: now) }.map(\.key)
+            [.integer(place.position), .integer(place.key), .integer(bound), .integer(Int64(Self.batch))]
+        ) { try $0.rows.map { (session: try SessionRow($0), position: try $0.integer(7)) } }
+        let candidates = rows.map(\.session).filter { rules.isPurgeable($0, now: now) }.map(\.key)
         let ended = try await candidates.isEmpty ? [] : purge(candidates, rules, now: now)
-        return PurgeStep(ended: ended, next: rows.last?.key, isMore: !rows.isEmpty)
+        if let last = rows.last {
+            let next = PurgePlace(walk: place.walk, position: last.position, key: last.session.key.value)
+            return PurgeStep(ended: ended, next: next.cursor, isMore: true)
+        }
+        return PurgeStep(ended: ended, next: PurgePlace(walk: .old).cursor, isMore: place.walk == .unused)
     }
 
     /// Decides again inside the transaction: a session may have been used or renewed since.
@@ -85,6 +97,33 @@ extension PostgresStore {
 
     /// The server does its own housekeeping (autovacuum).
     package func tidyUp() async throws(StoreError) -> Bool { false }
+}
+
+/// How far a purge has come.
+private struct PurgePlace {
+    enum Walk: String {
+        case unused, old
+    }
+
+    var walk = Walk.unused
+    var position = Int64.min
+    var key: Int64 = 0
+
+    var cursor: StoreCursor { StoreCursor("\(walk.rawValue) \(position) \(key)") }
+}
+
+extension PurgePlace {
+    /// From a cursor of ours, or the beginning of all walks.
+    init(_ cursor: StoreCursor) {
+        let parts = cursor.text.split(separator: " ")
+        guard parts.count == 3, let walk = Walk(rawValue: String(parts[0])), let position = Int64(parts[1]),
+            let key = Int64(parts[2])
+        else {
+            self.init()
+            return
+        }
+        self.init(walk: walk, position: position, key: key)
+    }
 }
 
 extension Transaction {

@@ -136,8 +136,23 @@ enum Schema {
                 """,
                 "CREATE TABLE write_probe (only_row bigint PRIMARY KEY CHECK (only_row = 1), at bigint NOT NULL)",
                 "INSERT INTO write_probe VALUES (1, 0)",
-            ])
+            ]),
+        Migration(
+            name: "2: indexes by last use and by beginning", serves: 1,
+            statements: [
+                // An index on a column that each use changes would cost each use as much as a new row. The server derives
+                // the period, also for programs of the version before.
+                """
+                ALTER TABLE session
+                ADD COLUMN last_seen_period bigint GENERATED ALWAYS AS (last_seen_at / \(period)) STORED
+                """,
+                "CREATE INDEX session_by_last_use ON session (last_seen_period, key)",
+                "CREATE INDEX session_by_age ON session (created_at, key)",
+            ]),
     ]
+
+    /// Ten minutes, in milliseconds. Part of the tables: it stays as it is.
+    static let period: Int64 = 600_000
 
     /// The tables that belong to us, in the order in which they can be filled.
     static let tables = [
@@ -189,6 +204,8 @@ enum Schema {
         try connection.transaction { connection in
             // Who comes second waits here, and finds that it is done.
             let row = try connection.query("SELECT version FROM companion_schema WHERE only_row = 1 FOR UPDATE").first
+            // The role's time-out is for requests; a large table takes longer.
+            try connection.query("SET LOCAL statement_timeout = 0")
             let version = try row?.integer(0) ?? 0
             guard let next = migrations.dropFirst(Int(clamping: version)).first else { return nil }
             for statement in next.statements { try connection.query(statement) }

@@ -14,7 +14,8 @@ final class Transaction: @unchecked Sendable {
     private var failure: PostgresFailure?
     private(set) var isCommitting = false
     /// The session whose row says whether the transaction was stored, and what it says then.
-    private(set) var mark: (session: SessionKey, write: Int64, versionBefore: Int64)?
+    private(set) var mark: Mark?
+    typealias Mark = (session: SessionKey, write: Int64, versionBefore: Int64)
 
     init(_ connection: PostgresConnection, isPrepared: Bool) {
         self.connection = connection

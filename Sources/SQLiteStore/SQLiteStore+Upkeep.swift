@@ -12,7 +12,7 @@ extension SQLiteStore {
         }
     }
 
-    package func purgeSessions(after: SessionKey?, _ rules: SignInRules, now: Int64) async throws(StoreError)
+    package func purgeSessions(from cursor: StoreCursor, _ rules: SignInRules, now: Int64) async throws(StoreError)
         -> PurgeStep
     {
         // A reader looks for the rows: on the writer, walking a large table would keep every sign-in waiting.
@@ -22,11 +22,12 @@ extension SQLiteStore {
                 """
                 SELECT \(SessionRow.columns) FROM session
                 WHERE key > ? AND (last_seen_at < ? OR created_at < ?) ORDER BY key LIMIT ?
-                """, [after?.value ?? 0, unusedSince, begunBefore, Self.batch], as: SessionRow.self)
+                """, [Int64(cursor.text) ?? 0, unusedSince, begunBefore, Self.batch], as: SessionRow.self)
         }
         let candidates = rows.filter { rules.isPurgeable($0, now: now) }.map(\.key)
         let ended = try await candidates.isEmpty ? [] : purge(candidates, rules, now: now)
-        return PurgeStep(ended: ended, next: rows.last?.key, isMore: !rows.isEmpty)
+        guard let last = rows.last?.key else { return PurgeStep(ended: ended, isMore: false) }
+        return PurgeStep(ended: ended, next: StoreCursor(last.description), isMore: true)
     }
 
     /// Decides again inside the transaction: a session may have been used or renewed since.

@@ -108,12 +108,12 @@ extension SessionStore {
             cache.end(step.ended)
             count += step.ended.count
         }
-        var last: SessionKey?
+        var cursor = StoreCursor.beginning
         var isMore = true
         while isMore {
-            let step = try await backend.purgeSessions(after: last, rules, now: now)
+            let step = try await backend.purgeSessions(from: cursor, rules, now: now)
             take(step)
-            (last, isMore) = (step.next, step.isMore)
+            (cursor, isMore) = (step.next, step.isMore)
         }
         isMore = true
         while isMore {

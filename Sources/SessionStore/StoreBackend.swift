@@ -101,9 +101,9 @@ package protocol StoreBackend: Sendable {
 
     /// Notes when sessions were last used, as far as it knows no later use.
     func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError)
-    /// Deletes sessions that are over, one small step in the order of their keys; those in which somebody is at the
-    /// provider are emptied. Decides again when it deletes: a session may have been used meanwhile.
-    func purgeSessions(after: SessionKey?, _ rules: SignInRules, now: Int64) async throws(StoreError) -> PurgeStep
+    /// Deletes sessions that are over, one small step; those in which somebody is at the provider are emptied. Decides
+    /// again when it deletes: a session may have been used meanwhile.
+    func purgeSessions(from cursor: StoreCursor, _ rules: SignInRules, now: Int64) async throws(StoreError) -> PurgeStep
     /// Deletes attempts that are over, the sessions that end with them, and the logout tokens that have ended; one small
     /// step.
     func purgeAttempts(_ rules: SignInRules, now: Int64) async throws(StoreError) -> PurgeStep
@@ -250,12 +250,12 @@ package enum Revocation: Sendable {
 package struct PurgeStep: Sendable {
     /// The sessions that it deleted or emptied.
     package var ended: [SessionKey]
-    /// Where the next step begins; nil when there is none.
-    package var next: SessionKey?
+    /// Where the next step begins.
+    package var next: StoreCursor
     /// Whether another step may find more.
     package var isMore: Bool
 
-    package init(ended: [SessionKey], next: SessionKey? = nil, isMore: Bool) {
+    package init(ended: [SessionKey], next: StoreCursor = .beginning, isMore: Bool) {
         self.ended = ended
         self.next = next
         self.isMore = isMore

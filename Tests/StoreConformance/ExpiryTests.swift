@@ -112,6 +112,25 @@ import Testing
         #expect(rows == [0, 0, 0, 0, 0])
     }
 
+    /// It ends by its age, however late its last use was; what is younger and unused for as long is another walk's.
+    @Test(arguments: TestedBackend.allCases) func purgeDeletesASessionAtItsMaximumAgeHoweverMuchItIsUsed(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open(idle: .seconds(3600), maxAge: .seconds(7200))
+        let used = try await store.signIn("adele", at: fixture.clock)
+        for _ in 0..<3 {
+            fixture.clock.advance(by: .seconds(2400))
+            #expect(try await store.session(used) != nil)
+        }
+        let younger = try await store.signIn("megan", at: fixture.clock)
+        fixture.clock.advance(by: .seconds(300))
+        #expect(try await store.purgeExpired() == 1)
+        #expect(try await store.list().map(\.accounts.first?.username) == ["megan@contoso.example"])
+        #expect(try await store.session(younger) != nil)
+        await store.close()
+    }
+
     /// The command line purges beside the server, which has not written the last minute of use yet.
     @Test(arguments: TestedBackend.allCases) func anotherProcessDoesNotPurgeASessionThatWasUsedAMinuteAgo(
         _ backend: TestedBackend

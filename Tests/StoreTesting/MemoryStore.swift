@@ -300,7 +300,7 @@ package final class MemoryStore: SharedStoreBackend {
     }
 
     /// All at once.
-    package func purgeSessions(after: SessionKey?, _ rules: SignInRules, now: Int64) async throws(StoreError)
+    package func purgeSessions(from cursor: StoreCursor, _ rules: SignInRules, now: Int64) async throws(StoreError)
         -> PurgeStep
     {
         try write { state in

@@ -1,11 +1,14 @@
 // Measures the store alone, through its own API and on the event loop's workers, as the server uses it. Writes one line of
-// JSON. Arguments: what to do, a folder of its own, and a number:
+// JSON. The store is a file in the folder, or where the file “database” in it says (the address of a PostgreSQL database).
+// Arguments: what to do, a folder of its own, and a number:
 //   fill FOLDER SESSIONS          signs so many people in; the file “cookies” gets the value of each session's cookie
 //   sign-in FOLDER SECONDS        whole sign-ins, 64 at a time
 //   read FOLDER SECONDS TASKS     any of the sessions, none from the cache, so many at a time
 //   prepared FOLDER SECONDS       the same rows by SQLite's own functions, one after the other
+//   purge FOLDER TIMES            a purge of the sessions that are over, so often: when the first has deleted them, of none
 import EventLoop
 import Foundation
+import PostgresStore
 import SQLiteStore
 import SessionStore
 import Synchronization
@@ -16,7 +19,7 @@ enum StoreBenchmark {
         let arguments = CommandLine.arguments.dropFirst()
         guard let verb = arguments.first, let folder = arguments.dropFirst().first,
             let number = arguments.dropFirst(2).first.flatMap({ Int($0) })
-        else { throw Failure("arguments: fill | sign-in | read | prepared, a folder, a number") }
+        else { throw Failure("arguments: fill | sign-in | read | prepared | purge, a folder, a number") }
         let place = Place(folder: folder)
         switch verb {
         case "fill":
@@ -26,6 +29,8 @@ enum StoreBenchmark {
         case "read":
             let tasks = arguments.dropFirst(3).first.flatMap { Int($0) } ?? 1
             try await place.withStore { try await read(place, $0, for: .seconds(number), tasks: tasks) }
+        case "purge":
+            try await place.withStore { try await purge($0, times: number) }
         case "prepared":
             try prepared(place, for: .seconds(number))
         default:
@@ -66,6 +71,14 @@ enum StoreBenchmark {
         }.report()
     }
 
+    private static func purge(_ store: SessionStore, times: Int) async throws {
+        try await Measured.run(tasks: 1) { number in
+            guard number < times else { return false }
+            _ = try await store.purgeExpired()
+            return true
+        }.report()
+    }
+
     private static func prepared(_ place: Place, for duration: Duration) throws {
         let ids = try place.sessionIDs()
         let rows = try PreparedRead(file: place.database)
@@ -92,8 +105,7 @@ struct Place {
         var configuration = SessionStore.Configuration(
             idle: .seconds(1e9), maxAge: .seconds(1e9), cacheBytes: 0)
         configuration.newcomers = .init(signIns: 0, bytes: 0, freeBytes: 0)
-        let store = try SessionStore(
-            sqliteFile: database, configuration: configuration, keyRing: .load(orCreateAt: folder + "/companion.key"))
+        let store = try open(configuration, .load(orCreateAt: folder + "/companion.key"))
         do {
             try await body(store)
         } catch {
@@ -101,6 +113,15 @@ struct Place {
             throw error
         }
         await store.close()
+    }
+
+    private func open(_ configuration: SessionStore.Configuration, _ ring: KeyRing) throws -> SessionStore {
+        guard let address = try? String(contentsOfFile: folder + "/database", encoding: .utf8) else {
+            return try SessionStore(sqliteFile: database, configuration: configuration, keyRing: ring)
+        }
+        let settings = try PostgresSettings(address.trimmingCharacters(in: .whitespacesAndNewlines))
+        return try SessionStore(
+            postgres: settings, configuration: configuration, keyRing: ring, workers: try WorkerGroup())
     }
 
     /// The filled sessions, in random order.

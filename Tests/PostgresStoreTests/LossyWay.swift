@@ -1,0 +1,115 @@
+import Foundation
+import Glibc
+import StoreTesting
+
+@testable import SessionStore
+
+/// A way to a server on loopback that loses a connection at its commit.
+final class LossyWay: Sendable {
+    /// What is lost.
+    enum Loss: Sendable {
+        /// The commit: the server never sees it.
+        case commit
+        /// What the server says to it. `meanwhile` runs between the commit and the loss.
+        case answer(meanwhile: @Sendable () -> Void)
+    }
+
+    /// Where it listens.
+    let port: Int
+    private let target: Int
+    private let listener: Int32
+    private let next = Locked<Loss?>(nil)
+    private let losses = Locked(0)
+
+    init(to target: Int) throws {
+        self.target = target
+        port = try ChildProcess.freePort()
+        listener = Self.withAddress(port) { Glibc.bind($0, $1, $2) }
+        guard listener >= 0, Glibc.listen(listener, 64) == 0 else { throw UnexpectedOutcome(name: "no listener") }
+        Thread.detachNewThread { [self] in accept() }
+    }
+
+    /// Ends it: nothing more gets through.
+    func close() { _ = shutdown(listener, Int32(SHUT_RDWR)) }
+
+    /// From now on, the next commit is lost so.
+    func lose(_ loss: Loss) { next.withLock { $0 = loss } }
+    /// How many were lost.
+    var count: Int { losses.withLock { $0 } }
+
+    private func accept() {
+        while case let near = Glibc.accept(listener, nil, nil), near >= 0 {
+            let far = Self.withAddress(target) { Glibc.connect($0, $1, $2) }
+            let pair = Pair(near: near, far: far)
+            Thread.detachNewThread { [self] in pass(pair, from: near, to: far) { request($0, pair) } }
+            Thread.detachNewThread { [self] in pass(pair, from: far, to: near) { answer($0, pair) } }
+        }
+        Glibc.close(listener)
+    }
+
+    /// One direction; ends both when `isKept` says that what was read is lost.
+    private func pass(_ pair: Pair, from source: Int32, to sink: Int32, isKept: (Data) -> Bool) {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = recv(source, &buffer, buffer.count, 0), count > 0, isKept(Data(buffer[..<count])) {
+            guard send(sink, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break }
+        }
+        pair.end()
+    }
+
+    private func request(_ data: Data, _ pair: Pair) -> Bool {
+        guard data.contains("COMMIT"), let loss = next.withLock({ $0.take() }) else { return true }
+        losses.withLock { $0 += 1 }
+        guard case .answer = loss else { return false }
+        pair.loss.withLock { $0 = loss }
+        return true
+    }
+
+    private func answer(_ data: Data, _ pair: Pair) -> Bool {
+        guard case .answer(let meanwhile) = pair.loss.withLock({ $0 }), data.contains("COMMIT") else { return true }
+        meanwhile()
+        return false
+    }
+
+    /// The sockets of one connection, which are closed when both directions have ended.
+    private final class Pair: Sendable {
+        let near, far: Int32
+        let loss = Locked<Loss?>(nil)
+        private let ended = Locked(0)
+
+        init(near: Int32, far: Int32) {
+            self.near = near
+            self.far = far
+        }
+
+        func end() {
+            for socket in [near, far] { _ = shutdown(socket, Int32(SHUT_RDWR)) }
+            let isLast = ended.withLock { ended in
+                ended += 1
+                return ended == 2
+            }
+            guard isLast else { return }
+            for socket in [near, far] { Glibc.close(socket) }
+        }
+    }
+
+    /// A socket for which `body` has returned 0; negative where it has not.
+    private static func withAddress(
+        _ port: Int, _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        return status == 0 ? descriptor : -1
+    }
+}
+
+extension Data {
+    fileprivate func contains(_ text: String) -> Bool { range(of: Data(text.utf8)) != nil }
+}

@@ -1,0 +1,82 @@
+import StoreTesting
+import Testing
+
+@testable import PostgresStore
+@testable import SessionStore
+
+/// A commit whose answer was lost is looked up: nothing is done twice, and nothing that was stored is reported as failed.
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct LostCommitTests {
+    private let fixture: StoreFixture
+    private let way: LossyWay
+    private let store: SessionStore
+
+    init() throws {
+        fixture = try StoreFixture(.postgres)
+        let server = try PostgresServer.shared.get()
+        way = try LossyWay(to: server.port)
+        let role = try #require(fixture.postgres?.user)
+        let settings = try PostgresSettings("postgresql://\(role)@127.0.0.1:\(way.port)/postgres?sslmode=disable")
+        let ring = try KeyRing.load(orCreateAt: fixture.keyPath)
+        let clock = fixture.clock
+        store = SessionStore(
+            backend: try PostgresStore(settings, keyRing: ring),
+            configuration: .init(idle: .seconds(3600), maxAge: .seconds(12 * 3600)), keyRing: ring,
+            now: { clock.now }, backgroundWork: false)
+    }
+
+    /// What the sessions' rows say of how often they were written.
+    private func versions() throws -> [Int64] {
+        try BlockingConnection(#require(fixture.postgres)).query("SELECT version FROM session ORDER BY key").rows
+            .map { try $0.integer(0) }
+    }
+
+    private func close() async {
+        await store.close()
+        way.close()
+    }
+
+    @Test func `one that was stored counts, and is not done again`() async throws {
+        let cookie = try await store.beginSignIn(.sample(state: "one"), cookie: nil).sessionID
+        let before = try versions()
+        way.lose(.answer {})
+        // Done twice, it would be somebody else's callback.
+        let attempt = try await store.consume("one", cookie: cookie)
+        #expect(way.count == 1)
+        #expect(try versions() == before.map { $0 + 1 })
+        way.lose(.answer {})
+        let id = try await store.completeSignIn(
+            attempt, account: .sample("adele"), tokens: .sample("adele", at: fixture.clock))
+        #expect(way.count == 2)
+        #expect(try await store.session(id)?.accounts.count == 1)
+        await close()
+    }
+
+    @Test func `one that the server never had is done again`() async throws {
+        let cookie = try await store.beginSignIn(.sample(state: "one"), cookie: nil).sessionID
+        let before = try versions()
+        way.lose(.commit)
+        let attempt = try await store.consume("one", cookie: cookie)
+        #expect(way.count == 1)
+        #expect(try versions() == before.map { $0 + 1 })
+        let id = try await store.completeSignIn(
+            attempt, account: .sample("adele"), tokens: .sample("adele", at: fixture.clock))
+        #expect(try await store.session(id)?.accounts.count == 1)
+        await close()
+    }
+
+    @Test func `where somebody has written since, it is not known, and not done again`() async throws {
+        let cookie = try await store.beginSignIn(.sample(state: "one"), cookie: nil).sessionID
+        let settings = try #require(fixture.postgres)
+        let before = try versions()
+        way.lose(
+            .answer {
+                _ = try? BlockingConnection(settings)
+                    .query("UPDATE session SET version = version + 1, last_write = 1")
+            })
+        let error = await #expect(throws: StoreError.self) { try await store.consume("one", cookie: cookie) }
+        #expect(error?.isUnavailable == true)
+        #expect(try versions() == before.map { $0 + 2 })
+        await close()
+    }
+}
