@@ -16,8 +16,10 @@ struct Keys: AsyncParsableCommand {
 
         func run() async throws {
             try await database.withStore { store in
+                let waiting = try await store.waitingKey()?.id
                 for use in try await store.keyUses() {
-                    let duty = use.isCurrent ? "seals" : use.isAtHand ? "opens" : "MISSING"
+                    let duty =
+                        use.isCurrent ? "seals" : use.id == waiting ? "waits" : use.isAtHand ? "opens" : "MISSING"
                     print(use.id, duty, use.values)
                 }
             }
@@ -26,16 +28,47 @@ struct Keys: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add a new key, which seals from now on. The old keys still open what they sealed.")
+            abstract: "Add a new key, which seals from now on. The old keys still open what they sealed.",
+            discussion: """
+                When several companions share a PostgreSQL database, the key seals as soon as all of them have it. Run the \
+                command on one machine, and copy the key file to the others.
+                """)
         @OptionGroup var database: DatabaseOptions
+
+        /// Companions that share the key file notice a new key within two seconds.
+        private static let patience: Duration = .seconds(5)
 
         func run() async throws {
             let file = try database.keyFile()
-            let ring = try KeyRing.rotate(fileAt: file)
+            guard try database.configuration().postgres != nil else {
+                let ring = try KeyRing.rotate(fileAt: file)
+                return report(ring, "A running server notices within a second and gradually seals everything again", file)
+            }
+            try await database.withStore { store in
+                let ring = try KeyRing.rotate(fileAt: file)
+                let end = ContinuousClock.now + Self.patience
+                var waiting = try await store.waitingKey()
+                while waiting != nil, .now < end {
+                    try await Task.sleep(for: .milliseconds(200))
+                    waiting = try await store.waitingKey()
+                }
+                guard let waiting else {
+                    return report(ring, "Every companion has it, and one of them gradually seals everything again", file)
+                }
+                report(
+                    ring,
+                    """
+                    It does not seal yet: copy \(file) to \(waiting.hosts.joined(separator: ", ")).
+                    When every companion has it, one of them gradually seals everything again
+                    """, file)
+            }
+        }
+
+        private func report(_ ring: KeyRing, _ what: String, _ file: String) {
             print(
                 """
                 The new key is \(ring.currentKeyID). Older keys that still open what they sealed: \(ring.keyIDs.count - 1).
-                A running server notices within a second and gradually seals everything again; `companion keys list` shows
+                \(what); `companion keys list` shows
                 its progress. Then run `companion keys retire` to remove the old keys from the file.
                 Back up \(file) now.
                 """)

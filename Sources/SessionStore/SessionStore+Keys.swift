@@ -32,6 +32,15 @@ package struct Resealing: Sendable {
 }
 
 extension SessionStore {
+    /// The newest key while it may not seal yet, and the hosts of the servers that share the place and do not have it; nil
+    /// when it seals.
+    public func waitingKey() async throws(StoreError) -> (id: KeyRing.KeyID, hosts: [String])? {
+        _ = sealer.reloadIfChanged()
+        try await agreeOnKey()
+        guard let waiting = sealer.waiting else { return nil }
+        return (waiting, try await serversWithout(waiting))
+    }
+
     /// Which keys there are and how many values each seals.
     public func keyUses() async throws(StoreError) -> [KeyUse] {
         KeyUse.list(sealer.ring, try await backend.sealedCounts())
@@ -58,9 +67,9 @@ extension SessionStore {
                 "The keys come from the environment: leave only the first in COMPANION_ENCRYPTION_KEY and restart.")
         }
         _ = try await reseal()
-        if let waiting = sealer.waiting {
-            let hosts = try await serversWithout(waiting).joined(separator: ", ")
-            throw .keyFile("The key \(waiting) does not seal yet: give it first to the servers on \(hosts).")
+        if let (waiting, hosts) = try await waitingKey() {
+            let list = hosts.joined(separator: ", ")
+            throw .keyFile("The key \(waiting) does not seal yet: give it first to the servers on \(list).")
         }
         let older = try await keyUses().filter { $0.isAtHand && !$0.isCurrent }
         let idle = Set(older.filter { $0.values == 0 }.map(\.id))

@@ -8,11 +8,13 @@ import subprocess
 import sys
 import time
 
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "Tests" / "Machines"))
+from machines import database
 from . import browser, peers
 from .load import RANDOM_COOKIES, Target
-from .servers import Server, free_ports, get
+from .servers import Missing, Server, environment, free_ports, get
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 CONTOSO = "5c7d0b28-bdf8-410c-aa93-4df372b16203"
 CLIENT_ID = "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10"
 SECRET = "the-client-secret-of-Tests-Benchmarks"
@@ -89,19 +91,19 @@ class Bench:
     def authority(self):
         return self.provider(f"http://localhost:{self.port}")
 
-    def configuration(self, folder, port, has_limits=False, database=None):
+    def configuration(self, folder, port, has_limits=False, **settings):
         """The file of a server that knows one application; its limits by address are off, or on and never reached."""
         path = folder / "companion.json"
         limits = {"connections": 100_000} if has_limits else {
             **dict.fromkeys(LIMITS, 0), "connections": 0, "exempt": ["127.0.0.0/8"]}
         path.write_text(json.dumps({
             "listen": f"127.0.0.1:{port}", "public_url": f"http://localhost:{port}", "public": str(ROOT / "Public"),
-            "database": str(database or folder / "companion.sqlite"), "log_level": "error", "limits": limits,
+            "database": str(folder / "companion.sqlite"), "log_level": "error", "limits": limits,
             "session": {"idle_minutes": 500_000, "max_hours": 8_000},
             "apps": {"ios": {
                 "page": "ios", "client_id": CLIENT_ID, "authority": f"{self.authority}/common",
                 "api": f"http://127.0.0.1:{self.upstream.port}{peers.API}"}},
-        }))
+        } | settings))
         return path
 
     def serve(self, name, port, **how):
@@ -110,7 +112,7 @@ class Bench:
         return self.keep(Server(
             name, port, [*self.launcher, self.served or self.binary, "serve", "--config",
                          self.configuration(folder, port, **how)],
-            folder, "/ios", COMPANION_APPS_IOS_CLIENT_SECRET=SECRET))
+            folder, "/ios", COMPANION_APPS_IOS_CLIENT_SECRET=SECRET, COMPANION_DATABASE_PASSWORD=database.PASSWORD))
 
     @functools.cached_property
     def upstream(self):
@@ -178,10 +180,54 @@ class Bench:
             print(f"    filled a store with {count:,} sessions in {time.monotonic() - start:.0f} s", flush=True)
         return folder
 
+    @functools.cached_property
+    def random_cookies(self):
+        script = self.folder / "random.lua"
+        script.write_text(RANDOM_COOKIES)
+        return script
+
     def many(self, count):
         """The accounts of any of so many sessions, at a server with their store."""
         folder = self.sessions(count)
-        server = self.serve(f"companion-{count}", free_ports(), database=folder / "companion.sqlite")
-        script = self.folder / f"random-{count}.lua"
-        script.write_text(RANDOM_COOKIES)
-        return Target(server, "/api/ios/account", script=script, cookies=folder / "cookies")
+        server = self.serve(f"companion-{count}", free_ports(), database=str(folder / "companion.sqlite"))
+        return Target(server, "/api/ios/account", script=self.random_cookies, cookies=folder / "cookies")
+
+    # PostgreSQL
+
+    @functools.cached_property
+    def postgresql(self):
+        """A server of this run's own, on loopback; its commits are on the disk before they are answered."""
+        if not database.is_installed():
+            raise Missing("PostgreSQL 15", "postgresql-15")
+        server = database.Database(self.folder / "postgresql", free_ports(), shared_buffers="1GB")
+        self.servers.callback(server.remove)
+        server.start()
+        return server
+
+    def new_database(self, name):
+        """An empty one; its address, without the password."""
+        self.postgresql.ask(f'CREATE DATABASE "{name}"')
+        return f"postgresql://{database.USER}@127.0.0.1:{self.postgresql.port}/{name}?sslmode=disable"
+
+    def postgresql_folder(self, address, name):
+        """A folder for the program for the store, whose store is in this database."""
+        folder = self.sub(name)
+        (folder / "database").write_text(address.replace("@", f":{database.PASSWORD}@", 1))
+        return folder
+
+    @functools.cache
+    def moved(self, count):
+        """So many sessions, the same ones as in SQLite: the database's address, and the folder of its store."""
+        source, address = self.sessions(count), self.new_database(f"sessions-{count}")
+        folder = self.postgresql_folder(address, f"postgresql-{count}")
+        for name in ("cookies", "companion.key"):
+            shutil.copy2(source / name, folder / name)
+        start = time.monotonic()
+        subprocess.run(
+            [self.binary, "migrate", "--database", source / "companion.sqlite", "--to", address], cwd=folder, check=True,
+            stdout=subprocess.DEVNULL, env=environment(
+                COMPANION_ENCRYPTION_KEY_FILE=str(folder / "companion.key"), COMPANION_DATABASE_PASSWORD=database.PASSWORD))
+        print(f"    moved {count:,} sessions to PostgreSQL in {time.monotonic() - start:.0f} s", flush=True)
+        self.postgresql.ask("VACUUM ANALYZE", f"sessions-{count}")
+        self.postgresql.ask("CHECKPOINT")
+        return address, folder

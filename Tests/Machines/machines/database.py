@@ -29,7 +29,7 @@ def _as_nobody(command):
 class Database:
     """One server in a folder. `standby_of` makes it a streaming standby of another."""
 
-    def __init__(self, folder, port, standby_of=None):
+    def __init__(self, folder, port, standby_of=None, shared_buffers="64MB"):
         self.folder, self.port, self.process = pathlib.Path(folder), port, None
         self.data = self.folder / "data"
         self.folder.mkdir()
@@ -50,7 +50,7 @@ class Database:
             port = {port}
             listen_addresses = '127.0.0.1'
             unix_socket_directories = ''
-            shared_buffers = 64MB
+            shared_buffers = {shared_buffers}
             max_connections = 100
             hot_standby = on
             wal_level = replica

@@ -23,16 +23,21 @@ class Node:
         self.log = self.folder / "log"
         self.config = self.folder / "companion.json"
         base = f"http://localhost:{provider.port}"
-        self.config.write_text(json.dumps({
+        self.settings = {
             "listen": f"127.0.0.1:{port}", "public_url": f"http://localhost:{front_port}", "public": str(ROOT / "Public"),
-            "encryption_key_file": str(key), "log_format": "json", "metrics": {"listen": f"127.0.0.1:{metrics_port}"},
+            "log_format": "json", "metrics": {"listen": f"127.0.0.1:{metrics_port}"},
             "drain_seconds": drain, "limits": {"exempt": ["127.0.0.1"], "forced_refreshes_per_minute": 0},
             "trusted_proxies": ["127.0.0.1"],
             "apps": {"ios": {"client_id": CLIENT_ID, "page": "ios", "authority": f"{base}/common", "api": f"{base}/v1.0/me"}},
-        }))
+        }
+        self.seal_with(key)
         # The database's password and the client's secret stand in no file that others read.
         self.variables = {"COMPANION_DATABASE": database, "COMPANION_DATABASE_PASSWORD": PASSWORD, "COMPANION_APPS_IOS_CLIENT_SECRET": SECRET}
         self.process = None
+
+    def seal_with(self, key):
+        """From the next start on, with this key file."""
+        self.config.write_text(json.dumps(self.settings | {"encryption_key_file": str(key)}))
 
     def launch(self):
         with open(self.log, "ab") as log:

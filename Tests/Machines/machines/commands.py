@@ -1,0 +1,225 @@
+"""The commands that operators run, as processes, on the database that several companions share."""
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import time
+
+from faults.processes import until
+from machines.database import BINARIES, PASSWORD
+
+# A companion trusts what it has read for a second.
+STALENESS = 5
+
+
+def succeeded(done):
+    assert done.returncode == 0, f"{done.args[1:3]} ended with {done.returncode}: {done.stdout[-300:]}{done.stderr[-600:]}"
+    return done.stdout
+
+
+def refused(done, why):
+    """It has failed, and its sentence says why."""
+    assert done.returncode == 1 and why in done.stderr, f"{done.args[1:3]}: {done.returncode} {done.stdout[-300:]}{done.stderr[-600:]}"
+    return done.stderr
+
+
+def listed(node):
+    """Key and accounts of each session, as `sessions list` prints them."""
+    lines = [line.split() for line in succeeded(node.run("sessions", "list")).splitlines()]
+    for line in lines:
+        assert re.fullmatch(r"\d+", line[0]) and all(re.fullmatch(r"[\dT:-]+Z", time) for time in line[1:3]), line
+    return {line[0]: line[3:] for line in lines}
+
+
+def newcomer(site, username):
+    """A browser that has just signed in, and its session's key."""
+    before = listed(site.nodes[0]).keys()
+    visitor = site.visitor().signed_in(username=username)
+    after = listed(site.nodes[1])
+    (key,) = after.keys() - before
+    assert after[key] == [f"ios:{username}"], after[key]
+    return visitor, key
+
+
+def until_signed_out(site, visitor):
+    until(lambda: all(site.at(node, visitor).account() is None for node in site.nodes), "signed out everywhere", STALENESS)
+
+
+def ended(site, *arguments):
+    """How many sessions `sessions revoke` has ended, as it says; run beside any companion."""
+    return int(re.fullmatch(r"(\d+) ended\n", succeeded(site.nodes[2].run("sessions", "revoke", *arguments)))[1])
+
+
+def sessions_are_ended(site):
+    """By key, by username, and all: each companion follows."""
+    adele, key = newcomer(site, "adele@contoso.example")
+    megan, _ = newcomer(site, "megan@contoso.example")
+    alex, _ = newcomer(site, "alex@outlook.example")
+    assert ended(site, key) == 1
+    until_signed_out(site, adele)
+    site.assert_all_signed_in([megan, alex])
+    assert ended(site, key) == 0
+    assert ended(site, "--username", "MEGAN@contoso.example") >= 1
+    until_signed_out(site, megan)
+    site.assert_all_signed_in([alex])
+    assert ended(site, "--all") >= 1
+    until_signed_out(site, alex)
+    assert listed(site.nodes[0]) == {}
+
+
+@contextlib.contextmanager
+def nobody_purges(site):
+    """No companion does it by itself meanwhile."""
+    def set_until(value):
+        site.primary.ask(f"UPDATE chore SET by_process = 'a test', until = {value} WHERE name = 'purge'", "companion")
+    set_until("9e15")
+    try:
+        yield
+    finally:
+        set_until(0)
+
+
+def sessions_are_purged(site):
+    """What is over is deleted, and nothing else."""
+    with nobody_purges(site):
+        unused, first = newcomer(site, "adele@contoso.example")
+        old, second = newcomer(site, "megan@contoso.example")
+        kept, third = newcomer(site, "alex@outlook.example")
+        succeeded(site.nodes[1].run("sessions", "purge"))
+        for column, key in (("last_seen_at", first), ("created_at", second)):
+            site.primary.ask(f"UPDATE session SET {column} = 1000, version = version + 1 WHERE key = {key}", "companion")
+        assert succeeded(site.nodes[1].run("sessions", "purge")) == "2 deleted\n"
+        keys = listed(site.nodes[0]).keys()
+        assert third in keys and not keys & {first, second}, keys
+        for visitor in (unused, old):
+            until_signed_out(site, visitor)
+        site.assert_all_signed_in([kept])
+
+
+def restart(node, key):
+    """With this key file."""
+    if node.is_running():
+        node.stop()
+    node.seal_with(key)
+    node.start()
+
+
+def key_uses(node):
+    """Duty and count of values of each key."""
+    lines = [line.split() for line in succeeded(node.run("keys", "list")).splitlines()]
+    return {key: (duty, int(values)) for key, duty, values in lines}
+
+
+def keys_are_rotated(site):
+    """A new key waits until every companion has it; one that lacks it does not start when it is in use."""
+    near, _, far = site.nodes
+    own = far.folder / "own.key"
+    shutil.copy(site.key, own)
+    restart(far, own)
+    (old,) = key_uses(near)
+    first = site.visitor().signed_in()
+    began = time.monotonic()
+    printed = succeeded(near.run("keys", "rotate"))
+    new = re.search(r"The new key is (\w+)\.", printed)[1]
+    assert f"does not seal yet: copy {site.key} to {socket.gethostname()}." in printed, printed
+    assert time.monotonic() - began < 30
+    second = site.visitor().signed_in()
+    uses = key_uses(near)
+    assert uses[new] == ("waits", 0) and uses[old][0] == "seals" and uses[old][1] > 0, uses
+    refused(near.run("keys", "retire"), f"The key {new} does not seal yet: give it first to the servers on")
+    assert key_uses(near).keys() == {old, new}
+
+    outdated = own.read_bytes()
+    shutil.copy(site.key, own)
+    until(lambda: key_uses(near)[old] == ("opens", 0) and key_uses(near)[new][0] == "seals", "all is sealed anew", 60)
+    third = site.visitor().signed_in()
+    printed = succeeded(near.run("keys", "retire"))
+    assert f"{old} was removed from {site.key}." in printed, printed
+    assert key_uses(near).keys() == {new}
+    site.assert_all_signed_in([first, second, third])
+    for visitor in (first, second, third):
+        assert visitor.get("/api/ios/me").status == 200
+
+    far.stop()
+    own.write_bytes(outdated)
+    far.launch()
+    assert far.process.wait(30) == 1
+    assert new in far.log.read_text().splitlines()[-1], far.log.read_text()[-600:]
+    restart(far, site.key)
+    site.front.until_up()
+    site.assert_all_signed_in([first, second, third])
+
+
+def a_backup_is_restored(site):
+    """The command that `backup` prints copies all that a companion needs."""
+    people = site.people(3)
+    folder = site.folder / "backup"
+    folder.mkdir()
+    sentence = refused(site.nodes[0].run("backup", str(folder / "copy")), "is a PostgreSQL database")
+    assert f"the key (file {site.key})" in sentence, sentence
+    command = next(line.strip() for line in sentence.splitlines() if "pg_dump" in line)
+    environment = os.environ | {"PGPASSWORD": PASSWORD, "PATH": f"{BINARIES}:{os.environ['PATH']}"}
+    subprocess.run(shlex.split(command), env=environment, check=True, timeout=120)
+    site.primary.ask("CREATE DATABASE restored")
+    restored = site.address("restored")
+    subprocess.run([BINARIES / "pg_restore", "--no-owner", "--exit-on-error", "-d", restored, folder / "copy"], env=environment,
+                   check=True, timeout=120)
+    with site.one_on(restored) as node:
+        assert all(site.at(node, person).get("/api/ios/me").status == 200 for person in people)
+
+
+def moved_to_a_file_and_back(site):
+    """People stay signed in, and nothing moves while a companion works."""
+    people = site.people(3)
+    file = str(site.folder / "moved.sqlite")
+    runner = site.nodes[0]
+    refused(runner.run("migrate", "--to", file), "stop all servers")
+    for node in site.nodes:
+        node.stop()
+    count = int(site.primary.ask("SELECT count(*) FROM session", "companion"))
+    try:
+        assert f"{count} sessions were copied" in succeeded(runner.run("migrate", "--to", file))
+        refused(runner.run("migrate", "--to", file), "contains sessions already")
+        with site.one_on(file) as node:
+            assert all(site.at(node, person).get("/api/ios/me").status == 200 for person in people)
+            refused(runner.run("migrate", "--database", file, "--to", site.address("back")), "stop all servers")
+        site.primary.ask("CREATE DATABASE back")
+        back = site.address("back")
+        assert f"{count} sessions were copied" in succeeded(runner.run("migrate", "--database", file, "--to", back))
+        assert "is already up to date" in succeeded(runner.run("migrate", "--database", back))
+        with site.one_on(back) as node:
+            assert all(site.at(node, person).get("/api/ios/me").status == 200 for person in people)
+    finally:
+        for node in site.nodes:
+            node.start()
+        site.front.until_up()
+    site.assert_all_signed_in(people)
+
+
+def checked(site):
+    """`check` has a line for each thing, and names the companions that work with the database."""
+    done = site.nodes[1].run("check", "--json")
+    findings = {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
+    for subject in ("database", "database_connection", "database_schema", "database_writable", "database_clock",
+                    "database_latency", "database_servers"):
+        assert findings[subject]["severity"] == "good", findings[subject]
+    assert findings["database_servers"]["what"].count(socket.gethostname()) == 3, findings["database_servers"]
+    assert findings["database_timeouts"]["severity"] == "advice"
+    site.primary.ask("ALTER ROLE companion SET statement_timeout = '10s'")
+    site.primary.ask("ALTER ROLE companion SET idle_in_transaction_session_timeout = '30s'")
+    findings = json.loads(site.nodes[1].run("check", "--json").stdout)["findings"]
+    assert {"good"} == {finding["severity"] for finding in findings if finding["subject"] == "database_timeouts"}
+
+
+TESTS = [
+    ("check reports each thing about the database, and which companions share it", checked),
+    ("sessions list and revoke: by key, by username and all, and every companion follows", sessions_are_ended),
+    ("sessions purge deletes what is over, and nothing else", sessions_are_purged),
+    ("keys rotate: a key waits until every companion has it; keys retire", keys_are_rotated),
+    ("backup: what pg_dump copies as it says serves a companion", a_backup_is_restored),
+    ("migrate --to a file and back: people stay signed in", moved_to_a_file_and_back),
+]
