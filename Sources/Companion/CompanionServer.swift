@@ -58,9 +58,9 @@ public final class CompanionServer: Sendable {
         ) throws -> SessionStore
     ) throws {
         let applications = configuration.applications
-        let cookie = SessionCookie(configuration: configuration)
         let languages = try Languages(
-            folder: configuration.publicFolder + "/languages", cookieName: cookie.name + "-language")
+            folder: configuration.publicFolder + "/languages",
+            cookieName: SessionCookie(configuration: configuration).name + "-language")
         let pages = try Pages(
             folder: configuration.publicFolder, applications: applications, languages: languages,
             publicURL: configuration.publicURL, content: FixedContent(configuration: configuration))
@@ -81,6 +81,7 @@ public final class CompanionServer: Sendable {
 
         // Where sessions live, and who may have one.
         store = try openStore(metrics.database) { audit.write(.keysRotated, more: ["key": $0.description]) }
+        let cookie = SessionCookie(configuration: configuration, staleness: store.staleness)
         let client = HTTPClient(
             workers: workers,
             configuration: HTTPClient.Configuration(userAgent: "companion/\(companionVersion)"))
@@ -136,7 +137,8 @@ public final class CompanionServer: Sendable {
 
         // What is served.
         let pipeline = Pipeline(
-            configuration: configuration, pages: pages, endpoints: endpoints, sessions: sessions, limits: limits)
+            configuration: configuration, pages: pages, endpoints: endpoints, sessions: sessions, cookie: cookie,
+            limits: limits)
         let log = RequestLog(logger, isWanted: configuration.logRequests)
         server = HTTPServer(
             configuration: ServerConfiguration(configuration, limits) { summary in

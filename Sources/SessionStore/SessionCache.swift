@@ -71,6 +71,7 @@ final class SessionCache: Sendable {
         var unwritten: [SessionKey: Int64] = [:]
         /// Uses that are being written.
         var underWay: [SessionKey: Int64] = [:]
+        var changes = RecentChanges()
     }
 
     private let state = Locked(State())
@@ -86,14 +87,16 @@ final class SessionCache: Sendable {
     }
 
     /// A hit counts as use. An expired entry is no hit.
-    func session(_ hash: SHA256Hash, now: Int64) -> CachedSession {
+    ///
+    /// - Parameter version: what is older is stale.
+    func session(_ hash: SHA256Hash, version: Int64 = 0, now: Int64) -> CachedSession {
         state.withLock { state in
             guard let index = state.byHash[hash], let slot = state.slots[index] else { return .miss }
             if lifetimes.isOver(slot.snapshot.session, lastSeenAt: slot.lastSeenAt, now: now) {
                 state.remove(index)
                 return .miss
             }
-            guard isTrusted(slot, now: now) else { return .stale }
+            guard isTrusted(slot, now: now), slot.snapshot.version >= version else { return .stale }
             state.use(index, now)
             return .hit(slot.snapshot.session)
         }
@@ -223,10 +226,21 @@ final class SessionCache: Sendable {
         guard !sessions.isEmpty else { return }
         state.withLock { state in
             state.version += 1
+            // Others have it as it was, for as long as they trust what they have read.
+            if let trust, trust > 0 { state.changes.note(sessions) }
             for key in sessions {
                 state.changedAt[State.stripe(key)] = state.version
                 if let index = state.byKey[key] { state.remove(index) }
             }
+        }
+    }
+
+    /// Whether a session was changed here while others may still have it as it was, and which version it has since.
+    func change(of key: SessionKey) -> RecentChange {
+        state.withLock { state in
+            guard let trust, state.changes.contains(key, within: .milliseconds(trust)) else { return .none }
+            // What was read before the change has left the memory with it.
+            return state.byKey[key].flatMap { state.slots[$0]?.snapshot.version }.map { .version($0) } ?? .unread
         }
     }
 

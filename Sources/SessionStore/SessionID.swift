@@ -11,6 +11,9 @@ public struct SessionID: Sendable, Hashable, Redacted {
     private let secret: Words
     /// SHA-256 of the 32 bytes: what backends and the cache know the session by.
     public let hash: SHA256Hash
+    /// The session's version that this browser has seen at least, at whichever server: what is in memory may be older, and
+    /// is not taken then. 0 where nothing is known of it.
+    public var version: Int64 = 0
 
     /// What the browser keeps: base64url without padding, 43 characters.
     public var cookieValue: String { withUnsafeBytes(of: secret) { Base64URL.encode($0) } }

@@ -24,8 +24,23 @@ extension SessionStore {
             let version = try await shared.versions(of: [known.session.key])[known.session.key]
             return version == known.version && cache.confirm(known, ticket, now: now) ? known.session : nil
         } catch {
-            guard error.isUnavailable, known.age < outageGrace else { throw error }
+            guard error.isUnavailable, known.age < outageGrace, known.version >= id.version else { throw error }
             return known.session
+        }
+    }
+
+    /// How long another server may have a session as it was before a change here; nil where none can.
+    public var staleness: Duration? { shared?.trust.flatMap { $0 > .zero ? $0 : nil } }
+
+    /// The version of a session that was changed here a moment ago. The browser that has it (``SessionID/version``) sees
+    /// the change at every server.
+    ///
+    /// - Returns: nil when nothing was changed here lately, or when no other server can have the session as it was.
+    public func changedVersion(of session: SessionKey) async -> Int64? {
+        switch cache.change(of: session) {
+        case .none: nil
+        case .version(let version): version
+        case .unread: try? await shared?.versions(of: [session])[session]
         }
     }
 

@@ -143,7 +143,7 @@ public final class SessionStore: Sendable {
 
     /// What memory knows of the session: no I/O, never blocks. A hit counts as use of the session.
     public func cachedSession(_ id: SessionID) -> CachedSession {
-        cache.session(id.hash, now: now)
+        cache.session(id.hash, version: id.version, now: now)
     }
 
     /// The session, from memory or read on the calling thread, which is never held for long: for an event loop's worker.

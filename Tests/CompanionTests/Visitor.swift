@@ -52,13 +52,18 @@ final class Visitor: Sendable {
     var everything: [Answer] { received.withLock { $0 } }
 
     /// Another browser with the same cookies, as a second tab that was opened before.
-    func copy() -> Visitor {
+    ///
+    /// - Parameter other: the companion that it gets to; nil for the same.
+    func copy(at other: String? = nil) -> Visitor {
         let other = Visitor(
-            origin: origin, pagesFrom: pageOrigin, client: client, below: prefix, isStripped: isStripped)
+            origin: other ?? origin, pagesFrom: pageOrigin, client: client, below: prefix, isStripped: isStripped)
         let mine = cookies.withLock { $0 }
         other.cookies.withLock { $0 = mine }
         return other
     }
+
+    /// Takes a cookie, as a `Set-Cookie` field has it.
+    func take(_ cookie: String) { keep(cookie) }
 
     // MARK: One request
 

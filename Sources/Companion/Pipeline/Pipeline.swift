@@ -25,7 +25,7 @@ final class Pipeline: Responder {
 
     init(
         configuration: CompanionConfiguration, pages: Pages, endpoints: Endpoints, sessions: SessionLookup,
-        limits: RequestLimits
+        cookie: SessionCookie, limits: RequestLimits
     ) {
         publicURL = configuration.publicURL
         fronts = configuration.publicURL.isSecure ? configuration.trustedProxies : []
@@ -33,7 +33,7 @@ final class Pipeline: Responder {
         self.pages = pages
         self.endpoints = endpoints
         self.sessions = sessions
-        cookie = SessionCookie(configuration: configuration)
+        self.cookie = cookie
         self.limits = limits
         monitoring = MonitoringAccess(configuration: configuration)
         let port = configuration.publicURL.port.map { ":\($0)" } ?? ""
@@ -119,7 +119,17 @@ final class Pipeline: Responder {
 
     // MARK: Later
 
+    /// The answer. Where it has changed the session, which then has the same id, the browser learns the version that it has
+    /// seen, so that no other server shows it an older one.
     private func response(to call: Call, _ handler: Route.Handler) async -> Response {
+        let response = await answer(to: call, handler)
+        guard cookie.hasVersions, response.headerFields[.setCookie] == nil,
+            let version = await sessions.changedVersion(after: call)
+        else { return response }
+        return cookie.noting(version: version, on: response)
+    }
+
+    private func answer(to call: Call, _ handler: Route.Handler) async -> Response {
         do {
             return try await RequestContext.$current.withValue(call.context) {
                 try await handle(call, handler, known: try await countedSession(of: call))

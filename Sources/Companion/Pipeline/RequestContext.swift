@@ -17,6 +17,7 @@ final class RequestContext: Sendable {
         var cause: String?
         var upstreamCode: Problem.Code?
         var ended: Int?
+        var session: SessionKey?
     }
 
     /// Our identifier of this request, for logs, errors and Graph. It is made when somebody first asks for it, which for most
@@ -99,9 +100,15 @@ final class RequestContext: Sendable {
         notes.withLock { $0.ended = count }
     }
 
+    /// Keeps which session it is of.
+    func note(session: SessionKey) {
+        notes.withLock { $0.session = session }
+    }
+
     /// What went wrong, if anything did.
     var problem: Problem? { notes.withLock { $0.problem } }
     var cause: String? { notes.withLock { $0.cause } }
     var upstreamCode: Problem.Code? { notes.withLock { $0.upstreamCode } }
     var endedAccounts: Int? { notes.withLock { $0.ended } }
+    var session: SessionKey? { notes.withLock { $0.session } }
 }

@@ -2,23 +2,43 @@ import HTTPTypes
 import HTTPWire
 import SessionStore
 
-/// The one cookie that is a secret: its name, its attributes and its parsing (security law 3).
+/// The one cookie that is a secret: its name, its attributes and its parsing (security law 3). Beside it goes, for a moment
+/// and where several servers share the sessions, the version of the session that the browser has seen.
 struct SessionCookie: Sendable {
     /// `__Host-` makes the browser refuse a cookie that another host or a plain-http page set (RFC 6265bis §4.1.3.2).
     let name: String
     private let isSecure: Bool
     private let maxAge: Int?
+    private let versionName: String
+    /// How long the version is of use, in seconds; nil where it is of none.
+    private let versionMaxAge: Int?
 
-    init(configuration: CompanionConfiguration) {
+    /// - Parameter staleness: see ``SessionStore/staleness``.
+    init(configuration: CompanionConfiguration, staleness: Duration? = nil) {
         isSecure = configuration.publicURL.isSecure
         name = isSecure ? "__Host-companion" : "companion"
         // On a shared device the cookie ends with the browser; elsewhere it lasts as long as the session can.
         maxAge = configuration.deviceMode == .shared ? nil : Int(configuration.sessionMaximum.components.seconds)
+        versionName = name + "-version"
+        // A browser counts whole seconds.
+        versionMaxAge = staleness.map { Int($0.components.seconds) + 2 }
     }
 
     /// The session's id that a request carries; nil without one or when it has not the form of one.
     func id(in head: RequestHead) -> SessionID? {
-        RequestCookies(head).first(name) { SessionID(cookieValue: $0) }
+        let cookies = RequestCookies(head)
+        guard var id = cookies.first(name, { SessionID(cookieValue: $0) }) else { return nil }
+        if versionMaxAge != nil { id.version = cookies.first(versionName) { Int64(digits: $0) } ?? 0 }
+        return id
+    }
+
+    /// Whether browsers get to know the versions of their sessions.
+    var hasVersions: Bool { versionMaxAge != nil }
+
+    /// A response that has the browser say, for as long as it matters, which version of its session it has seen. It is no
+    /// secret: a wrong one has the session read once more.
+    func noting(version: Int64, on response: Response) -> Response {
+        set(versionName, to: String(version), maxAge: versionMaxAge, on: response)
     }
 
     /// A response that sets the cookie to an id.
@@ -41,12 +61,25 @@ struct SessionCookie: Sendable {
         var response = response
         // The path is / also where the public URL has one: `__Host-` demands it, and a cookie's path keeps nothing from the
         // other pages of its host (RFC 6265 §8.6).
-        // Values are base64url or a language tag, which every cookie may hold, so that making the field cannot fail.
+        // Values are base64url, a number or a language tag, which every cookie may hold, so that making the field cannot fail.
         if let cookie = try? SetCookie(
             name: name, value: value, path: "/", maxAge: maxAge, secure: isSecure, httpOnly: true, sameSite: .lax)
         {
             response.headerFields.append(HTTPField(name: .setCookie, value: cookie.headerValue))
         }
         return response
+    }
+}
+
+extension Int64 {
+    /// The number that ASCII digits write; nil for anything else, and for one that is too large.
+    fileprivate init?(digits: Span<UInt8>) {
+        guard !digits.isEmpty, digits.count <= 18 else { return nil }
+        var value: Int64 = 0
+        for index in digits.indices {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digits[index]) else { return nil }
+            value = value * 10 + Int64(digits[index] - UInt8(ascii: "0"))
+        }
+        self = value
     }
 }

@@ -19,14 +19,25 @@ struct SessionLookup: Sendable {
         return answers.map { (session, $0) }
     }
 
+    /// The version of a call's session, where the call, or another one a moment ago, has changed it here and other servers
+    /// may have it as it was.
+    func changedVersion(after call: Call) async -> Int64? {
+        guard let session = call.context.session else { return nil }
+        return await store.changedVersion(of: session)
+    }
+
     /// The session of a call. An account that the configuration no longer admits is signed out.
     ///
     /// - Returns: nil when there is none, or when it has ended.
     /// - Throws: ``StoreError``; ``OpenIDError`` when the metadata of an authority is needed and cannot be had.
     func session(of call: Call) async throws -> Session? {
         guard let id = call.cookie else { return nil }
-        if let known = cached(id) { return known.session }
+        if let known = cached(id) {
+            call.context.note(session: known.session.key)
+            return known.session
+        }
         guard let session = try await store.session(id) else { return nil }
+        call.context.note(session: session.key)
         let refused = try await admission.refused(in: session)
         guard !refused.isEmpty else { return session }
         for account in refused {
