@@ -82,10 +82,12 @@ extension SessionStore {
         }
     }
 
-    /// Ends a turn that has brought nothing: anyone who waits may try at once. The pauses that providers ask for are each
-    /// server's own. When it cannot be ended now, it ends by its time.
-    public func giveBack(_ turn: RefreshTurn) async {
-        try? await shared?.giveBack(turn.lease, pause: .zero)
+    /// Ends a turn that has brought nothing: anyone who waits may try at once, or after the pause that the provider has asked
+    /// for. When it cannot be ended now, it ends by its time.
+    ///
+    /// - Parameter pause: for how long no server may take the next turn.
+    public func giveBack(_ turn: RefreshTurn, pause: Duration = .zero) async {
+        try? await shared?.giveBack(turn.lease, pause: pause)
     }
 
     /// Stores a refresh response and clears `needsInteraction`.

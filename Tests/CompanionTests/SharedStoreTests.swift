@@ -51,6 +51,22 @@ import Testing
         }
     }
 
+    @Test func `a pause that the provider asks of one, the other keeps too`() async throws {
+        try await Self.expired { site, visitors in
+            try await site.control(
+                #"{"token_error": {"status": 429, "body": "{}", "times": 1, "headers": {"Retry-After": "900"}}}"#)
+            #expect(try await visitors[0].api(.post, "/api/ios/token").code == "throttled")
+            let asked = try await site.count("token_requests")
+            let paused = try await visitors[1].api(.post, "/api/ios/token")
+            #expect(paused.code == "throttled")
+            #expect((890...901).contains(try #require(paused.fields[.retryAfter].flatMap(Int.init))))
+            #expect(try await site.count("token_requests") == asked)
+            // A new sign-in is a new token.
+            try await visitors[0].signIn()
+            #expect(try await visitors[0].api(.get, "/api/ios/me").status == 200)
+        }
+    }
+
     @Test func `who is signed out at one is signed out at the other`() async throws {
         try await Self.expired { _, visitors in
             let old = visitors[0].sessionCookie
@@ -59,6 +75,43 @@ import Testing
             let account = try await visitors[0].api(.get, "/api/ios/account").json["account"]
             #expect(account is NSNull)
             #expect(try await visitors[0].api(.get, "/api/ios/me").status == 401)
+        }
+    }
+
+    @Test func `a page reads what it wrote, also at a companion that trusts what it has read before`() async throws {
+        try await Site.run(keeping: MemoryContents(trust: .seconds(600)), configured: { _ in }) { site in
+            try await site.beside { other in
+                let first = Visitor(site)
+                try await first.signIn()
+                let adele = try #require(try await first.account?["id"] as? String)
+                try await first.signIn(username: "megan@contoso.example")
+                let second = first.copy(at: other)
+                let stranger = first.copy(at: other)
+                #expect(try await second.account?["username"] as? String == "megan@contoso.example")
+
+                let switched = try await first.api(.put, "/api/ios/account", body: #"{"id":"\#(adele)"}"#)
+                #expect(switched.status == 200)
+                let cookie = try #require(switched.fields[values: .setCookie].first)
+                #expect(cookie.hasPrefix("companion-version="))
+                #expect(cookie.hasSuffix("; Path=/; Max-Age=602; HttpOnly; SameSite=Lax"), "\(cookie)")
+                // Who does not have the cookie gets what the other companion trusts for ten minutes.
+                #expect(try await stranger.account?["username"] as? String == "megan@contoso.example")
+                second.take(cookie)
+                #expect(try await second.account?["username"] as? String == "adele@contoso.example")
+                #expect(try await second.send(.get, "/api/ios/account").fields[.setCookie] == nil)
+            }
+        }
+    }
+
+    @Test(arguments: ["x", "-1", "99999999999999999999", ""])
+    func `a version that nobody wrote has the session read once more, or is none`(value: String) async throws {
+        try await Site.run(keeping: MemoryContents(trust: .seconds(600)), configured: { _ in }) { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            visitor.take("companion-version=\(value)")
+            #expect(try await visitor.account?["username"] as? String == "adele@contoso.example")
+            visitor.take("companion-version=999999999")
+            #expect(try await visitor.account?["username"] as? String == "adele@contoso.example")
         }
     }
 
@@ -92,5 +145,12 @@ import Testing
         ) { $0 }
         #expect(note.contains("<p class=\"lead\">") == isSaid)
         #expect(note.isEmpty == !isSaid)
+    }
+}
+
+extension Visitor {
+    /// The current account, as a page reads it.
+    fileprivate var account: [String: Any]? {
+        get async throws { try await api(.get, "/api/ios/account").json["account"] as? [String: Any] }
     }
 }

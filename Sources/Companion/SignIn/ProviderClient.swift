@@ -57,7 +57,8 @@ final class ProviderClient: Sendable {
         }
     }
 
-    private static var unreachable: OpenIDError {
+    /// No answer came, or not in time.
+    static var unreachable: OpenIDError {
         OpenIDError(unreachable: "The identity provider cannot be reached. Try again in a moment.")
     }
 }

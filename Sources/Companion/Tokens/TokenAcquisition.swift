@@ -222,7 +222,8 @@ final class TokenAcquisition: Sendable {
             case .others(let turn):
                 guard try await store.wait(for: turn, until: deadline) else { throw TokenAcquisition.inUse() }
             case .changed: guard ContinuousClock.now < deadline else { throw TokenAcquisition.inUse() }
-            case .tooEarly(let pause): throw TokenAcquisition.inUse(for: pause)
+            // The provider has asked another server for it.
+            case .tooEarly(let pause): throw Throttle.problem(retryAfter: Int(pause.components.seconds) + 1)
             case .impossible: throw noRefreshToken(wish)
             }
         }
@@ -235,7 +236,7 @@ final class TokenAcquisition: Sendable {
         let isKept = unsaved.withLock { $0.value(for: wish.target.account, now: now()) != nil }
         let problem = try await failure(error, of: wish, turn.refreshToken)
         // What could not be stored has cost the refresh token: nobody else may try it while the turn lasts.
-        if !isKept { await store.giveBack(turn) }
+        if !isKept { await store.giveBack(turn, pause: .seconds(TokenThrottle.pause(after: error))) }
         return problem
     }
 
@@ -246,10 +247,9 @@ final class TokenAcquisition: Sendable {
     }
 
     /// Another server does not come to an end with its refresh, or several did one after the other.
-    private static func inUse(for wait: Duration = .seconds(5)) -> Problem {
+    private static func inUse() -> Problem {
         Problem(
-            .providerUnavailable, "Another server is renewing your access. Try again in a moment.",
-            retryAfter: Int(wait.components.seconds) + 1)
+            .providerUnavailable, "Another server is renewing your access. Try again in a moment.", retryAfter: 6)
     }
 
     /// Stores a refresh's answer; keeps it when that is not possible now, since nothing else has the next refresh token.

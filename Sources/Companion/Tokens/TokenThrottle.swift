@@ -65,6 +65,13 @@ final class TokenThrottle: Sendable {
         self.now = now
     }
 
+    /// For how long an account is not refreshed after an error, in seconds.
+    static func pause(after error: any Error) -> TimeInterval {
+        guard let told = error as? OpenIDError else { return 0 }
+        let asked = told.retryAfter.map { TimeInterval($0.components.seconds) }
+        return min(asked ?? (told.code == .throttled ? unstatedPause : 0), Throttle.longestPause)
+    }
+
     /// Refuses what would come too early.
     ///
     /// - Throws: ``Problem`` `throttled` with the seconds that are left.
@@ -105,8 +112,7 @@ final class TokenThrottle: Sendable {
         let now = now()
         let told = error as? OpenIDError
         let isTooMany = told?.code == .throttled
-        let asked = told?.retryAfter.map { TimeInterval($0.components.seconds) }
-        let pause = min(asked ?? (isTooMany ? TokenThrottle.unstatedPause : 0), Throttle.longestPause)
+        let pause = error.map(TokenThrottle.pause(after:)) ?? 0
         let end = now.addingTimeInterval(pause)
         state.withLock { state in
             guard case .refresh(let id) = grant else {
