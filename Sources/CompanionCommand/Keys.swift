@@ -42,7 +42,8 @@ struct Keys: AsyncParsableCommand {
             let file = try database.keyFile()
             guard try database.configuration().postgres != nil else {
                 let ring = try KeyRing.rotate(fileAt: file)
-                return report(ring, "A running server notices within a second and gradually seals everything again", file)
+                return report(
+                    ring, "A running server notices within a second and gradually seals everything again", file)
             }
             try await database.withStore { store in
                 let ring = try KeyRing.rotate(fileAt: file)
@@ -53,7 +54,8 @@ struct Keys: AsyncParsableCommand {
                     waiting = try await store.waitingKey()
                 }
                 guard let waiting else {
-                    return report(ring, "Every companion has it, and one of them gradually seals everything again", file)
+                    return report(
+                        ring, "Every companion has it, and one of them gradually seals everything again", file)
                 }
                 report(
                     ring,
