@@ -18,13 +18,44 @@ struct LanguageOfPagesTests {
 
     @Test("Every sentence has all languages, with the same places and the same elements")
     func texts() {
-        for (english, translations) in DemoLanguage.texts {
+        let all = DemoLanguage.texts.merging(DemoLanguage.controlTexts) { first, _ in first }
+        #expect(all.count == DemoLanguage.texts.count + DemoLanguage.controlTexts.count)
+        for (english, translations) in all {
             #expect(translations.count == DemoLanguage.allCases.count - 1, "\(english)")
             for text in translations {
-                for mark in ["%@", "<strong>", "</strong>"] {
+                for mark in ["%@", "<strong>", "</strong>", "<code>", "</code>"] {
                     #expect(text.ranges(of: mark).count == english.ranges(of: mark).count, "\(text)")
                 }
             }
+        }
+    }
+
+    /// What is the same in every language: names, and what the platform and its protocols say.
+    private static let names = [
+        "Graph", "InvalidAuthenticationToken", "Authorization_RequestDenied", "AADB2C", "AADSTS", "curl",
+    ]
+
+    @Test(
+        "The control page is in the language that its address asks for, and stays in it",
+        arguments: ["ja", "sv", "zh-Hans"])
+    func control(language: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            func sentences(_ path: String) async throws -> [String] {
+                let page = try await browser.get(path, headers: [("Accept", "text/html")]).text
+                return page.matches(of: />([^<>]+)</).map { String($0.output.1) }.filter { $0.contains(/[A-Za-z]{3}/) }
+            }
+            let english = Set(try await sentences("/control?done=revoke"))
+            #expect(english.count > 80)
+            let accounts = Directory.accounts.flatMap { [$0.displayName, $0.username] }
+            let alike = try await sentences("/control?done=revoke&ui_locales=\(language)").filter { text in
+                english.contains(text) && !accounts.contains(text)
+                    && !Self.names.contains { text.contains($0) } && !["GET", "POST /control"].contains(text)
+            }
+            #expect(alike == [])
+            let answer = try await browser.post(
+                "/control?ui_locales=\(language)", [("token_delay_ms", "0")], headers: [("Accept", "text/html")])
+            #expect(answer["Location"] == "/control?done=token_delay_ms&ui_locales=\(language)")
         }
     }
 

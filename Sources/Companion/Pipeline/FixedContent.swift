@@ -112,7 +112,8 @@ struct FixedContent: Sendable {
                 "&#123;account}", with: "<b id=\"demo-account\" data-usual=\"\(usual)\"\(names)>\(account)</b>")
             + " </span>" + text("demo.password").replacing("&#123;password}", with: "<b>demo</b>")
         guard isHome || application?.page == .portal else { return note }
-        return note + " <a href=\"\(PageTemplate.escaped(demoControlURL))\">\(text("demo.control"))</a>"
+        let address = PageTemplate.escaped("\(demoControlURL)?ui_locales=\(language.tag)")
+        return note + " <a href=\"\(address)\">\(text("demo.control"))</a>"
     }
 }
 

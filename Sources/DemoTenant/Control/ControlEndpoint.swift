@@ -8,8 +8,17 @@ extension Platform {
     /// `GET /control`
     func control(_ request: Request) -> Response {
         guard request.head[.accept]?.contains("text/html") == true else { return .json(.ok, controlState()) }
-        let done = request.head.query.flatMap { try? FormFields(query: $0) }?["done"]
-        return page(controlPage(notice: done.flatMap(ControlForm.notice)))
+        let query = request.head.query.flatMap { try? FormFields(query: $0) }
+        return inLanguage(of: request) { language in
+            page(controlPage(notice: query?["done"].flatMap(ControlForm.notice).map { HTML(saying: $0) }, language))
+        }
+    }
+
+    /// Makes the page in its language: that of the address, else the browser's.
+    private func inLanguage(of request: Request, _ make: (DemoLanguage?) -> Response) -> Response {
+        let asked = request.head.query.flatMap { try? FormFields(query: $0) }?["ui_locales"]
+        let language = DemoLanguage(uiLocales: asked, acceptLanguage: request.head[.acceptLanguage])
+        return DemoLanguage.$current.withValue(language) { make(asked == nil ? nil : language) }
     }
 
     /// `POST /control`: JSON, or a form of the page.
@@ -25,22 +34,30 @@ extension Platform {
             }
             for change in try ControlChange.parse(members) { await apply(change) }
             if isJSON { return .json(.ok, controlState()) }
-            let done = members.keys.first.map { "?done=\($0)" } ?? ""
-            return .redirect(to: "/control\(done)", .seeOther)
+            return inLanguage(of: request) { language in
+                let query = [
+                    members.keys.first.map { "done=\($0)" }, language.map { "ui_locales=\($0.rawValue)" },
+                ].compactMap(\.self)
+                return .redirect(to: "/control" + (query.isEmpty ? "" : "?" + query.joined(separator: "&")), .seeOther)
+            }
         } catch {
             if isJSON {
                 return .json(.badRequest, ["error": "bad_request", "message": .string(error.message)])
             }
-            var refused = controlPage(notice: error.message)
-            refused.status = .badRequest
-            return page(refused)
+            return inLanguage(of: request) { language in
+                var refused = controlPage(notice: "<span lang=\"en\">\(error.message)</span>", language)
+                refused.status = .badRequest
+                return page(refused)
+            }
         }
     }
 
-    private func controlPage(notice: String?) -> ControlPage {
+    /// - Parameter language: one that the address asks for.
+    private func controlPage(notice: HTML?, _ language: DemoLanguage?) -> ControlPage {
         ControlPage(
             state: controlState(), notice: notice, address: "\(baseURL)/control",
-            homeURL: clients.values.lazy.compactMap(\.homeURL).first)
+            homeURL: clients.values.lazy.compactMap(\.homeURL).first,
+            action: "/control" + (language.map { "?ui_locales=\($0.rawValue)" } ?? ""))
     }
 
     private func apply(_ change: ControlChange) async {

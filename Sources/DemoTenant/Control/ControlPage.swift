@@ -5,24 +5,29 @@ import WebFormats
 struct ControlPage: Page {
     /// As the JSON interface returns it.
     let state: JSONValue
-    let notice: String?
+    let notice: HTML?
     /// The control page's address, for the example.
     let address: String
     /// Where the application's people begin.
     let homeURL: String?
+    /// Where the forms go; it keeps a language that was asked for.
+    let action: String
     var status: HTTPResponse.Status = .ok
 
     var title: String { "Failures on demand" }
     var layout: String { "wide-layout" }
 
-    var footLink: HTML { homeURL.map { "<a href=\"\($0)\">Back to Companion</a>" } ?? "" }
+    var footLink: HTML { homeURL.map { "<a href=\"\($0)\">\(HTML(saying: "Back to Companion"))</a>" } ?? "" }
+
+    private let lead =
+        "Make this identity platform and its Graph misbehave, and see how the application copes. "
+        + "Settings last until you reset them or the process ends."
 
     var content: HTML {
         """
-        \(homeURL.map { "<p><a class=\"back\" href=\"\($0)\">Back to Companion</a></p>" as HTML } ?? "")
-        <h1>Failures on demand</h1>
-        <p class="lead">Make this identity platform and its Graph misbehave, and see how the application copes. \
-        Settings last until you reset them or the process ends.</p>
+        \(homeURL.map { "<p><a class=\"back\" href=\"\($0)\">\(HTML(saying: "Back to Companion"))</a></p>" as HTML } ?? "")
+        <h1>\(HTML(saying: title))</h1>
+        <p class="lead">\(HTML(saying: lead))</p>
         \(notice.map { "<p class=\"notice calm\" role=\"status\">\($0)</p>" as HTML } ?? "")
         <div class="panels">
         \(answers)
@@ -81,8 +86,9 @@ struct ControlPage: Page {
         }
         let note: HTML =
             pending.map {
-                $0.isEmpty
-                    ? "" : "<p class=\"small\">Second factor demanded of: \($0.joined(separator: ", ")).</p>" as HTML
+                let names: HTML = "\($0.joined(separator: ", "))"
+                return $0.isEmpty
+                    ? "" : "<p class=\"small\">\(HTML(saying: "Second factor demanded of: %@.", names))</p>" as HTML
             } ?? ""
         return panel(
             "Accounts",
@@ -147,12 +153,12 @@ struct ControlPage: Page {
     private var counts: HTML {
         let rows = Controls.Counter.allCases.map { counter -> HTML in
             let count = state["counts"]?[counter.rawValue]?.integer ?? 0
-            return "<tr><th scope=\"row\">\(counter.title)</th><td>\(count)</td></tr>\n"
+            return "<tr><th scope=\"row\">\(HTML(saying: counter.title))</th><td>\(count)</td></tr>\n"
         }
         return panel(
             "Requests so far",
             [
-                "<table><caption class=\"hidden\">Requests so far</caption><tbody>\n\(rows)</tbody></table>",
+                "<table><caption class=\"hidden\">\(HTML(saying: "Requests so far"))</caption><tbody>\n\(rows)</tbody></table>",
                 buttonForm("reset", "true", "Reset everything", style: "danger"),
             ])
     }
@@ -162,8 +168,8 @@ struct ControlPage: Page {
             "From a script",
             [
                 """
-                <p>The same as JSON: <code>GET</code> and <code>POST /control</code>.</p>
-                <pre tabindex="0" aria-label="Example command"><code>curl -d '{"token_error":{"status":503,"body":"","times":2}}' \
+                <p>\(HTML(saying: "The same as JSON: <code>GET</code> and <code>POST /control</code>."))</p>
+                <pre tabindex="0" aria-label="\(HTML(saying: "Example command"))"><code>curl -d '{"token_error":{"status":503,"body":"","times":2}}' \
                 \(address)</code></pre>
                 """
             ])
@@ -172,29 +178,29 @@ struct ControlPage: Page {
     // MARK: Elements
 
     private func panel(_ title: String, _ elements: [HTML]) -> HTML {
-        "<section class=\"panel\">\n<h2>\(title)</h2>\n\(elements)\n</section>"
+        "<section class=\"panel\">\n<h2>\(HTML(saying: title))</h2>\n\(elements)\n</section>"
     }
 
     private func form(_ elements: HTML) -> HTML {
-        "<form method=\"post\" action=\"/control\" class=\"setting\">\n\(elements)\n</form>\n"
+        "<form method=\"post\" action=\"\(action)\" class=\"setting\">\n\(elements)\n</form>\n"
     }
 
     private func numberForm(_ key: String, _ title: String) -> HTML {
         form(
             """
-            <label for="\(key)">\(title)</label>
+            <label for="\(key)">\(HTML(saying: title))</label>
             <div class="row"><input id="\(key)" name="\(key)" type="number" min="0" required \
-            value="\(state[key]?.integer ?? 0)"><button>Set<span class="hidden"> \(title)</span></button></div>
+            value="\(state[key]?.integer ?? 0)"><button>\(HTML(saying: "Set"))<span class="hidden">: \(HTML(saying: title))</span></button></div>
             """)
     }
 
     private func textForm(_ key: String, _ title: String) -> HTML {
         form(
             """
-            <label for="\(key)">\(title)</label>
+            <label for="\(key)">\(HTML(saying: title))</label>
             <div class="row"><input id="\(key)" name="\(key)" type="text" autocomplete="off" spellcheck="false" \
-            placeholder="Mail.Read" value="\(state[key]?.string ?? "")"><button>Set<span class="hidden"> \(title)</span>\
-            </button></div>
+            placeholder="Mail.Read" value="\(state[key]?.string ?? "")"><button>\(HTML(saying: "Set"))\
+            <span class="hidden">: \(HTML(saying: title))</span></button></div>
             """)
     }
 
@@ -203,9 +209,9 @@ struct ControlPage: Page {
     ) -> HTML {
         form(
             """
-            <label for="\(key)">\(title)</label>
+            <label for="\(key)">\(HTML(saying: title))</label>
             <div class="row"><select id="\(key)" name="\(key)">\(options(choices, selected))</select>\
-            <button>\(verb)<span class="hidden">: \(title)</span></button></div>
+            <button>\(HTML(saying: verb))<span class="hidden">: \(HTML(saying: title))</span></button></div>
             """)
     }
 
@@ -213,20 +219,23 @@ struct ControlPage: Page {
         let pending = state[key]?["status"]?.integer
         let times = state[key]?["times"]?.integer ?? 0
         let now: HTML =
-            pending.map { "<p class=\"small\">Now: status \($0), \(times) more times.</p>" as HTML } ?? ""
+            pending.map {
+                "<p class=\"small\">\(HTML(saying: "Now: status %@, %@ more times.", "\($0)", "\(times)"))</p>" as HTML
+            } ?? ""
         let choices = [("", "Normal")] + presets.map { ($0.name, $0.title) }
         return form(
             """
-            <label for="\(key)">\(title)</label>
+            <label for="\(key)">\(HTML(saying: title))</label>
             <div class="row"><select id="\(key)" name="\(key)">\(options(choices, ""))</select>\
-            <input class="times" name="times" type="number" min="1" value="1" aria-label="\(title): how many times">\
-            <button>Set<span class="hidden"> \(title)</span></button></div>
+            <input class="times" name="times" type="number" min="1" value="1" \
+            aria-label="\(HTML(saying: "%@: how many times", HTML(saying: title)))">\
+            <button>\(HTML(saying: "Set"))<span class="hidden">: \(HTML(saying: title))</span></button></div>
             \(now)
             """)
     }
 
     private func buttonForm(_ key: String, _ value: String, _ title: String, style: String = "") -> HTML {
-        form("<button class=\"wide \(style)\" name=\"\(key)\" value=\"\(value)\">\(title)</button>")
+        form("<button class=\"wide \(style)\" name=\"\(key)\" value=\"\(value)\">\(HTML(saying: title))</button>")
     }
 
     private func switchForm(_ key: String, on: String, off: String) -> HTML {
@@ -237,8 +246,8 @@ struct ControlPage: Page {
     private func options(_ choices: [(String, String)], _ selected: String) -> [HTML] {
         choices.map { value, title in
             value == selected
-                ? "<option value=\"\(value)\" selected>\(title)</option>"
-                : "<option value=\"\(value)\">\(title)</option>"
+                ? "<option value=\"\(value)\" selected>\(HTML(saying: title))</option>"
+                : "<option value=\"\(value)\">\(HTML(saying: title))</option>"
         }
     }
 }

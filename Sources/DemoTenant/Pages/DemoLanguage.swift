@@ -1,6 +1,6 @@
 import Foundation
 
-/// A language of the tenant's own pages. Control page and error messages are English, as the platform's messages are.
+/// A language of the tenant's own pages. The platform's messages are English, as its own are.
 enum DemoLanguage: String, Sendable, CaseIterable {
     case en, ja
     case brazilian = "pt-BR"
@@ -50,7 +50,16 @@ extension HTML {
     /// One of the tenant's sentences in the language of the page, with values in the places of `%@`: text is escaped, HTML
     /// is not.
     init(saying english: String, _ values: HTML...) {
-        let parts = DemoLanguage.translated(english).components(separatedBy: "%@")
+        guard let sentence = DemoLanguage.translated(english) else {
+            // A name, as of an account.
+            self = values.isEmpty ? "\(english)" : HTML(english, values)
+            return
+        }
+        self.init(sentence, values)
+    }
+
+    private init(_ sentence: String, _ values: [HTML]) {
+        let parts = sentence.components(separatedBy: "%@")
         var text = parts.first ?? ""
         for (index, part) in parts.dropFirst().enumerated() {
             text += (values.indices.contains(index) ? values[index].text : "") + part
@@ -60,9 +69,10 @@ extension HTML {
 }
 
 extension DemoLanguage {
-    /// A sentence in the language of the page; its English where there is no other.
-    static func translated(_ english: String) -> String {
+    /// One of the tenant's sentences in the language of the page; nil for what is none of them.
+    static func translated(_ english: String) -> String? {
+        guard let translations = texts[english] ?? controlTexts[english] else { return nil }
         guard current != .en, let place = allCases.dropFirst().firstIndex(of: current) else { return english }
-        return texts[english].map { $0[place - 1] } ?? english
+        return translations[place - 1]
     }
 }

@@ -17,9 +17,9 @@ struct ErrorPage: Page {
 
     var content: HTML {
         """
-        <h1>Sign in</h1>
-        <p class="lead">Sorry, but we\u{2019}re having trouble signing you in.</p>
-        <p class="notice" role="alert">AADSTS\(error.number): \(error.message)</p>
+        <h1>\(HTML(saying: "Sign in"))</h1>
+        <p class="lead">\(HTML(saying: title))</p>
+        <p class="notice" role="alert" lang="en">AADSTS\(error.number): \(error.message)</p>
         \(diagnostics.troubleshooting(number: error.number, client: client))
         """
     }
@@ -43,7 +43,7 @@ struct BlockedPage: Page {
         \(account.chip)
         <h1>\(HTML(saying: "You cannot access this right now"))</h1>
         <p>\(HTML(saying: criteria))</p>
-        <p class="small">AADSTS53003: \(PlatformError.blockedByPolicy.message)</p>
+        <p class="small" lang="en">AADSTS53003: \(PlatformError.blockedByPolicy.message)</p>
         \(form(.otherAccount))
         \(diagnostics.troubleshooting(number: 53003, client: client))
         """
@@ -54,15 +54,17 @@ extension Diagnostics {
     /// Troubleshooting details, as the real page lists them.
     fileprivate func troubleshooting(number: Int, client: DemoClient?) -> HTML {
         let application: HTML =
-            client.map { "<dt>App name</dt><dd>\($0.name)</dd>\n<dt>App id</dt><dd>\($0.id)</dd>\n" } ?? ""
+            client.map {
+                "<dt>\(HTML(saying: "App name"))</dt><dd>\($0.name)</dd>\n<dt>\(HTML(saying: "App id"))</dt><dd>\($0.id)</dd>\n"
+            } ?? ""
         return """
             <section class="details" aria-labelledby="troubleshooting">
-            <h2 id="troubleshooting">Troubleshooting details</h2>
+            <h2 id="troubleshooting">\(HTML(saying: "Troubleshooting details"))</h2>
             <dl>
-            <dt>Error Code</dt><dd>\(number)</dd>
-            <dt>Trace ID</dt><dd>\(traceID)</dd>
-            <dt>Correlation ID</dt><dd>\(correlationID)</dd>
-            <dt>Timestamp</dt><dd>\(timestamp)</dd>
+            <dt>\(HTML(saying: "Error Code"))</dt><dd>\(number)</dd>
+            <dt>\(HTML(saying: "Trace ID"))</dt><dd>\(traceID)</dd>
+            <dt>\(HTML(saying: "Correlation ID"))</dt><dd>\(correlationID)</dd>
+            <dt>\(HTML(saying: "Timestamp"))</dt><dd>\(timestamp)</dd>
             \(application)</dl>
             </section>
             """

@@ -19,7 +19,9 @@ extension Page {
     var status: HTTPResponse.Status { .ok }
     var head: HTML { "" }
     var layout: String { "card-layout" }
-    var footLink: HTML { "<a href=\"/control\">\(HTML(saying: "Failures on demand"))</a>" }
+    var footLink: HTML {
+        "<a href=\"/control?ui_locales=\(DemoLanguage.current.rawValue)\">\(HTML(saying: "Failures on demand"))</a>"
+    }
 }
 
 extension Platform {

@@ -72,14 +72,16 @@ extension Platform {
     func onPage(_ request: Request, _ body: (Exchange) throws -> Response) -> Response {
         do {
             let exchange = try Exchange(request, platform: self)
-            do {
-                // A form has it in its address.
-                let query = request.head.query.flatMap { try? FormFields(query: $0) } ?? exchange.fields
-                let language = DemoLanguage(
-                    uiLocales: query.text("ui_locales"), acceptLanguage: request.head[.acceptLanguage])
-                return try DemoLanguage.$current.withValue(language) { try body(exchange) }
-            } catch let error as PlatformError {
-                return page(ErrorPage(error, exchange.diagnostics))
+            // A form has it in its address.
+            let query = request.head.query.flatMap { try? FormFields(query: $0) } ?? exchange.fields
+            let language = DemoLanguage(
+                uiLocales: query.text("ui_locales"), acceptLanguage: request.head[.acceptLanguage])
+            return try DemoLanguage.$current.withValue(language) {
+                do {
+                    return try body(exchange)
+                } catch let error as PlatformError {
+                    return page(ErrorPage(error, exchange.diagnostics))
+                }
             }
         } catch {
             if !(error is PlatformError) { logger.error("A page of the demo tenant failed.", error: error) }
