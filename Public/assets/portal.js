@@ -45,11 +45,14 @@ async function draw() {
   const whose = JSON.stringify([context.application.id, context.account?.id]);
   if (panel.dataset.whose !== whose) showLoading(panel);
   const mine = ++turn;
+  const { application } = context;
   let content = [element("p", "empty", t("portal.nobody_yet", { title: context.application.title }))];
   try {
     const isNobody = personal.includes(tab) && !context.account;
     if (!isNobody) {
       const { view } = await views[tab]().catch(() => Promise.reject(new Failure(t("api.unreachable"))));
+      // Meanwhile another application may have been chosen, to which nobody is signed in.
+      if (mine !== turn || context.application !== application) return;
       content = await view({ ...context });
     }
   } catch (failure) {
