@@ -1,13 +1,25 @@
 import Dispatch
 import Glibc
+import SessionStore
 
-/// Resolves host names on a thread of its own, which may be held by a slow name server as no worker may.
+/// Resolves host names on threads of their own, one for each name, which may be held by a slow name server as no worker may.
 enum NameResolution {
-    private static let queue = DispatchQueue(label: "companion.names")
+    private static let queue = DispatchQueue(label: "companion.names", attributes: .concurrent)
+    /// Those who wait for the addresses of a name that is being resolved.
+    private static let waiting = Locked<[String: [@Sendable ([String]) -> Void]]>([:])
 
-    /// Calls `completion` on that thread with the host's addresses, in the system's order; none when it has none now.
+    /// Calls `completion` on such a thread with the host's addresses, in the system's order; none when it has none now. That
+    /// may be after a minute.
     static func addresses(of host: String, completion: @escaping @Sendable ([String]) -> Void) {
-        queue.async { completion(resolve(host)) }
+        let isFirst = waiting.withLock { waiting in
+            waiting[host, default: []].append(completion)
+            return waiting[host]?.count == 1
+        }
+        guard isFirst else { return }
+        queue.async {
+            let found = resolve(host)
+            for completion in waiting.withLock({ $0.removeValue(forKey: host) }) ?? [] { completion(found) }
+        }
     }
 
     private static func resolve(_ host: String) -> [String] {

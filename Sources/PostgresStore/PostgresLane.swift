@@ -156,12 +156,16 @@ final class PostgresLane: @unchecked Sendable {
                 found.append(settings.parameters(for: endpoint, at: nil))
                 return next(index + 1)
             }
-            let go = Continuation(on: { addresses in
+            let answer = Answer { addresses in
                 found += addresses.map { self.settings.parameters(for: endpoint, at: $0) }
                 next(index + 1)
-            })
+            }
+            let timer = worker.addTimer(after: Self.connectPatience) { answer.give([]) }
             NameResolution.addresses(of: host) { [worker] addresses in
-                worker.submit { go.on(addresses) }
+                worker.submit {
+                    worker.cancelTimer(timer)
+                    answer.give(addresses)
+                }
             }
         }
         next(0)
@@ -254,8 +258,17 @@ final class Recovery: Sendable {
     func announce() { for tryAtOnce in lanes.withLock({ $0 }) { tryAtOnce() } }
 }
 
-/// What goes on when addresses are there. Safe to send through another thread unchecked: it is made and called on one
-/// worker.
-private struct Continuation: @unchecked Sendable {
-    let on: ([String]) -> Void
+/// What goes on when addresses are there, or when they take too long. Safe to send through another thread unchecked: it is
+/// made and used on one worker.
+private final class Answer: @unchecked Sendable {
+    private var completion: (([String]) -> Void)?
+
+    init(_ completion: @escaping ([String]) -> Void) { self.completion = completion }
+
+    /// Goes on, the first time.
+    func give(_ addresses: [String]) {
+        let completion = completion
+        self.completion = nil
+        completion?(addresses)
+    }
 }

@@ -108,7 +108,7 @@ def uncached(bench):
         # The first deletes what there is to delete.
         for place in (folder, bench.sessions(count)):
             bench.store("purge", place, 1)
-        runs = stored(bench, folder, bench.sessions(count), "purge", 3)
+        runs = stored(bench, folder, bench.sessions(count), "purge", 30)
         yield compared(f"{count:,} sessions, a purge of none", "ms", *runs, lambda run: 1e3 / run["rate"])
     count = bench.options.sessions[-1]
     server = bench.serve(f"postgresql-of-{count}", free_ports(), database=address,

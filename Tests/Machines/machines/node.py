@@ -15,9 +15,11 @@ from faults.processes import CLIENT_ID, SECRET, environment, get, until
 
 
 class Node:
-    def __init__(self, binary, folder, name, provider, port, metrics_port, front_port, database, key, drain=2):
+    def __init__(self, binary, folder, name, provider, port, metrics_port, front_port, database, key, drain=2, around=()):
         self.binary, self.name, self.port, self.metrics_port = binary, name, port, metrics_port
         self.public_port = front_port
+        # A command that runs the server in other circumstances.
+        self.around = list(around)
         self.folder = pathlib.Path(folder) / name
         self.folder.mkdir()
         self.log = self.folder / "log"
@@ -42,7 +44,7 @@ class Node:
     def launch(self):
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                [self.binary, "serve", "--config", str(self.config)], cwd=self.folder, stdout=log, stderr=log,
+                [*self.around, self.binary, "serve", "--config", str(self.config)], cwd=self.folder, stdout=log, stderr=log,
                 env=environment(**self.variables), start_new_session=True)
 
     def start(self):
