@@ -103,8 +103,8 @@ import Testing
             try setup().text(for: .ios, values)
         } throws: { error in
             (error as? NativeSetup.Mistakes)?.sentences == [
-                "Bundle ID: A bundle ID has at least two parts, as com.contoso.tasks.",
-                "Client ID: Leave out the braces or quotation marks around the GUID.",
+                "Bundle ID: A bundle ID has at least two parts, such as com.contoso.tasks.",
+                "Client ID: Remove the braces or quotation marks around the GUID.",
             ]
         }
     }
