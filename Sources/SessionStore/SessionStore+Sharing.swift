@@ -79,9 +79,10 @@ extension SessionStore {
         }
     }
 
-    /// So that the others need not wait for this one.
+    /// So that the others need not wait for this one, nor for its chores.
     func reportEnd() async {
-        try? await shared?.report(own, for: .zero)
+        guard let shared, (try? await shared.report(own, for: .zero)) != nil else { return }
+        for chore in Chore.allCases { _ = try? await shared.take(chore, by: process, for: .zero) }
     }
 
     /// Seals from now on with a key that all have who share the place.

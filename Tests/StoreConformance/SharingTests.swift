@@ -128,6 +128,7 @@ import Testing
         #expect(await !second.hasChore(.purge))
         #expect(await first.hasChore(.purge))
         await first.close()
+        #expect(await second.hasChore(.purge), "it was given back")
         await second.close()
     }
 }
