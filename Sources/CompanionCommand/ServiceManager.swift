@@ -1,6 +1,5 @@
 import EventLoop
 import Foundation
-import Glibc
 
 /// The interface to a service manager: it hands over listening sockets that outlive a restart (sd_listen_fds(3)), and is
 /// notified when the server is ready, stopping and alive (sd_notify(3)). Without a service manager, nothing happens.

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import HTTPServer
 import HTTPTypes
 import HTTPWire

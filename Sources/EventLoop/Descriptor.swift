@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 
 /// The one owner of a file descriptor, which is closed when the owner goes.
 public struct Descriptor: ~Copyable, Sendable {

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 
 /// Why the event loop could not do what was asked.
 public enum EventLoopError: Error, Equatable, Sendable {

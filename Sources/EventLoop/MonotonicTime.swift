@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 
 /// A moment of the kernel's monotonic clock: nanoseconds since boot, unmoved by changes of the wall clock.
 public struct MonotonicTime: Hashable, Comparable, Sendable {

@@ -1,25 +1,10 @@
-import CLinux
-
-/// What a descriptor is watched for, and what it turned out to be ready for: epoll's bits.
+/// What a descriptor is watched for, and what it turned out to be ready for: the kernel's bits, as `Poller` has them.
 public struct Readiness: OptionSet, Sendable, Hashable {
-    /// The bits of `epoll_event.events`.
+    /// The kernel's bits.
     public let rawValue: UInt32
 
-    /// The set of these epoll bits.
+    /// The set of these bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
-
-    /// There is something to read or accept, or the peer has ended its half.
-    public static let read = Readiness(rawValue: EPOLLIN.rawValue)
-    /// There is room to write, or a connect has ended.
-    public static let write = Readiness(rawValue: EPOLLOUT.rawValue)
-    /// The peer has ended its half of the connection. Delivered only when asked for.
-    public static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
-    /// Asked for: deliver on changes only. The handler must then read or write until the kernel says EAGAIN.
-    public static let edgeTriggered = Readiness(rawValue: EPOLLET.rawValue)
-    /// Delivered: the connection has an error; reading or writing returns which.
-    public static let error = Readiness(rawValue: EPOLLERR.rawValue)
-    /// Delivered: both halves have ended.
-    public static let hangUp = Readiness(rawValue: EPOLLHUP.rawValue)
 }
 
 /// What a worker calls when a watched descriptor is ready.

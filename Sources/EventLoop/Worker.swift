@@ -1,9 +1,9 @@
 import CLinux
 import Dispatch
-import Glibc
+import Foundation
 import Synchronization
 
-/// One event loop: a serial queue, one epoll descriptor of its own, and one dispatch source that watches it.
+/// One event loop: a serial queue, a poller of its own (epoll), and one dispatch source that watches it.
 ///
 /// Everything a worker holds (descriptors, timers, tasks that prefer it) stays on it for life and needs no lock.
 /// A turn drains epoll in batches; each batch serves ready descriptors, then due timers, then local work, then what
@@ -17,25 +17,18 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
     private static let lingerNanoseconds: Int64 = 300_000
     /// How long a turn may hold the queue.
     private static let turnLimit = Duration.milliseconds(4)
-    private static let eventCapacity = 256
     /// How many local items run before descriptors are looked at again.
     private static let localBatch = 256
-
-    private static let inboxToken = UInt64.max
-    private static let alarmToken = UInt64.max - 1
 
     /// The worker's place in its group.
     public let index: Int
 
     private let queue: DispatchQueue
     private let source: any DispatchSourceRead
-    private let epoll: Descriptor
-    private let wakeup: Descriptor
-    private let alarm: Descriptor
+    private let poller: Poller
     private let inbox = Inbox()
     private let stop = Mutex(StopState.running([]))
 
-    private let events: UnsafeMutablePointer<epoll_event>
     private var watches = WatchTable()
     private var timers = TimerHeap()
     private var alarmDeadline: MonotonicTime?
@@ -56,23 +49,13 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
 
     init(index: Int) throws(EventLoopError) {
         self.index = index
-        epoll = try Descriptor(epoll_create1(Int32(EPOLL_CLOEXEC)), from: "epoll_create1")
-        wakeup = try Descriptor(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)), from: "eventfd")
-        alarm = try Descriptor(
-            timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK)),
-            from: "timerfd_create")
+        poller = try Poller()
         queue = DispatchQueue(label: "worker \(index)", qos: .userInitiated)
-        source = DispatchSource.makeReadSource(fileDescriptor: epoll.rawValue, queue: queue)
-        events = .allocate(capacity: Self.eventCapacity)
-        // Edge-triggered, so that neither is ever read: each write and each expiry is an edge.
-        try control(EPOLL_CTL_ADD, wakeup.rawValue, [.read, .edgeTriggered], Self.inboxToken)
-        try control(EPOLL_CTL_ADD, alarm.rawValue, [.read, .edgeTriggered], Self.alarmToken)
+        source = DispatchSource.makeReadSource(fileDescriptor: poller.descriptor, queue: queue)
         source.setEventHandler { self.turn() }
         source.setCancelHandler { self.ended() }
         source.activate()
     }
-
-    deinit { events.deallocate() }
 
     // MARK: From any thread
 
@@ -105,15 +88,10 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
             return
         }
         switch inbox.add(item) {
-        case .wasEmpty: wake()
+        case .wasEmpty: poller.wake()
         case .wasWaiting: break
         case .closed: queue.async { self.runAfterStop(item) }
         }
-    }
-
-    private func wake() {
-        var one: UInt64 = 1
-        _ = write(wakeup.rawValue, &one, MemoryLayout<UInt64>.size)
     }
 
     /// How often another thread had to wake this worker.
@@ -158,7 +136,7 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         if closed { throw .shutDown }
         let watch = watches.insert(fd, handler)
         do {
-            try control(EPOLL_CTL_ADD, fd, readiness, watch.token)
+            try poller.add(fd, for: readiness, token: watch.token)
         } catch {
             _ = watches.remove(watch)
             throw error
@@ -172,7 +150,7 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         checkConfinement()
         guard let fd = watches.fd(of: watch) else { return false }
         do {
-            try control(EPOLL_CTL_MOD, fd, readiness, watch.token)
+            try poller.change(fd, to: readiness, token: watch.token)
             return true
         } catch {
             return false
@@ -184,8 +162,7 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
     public func unwatch(_ watch: Watch) {
         checkConfinement()
         guard let (fd, handler) = watches.remove(watch) else { return }
-        var event = epoll_event()
-        _ = epoll_ctl(epoll.rawValue, EPOLL_CTL_DEL, fd, &event)
+        poller.remove(fd)
         retired.append(handler)
     }
 
@@ -221,20 +198,9 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         atEnd.append(work)
     }
 
-    private func control(
-        _ operation: Int32, _ fd: Int32, _ readiness: Readiness, _ token: UInt64
-    ) throws(EventLoopError) {
-        var event = epoll_event()
-        event.events = readiness.rawValue
-        event.data.u64 = token
-        guard epoll_ctl(epoll.rawValue, operation, fd, &event) == 0 else {
-            throw .system(operation: "epoll_ctl", code: errno)
-        }
-    }
-
     // MARK: The turn
 
-    /// Dispatch calls this whenever the epoll descriptor is readable, and again as long as it still is afterwards.
+    /// Dispatch calls this whenever the poller's descriptor is readable, and again as long as it still is afterwards.
     private func turn() {
         if closed { return }
         clinux_set_current_worker(Unmanaged.passUnretained(self).toOpaque())
@@ -242,18 +208,18 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         time = .read()
         let limit = time + Self.turnLimit
         while true {
-            let count = clinux_epoll_wait(epoll.rawValue, events, Int32(Self.eventCapacity), patience)
+            let count = poller.wait(nanoseconds: patience)
             time = .read()
-            for place in 0..<max(0, Int(count)) { serve(events[place]) }
+            for place in 0..<count { serve(poller.event(at: place)) }
             let fired = fireTimers()
             runLocal()
             endBatch()
             if stopAsked { return close() }
-            let idle = count <= 0 && fired == 0 && !hasLocal
+            let idle = count == 0 && fired == 0 && !hasLocal
             if idle || time >= limit { break }
         }
-        // Whatever is left must make the epoll descriptor readable, or nobody would call again.
-        if hasLocal { wake() }
+        // Whatever is left must make the poller's descriptor readable, or nobody would call again.
+        if hasLocal { poller.wake() }
         setAlarm()
     }
 
@@ -265,17 +231,17 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         return min(Self.lingerNanoseconds, Int64(clamping: next.nanoseconds - time.nanoseconds))
     }
 
-    private func serve(_ event: epoll_event) {
-        switch event.data.u64 {
-        case Self.inboxToken:
+    private func serve(_ event: Poller.Event) {
+        switch event.token {
+        case Poller.wakeUpToken:
             inbox.take(into: &received)
             local.append(contentsOf: received)
             received.removeAll(keepingCapacity: true)
-        case Self.alarmToken:
+        case Poller.alarmToken:
             alarmDeadline = nil
         case let token:
             guard let handler = watches.handler(of: Watch(token: token)) else { return }
-            var readiness = Readiness(rawValue: event.events)
+            var readiness = event.readiness
             if !readiness.isDisjoint(with: [.error, .hangUp]) { readiness.formUnion([.read, .write]) }
             handler.ready(readiness, on: self)
         }
@@ -325,7 +291,7 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
             atEnd.removeAll(keepingCapacity: true)
             for step in work { step() }
         }
-        for fd in closing { _ = Glibc.close(fd) }
+        for fd in closing { _ = Foundation.close(fd) }
         closing.removeAll(keepingCapacity: true)
         // Releasing a handler runs its deinit, which may retire more.
         while !retired.isEmpty {
@@ -341,7 +307,7 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         guard let next = timers.earliest else { return }
         if let alarmDeadline, alarmDeadline <= next { return }
         alarmDeadline = next
-        _ = clinux_timerfd_set(alarm.rawValue, max(1, next.nanoseconds))
+        poller.setAlarm(at: next)
     }
 
     // MARK: The end

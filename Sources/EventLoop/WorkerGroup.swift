@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import Synchronization
 
 /// The event loop: one worker for each core. Keep it as long as anything runs on it, and `shutdown()` it at the end,

@@ -1,6 +1,6 @@
 import CCurl
 import EventLoop
-import Glibc
+import Foundation
 import HTTPWire
 
 /// A connection that libcurl has made (`CURLOPT_CONNECT_ONLY`: name, address, TLS) and on which we speak HTTP/1.1, one
@@ -286,7 +286,7 @@ extension DirectConnection {
     /// idle one, which it may close.
     private func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         guard isSecure || uses == 1 else {
-            return Self.outcome(Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)))
+            return Self.outcome(Foundation.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)))
         }
         var count = 0
         return Self.outcome(curl_easy_send(handle.raw, bytes.baseAddress, bytes.count, &count), count)

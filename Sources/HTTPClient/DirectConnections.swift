@@ -1,6 +1,6 @@
 import CCurl
 import EventLoop
-import Glibc
+import Foundation
 
 /// The connections of one worker on which we speak HTTP/1.1 ourselves, by origin. Confined to the worker.
 final class DirectConnections {

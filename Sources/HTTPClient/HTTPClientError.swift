@@ -1,5 +1,5 @@
 import CCurl
-import Glibc
+import Foundation
 
 /// Why there is no response. A response with an error status is not an error here.
 public struct HTTPClientError: Error, Equatable, Sendable {

@@ -1,6 +1,6 @@
 import CLinux
 import EventLoop
-import Glibc
+import Foundation
 import HTTPTypes
 import HTTPWire
 

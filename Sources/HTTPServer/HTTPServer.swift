@@ -1,5 +1,5 @@
 import EventLoop
-import Glibc
+import Foundation
 import Logging
 import Synchronization
 

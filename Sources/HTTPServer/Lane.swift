@@ -1,5 +1,5 @@
 import EventLoop
-import Glibc
+import Foundation
 
 /// One worker's share of a server: its listeners, its connections and the buffers which they use in turn.
 ///

@@ -1,6 +1,6 @@
 import CLinux
 import EventLoop
-import Glibc
+import Foundation
 import Logging
 
 /// Accepts the connections of one listening socket on one worker.

@@ -1,5 +1,5 @@
 import EventLoop
-import Glibc
+import Foundation
 
 /// Why a server could not start.
 public enum ServerError: Error, CustomStringConvertible, Equatable {
@@ -177,7 +177,7 @@ private struct Address: Equatable, CustomStringConvertible {
 
     func makeSocket() throws(SocketFailure) -> Descriptor {
         let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
-        guard let socket = try? Descriptor(Glibc.socket(family, Int32(kind), 0), from: "socket") else {
+        guard let socket = try? Descriptor(Foundation.socket(family, Int32(kind), 0), from: "socket") else {
             throw failure(errno)
         }
         let descriptor = socket.rawValue
@@ -218,7 +218,7 @@ private struct Address: Equatable, CustomStringConvertible {
     func bind(_ descriptor: Int32) throws(SocketFailure) {
         let status = bytes.withUnsafeBytes { raw in
             raw.withMemoryRebound(to: sockaddr.self) {
-                Glibc.bind(descriptor, $0.baseAddress, socklen_t(raw.count))
+                Foundation.bind(descriptor, $0.baseAddress, socklen_t(raw.count))
             }
         }
         guard status == 0 else { throw failure(errno) }

@@ -1,5 +1,5 @@
 import CLinux
-import Glibc
+import Foundation
 import HTTPTypes
 import HTTPWire
 import WebFormats
@@ -109,7 +109,7 @@ struct OutputBuffer {
     /// The same for one part.
     static func send(_ part: ArraySlice<UInt8>, to descriptor: Int32) -> Int {
         part.withUnsafeBytes { bytes in
-            retrying { Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+            retrying { Foundation.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
         }
     }
 

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 
 /// The other end of a connection: an IP address and a port, in 20 bytes.
 public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import HTTPWire
 import WebFormats
 
@@ -168,7 +168,7 @@ private struct FolderReader {
     private mutating func content(of descriptor: Int32, path: String) throws(StaticFilesError) -> [UInt8] {
         var content: [UInt8] = []
         while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            let count = Foundation.read(descriptor, &chunk, chunk.count)
             if count < 0 && errno == EINTR { continue }
             guard count >= 0 else { throw .unreadable(path: path, reason: reason(errno)) }
             if count == 0 { return content }

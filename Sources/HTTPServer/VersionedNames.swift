@@ -1,5 +1,5 @@
 import Crypto
-import Glibc
+import Foundation
 import WebFormats
 
 /// Names of files that also name their content, as `/assets/flow.0123456789ab.js` does beside `/assets/flow.js`. What

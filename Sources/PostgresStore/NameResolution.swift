@@ -1,5 +1,5 @@
 import Dispatch
-import Glibc
+import Foundation
 import SessionStore
 
 /// Resolves host names on threads of their own, one for each name, which may be held by a slow name server as no worker may.

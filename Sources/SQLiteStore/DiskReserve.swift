@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import SessionStore
 
 /// Whether the disk has less than a reserve left.

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import Glibc
 import SessionStore
 
 /// The database as a whole: copies of it, and its version. No keys are needed for any of this.
@@ -86,9 +85,9 @@ extension SQLiteStore {
         defer { try? queue.close() }
         let temporary = "\(target).\(KeyRing.KeyID(bytes: SessionStore.secureRandomBytes(KeyRing.KeyID.byteCount))).new"
         // SQLite takes the empty file, which is ours alone, in place of one of the process's umask.
-        let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = Foundation.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw cannotWrite(target) }
-        Glibc.close(descriptor)
+        Foundation.close(descriptor)
         do {
             try queue.inDatabase { db in
                 try Schema.check(db, path)
@@ -115,9 +114,9 @@ extension SQLiteStore {
     }
 
     private static func sync(_ path: String, _ flags: Int32) throws(StoreError) {
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | flags)
+        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | flags)
         guard descriptor >= 0 else { throw cannotWrite(path) }
-        defer { Glibc.close(descriptor) }
+        defer { Foundation.close(descriptor) }
         guard fsync(descriptor) == 0 else { throw cannotWrite(path) }
     }
 

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import Glibc
 import SessionStore
 
 /// A file and who may do what with it.

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import Glibc
 import SessionStore
 
 /// The tables and how the file is opened.
@@ -272,9 +271,9 @@ enum Schema {
     /// SQLite would make it readable for others; its -wal and -shm files take over the mode. O_EXCL: closing a
     /// descriptor of a file that SQLite has open in this process would drop its locks.
     private static func makeFile(_ path: String) throws(StoreError) {
-        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
-            Glibc.close(descriptor)
+            Foundation.close(descriptor)
         } else if errno != EEXIST {
             throw .unavailable("the database \(path) cannot be made: \(systemMessage())")
         } else if access(path, W_OK) != 0 {

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 
 extension KeyRing {
     /// `fsync`, or a test's in its place: whether a file was synced cannot be seen from outside.
@@ -45,7 +44,7 @@ extension KeyRing {
         fileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes, sync: Sync
     ) throws(StoreError) -> KeyRing {
         let lock = try lockFile(path)
-        defer { Glibc.close(lock) }
+        defer { Foundation.close(lock) }
         let ring = try mustLoad(path)
         return try replace(path, with: [newKey(randomBytes), ring.current] + ring.older, randomBytes, sync)
     }
@@ -57,7 +56,7 @@ extension KeyRing {
         sync: Sync = fsync
     ) throws(StoreError) -> KeyRing {
         let lock = try lockFile(path)
-        defer { Glibc.close(lock) }
+        defer { Foundation.close(lock) }
         let ring = try mustLoad(path)
         return try replace(path, with: [ring.current] + ring.older.filter { !ids.contains($0.id) }, randomBytes, sync)
     }
@@ -82,13 +81,13 @@ extension KeyRing {
             var named = stat()
             guard flock(descriptor, LOCK_EX) == 0, fstat(descriptor, &locked) == 0 else {
                 let message = systemMessage()
-                Glibc.close(descriptor)
+                Foundation.close(descriptor)
                 throw .keyFile("The key file \(path) cannot be locked: \(message).")
             }
             if stat(path, &named) == 0, named.st_ino == locked.st_ino, named.st_dev == locked.st_dev {
                 return descriptor
             }
-            Glibc.close(descriptor)
+            Foundation.close(descriptor)
         }
     }
 
@@ -100,7 +99,7 @@ extension KeyRing {
             throw .keyFile(
                 "The key file \(path) cannot be read: \(systemMessage()). Give it to the user who runs this.")
         }
-        defer { Glibc.close(descriptor) }
+        defer { Foundation.close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw .keyFile("The key file \(path) is not an ordinary file.")
@@ -115,7 +114,7 @@ extension KeyRing {
         var count = 0
         while true {
             let got = bytes.withUnsafeMutableBytes { buffer in
-                Glibc.read(
+                Foundation.read(
                     descriptor, UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).baseAddress,
                     maxFileBytes - count)
             }
@@ -180,7 +179,7 @@ extension KeyRing {
             throw .keyFile(
                 "The key file \(path) cannot be made: \(systemMessage()). Its folder must exist and be writable.")
         }
-        defer { Glibc.close(descriptor) }
+        defer { Foundation.close(descriptor) }
         let bytes = Array(text.utf8)
         // The umask can only take bits away from 0600; fchmod makes it exact.
         guard write(descriptor, bytes, bytes.count) == bytes.count, fchmod(descriptor, 0o600) == 0,
@@ -198,10 +197,10 @@ extension KeyRing {
         let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0, sync(descriptor) == 0 else {
             let message = systemMessage()
-            if descriptor >= 0 { Glibc.close(descriptor) }
+            if descriptor >= 0 { Foundation.close(descriptor) }
             throw .keyFile("The folder of the key file \(path) cannot be synced: \(message).")
         }
-        Glibc.close(descriptor)
+        Foundation.close(descriptor)
     }
 }
 

@@ -1,6 +1,5 @@
 import Crypto
 import Foundation
-import Glibc
 
 /// Seals secrets for their place: AES-256-GCM, with the place as associated data, so that a sealed value does not open in
 /// another row or column.

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 
 // What servers that share a place do beside each other.
 

@@ -1,6 +1,5 @@
 import EventLoop
 import Foundation
-import Glibc
 import HTTPClient
 import HTTPTypes
 import Synchronization

@@ -1,6 +1,5 @@
 import EventLoop
 import Foundation
-import Glibc
 import HTTPClient
 import HTTPTypes
 import Logging
@@ -261,7 +260,7 @@ final class Site: Sendable {
 
     private static func isFree(_ port: Int) -> Bool {
         let descriptor = socket(AF_INET, Int32(1), 0)
-        defer { Glibc.close(descriptor) }
+        defer { Foundation.close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian

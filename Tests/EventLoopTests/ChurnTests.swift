@@ -1,6 +1,5 @@
 import CLinux
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 
@@ -121,7 +120,7 @@ private final class Echo: ReadinessHandler {
         while true {
             let count = recv(fd, &buffer, buffer.count, 0)
             if count > 0 {
-                _ = Glibc.send(fd, buffer, count, Int32(MSG_NOSIGNAL))
+                _ = Foundation.send(fd, buffer, count, Int32(MSG_NOSIGNAL))
                 startDeadline(on: worker)
             } else if count == 0 || errno != EAGAIN {
                 return end(on: worker)
@@ -150,7 +149,7 @@ private func runClient(address: UInt32, port: UInt16, _ rounds: Int) -> Int {
         guard withSocketAddress(&there, { connect(fd, $0, size) }) == 0 else { continue }
         if round % 4 < 2 {
             var bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: round), count: 64)
-            _ = Glibc.send(fd, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            _ = Foundation.send(fd, bytes, bytes.count, Int32(MSG_NOSIGNAL))
             if recv(fd, &bytes, bytes.count, Int32(MSG_WAITALL)) == 64 { answered += 1 }
         }
         if round % 2 == 1 {

@@ -1,6 +1,6 @@
 import CLinux
 import EventLoop
-import Glibc
+import Foundation
 import Synchronization
 import TestSupport
 
@@ -32,8 +32,8 @@ struct SocketPair {
     }
 
     func close() {
-        _ = Glibc.close(near)
-        _ = Glibc.close(far)
+        _ = Foundation.close(near)
+        _ = Foundation.close(far)
     }
 }
 

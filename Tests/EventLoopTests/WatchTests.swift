@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -16,7 +16,7 @@ import Testing
                 var total = 0
                 let handler = Handler { _, _ in
                     var byte: UInt8 = 0
-                    total += Glibc.read(pair.near, &byte, 1)
+                    total += Foundation.read(pair.near, &byte, 1)
                     if total == bytes { finish(total) }
                 }
                 if (try? worker.watch(pair.near, for: .read, handler)) == nil { finish(-1) }

@@ -1,5 +1,5 @@
 import EventLoop
-import Glibc
+import Foundation
 
 /// A listener that nobody accepts from and whose queue is full, so that a further connect gets no answer.
 final class FullListener {

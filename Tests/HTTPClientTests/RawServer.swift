@@ -1,5 +1,5 @@
 import EventLoop
-import Glibc
+import Foundation
 import Synchronization
 
 /// A server that sends the bytes it is told to, on real loopback sockets: what no honest server would send too.
@@ -67,7 +67,7 @@ private func listen(backlog: Int32) throws -> (descriptor: Int32, port: Int) {
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let listening = withUnsafeMutablePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(descriptor, $0, length) == 0 && Glibc.listen(descriptor, backlog) == 0
+            bind(descriptor, $0, length) == 0 && Foundation.listen(descriptor, backlog) == 0
                 && getsockname(descriptor, $0, &length) == 0
         }
     }

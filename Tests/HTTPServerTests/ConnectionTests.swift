@@ -1,6 +1,6 @@
 import Dispatch
 import EventLoop
-import Glibc
+import Foundation
 import HTTPServer
 import Logging
 import TestSupport

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 
 /// A client that knows nothing of HTTP but where an answer ends: what a test sends is what goes over the wire.
 /// Its calls block, so tests use it inside `blocking`. A call that waits longer than ten seconds fails.
@@ -59,7 +58,7 @@ final class RawClient: @unchecked Sendable {
         }
         guard status == 0 else {
             let code = errno
-            Glibc.close(descriptor)
+            Foundation.close(descriptor)
             isOpen = false
             throw Failure.system("connect", code: code)
         }
@@ -70,7 +69,7 @@ final class RawClient: @unchecked Sendable {
     func close() {
         guard isOpen else { return }
         isOpen = false
-        Glibc.close(descriptor)
+        Foundation.close(descriptor)
     }
 
     /// Ends the connection with a reset instead of a FIN.
@@ -88,7 +87,7 @@ final class RawClient: @unchecked Sendable {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { throw Failure.system("send", code: errno) }
             rest = rest.dropFirst(count)
@@ -97,7 +96,7 @@ final class RawClient: @unchecked Sendable {
 
     /// Sends without waiting; answers how many bytes the kernel took.
     func offer(_ bytes: [UInt8]) -> Int {
-        max(0, Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)))
+        max(0, Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)))
     }
 
     /// Reads one answer. To HEAD there is no body, whatever the length says.

@@ -1,5 +1,5 @@
 import EventLoop
-import Glibc
+import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
@@ -130,7 +130,7 @@ func withServer<Answer>(
 /// A listening socket of our own, on a free port of the loopback.
 /// - Parameter sendBuffer: the size of its connections' send buffers in bytes, or the least that the kernel allows.
 func listeningSocket(sendBuffer: Int32? = nil) throws -> Int32 {
-    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     if var sendBuffer {
         setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &sendBuffer, socklen_t(MemoryLayout<Int32>.size))
     }

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import HTTPServer
 import HTTPWire
 import TestSupport

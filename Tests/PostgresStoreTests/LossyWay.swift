@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import StoreTesting
 
 @testable import SessionStore
@@ -24,8 +23,8 @@ final class LossyWay: Sendable {
     init(to target: Int) throws {
         self.target = target
         port = try ChildProcess.freePort()
-        listener = Self.withAddress(port) { Glibc.bind($0, $1, $2) }
-        guard listener >= 0, Glibc.listen(listener, 64) == 0 else { throw UnexpectedOutcome(name: "no listener") }
+        listener = Self.withAddress(port) { Foundation.bind($0, $1, $2) }
+        guard listener >= 0, Foundation.listen(listener, 64) == 0 else { throw UnexpectedOutcome(name: "no listener") }
         Thread.detachNewThread { [self] in accept() }
     }
 
@@ -38,13 +37,13 @@ final class LossyWay: Sendable {
     var count: Int { losses.withLock { $0 } }
 
     private func accept() {
-        while case let near = Glibc.accept(listener, nil, nil), near >= 0 {
-            let far = Self.withAddress(target) { Glibc.connect($0, $1, $2) }
+        while case let near = Foundation.accept(listener, nil, nil), near >= 0 {
+            let far = Self.withAddress(target) { Foundation.connect($0, $1, $2) }
             let pair = Pair(near: near, far: far)
             Thread.detachNewThread { [self] in pass(pair, from: near, to: far) { request($0, pair) } }
             Thread.detachNewThread { [self] in pass(pair, from: far, to: near) { answer($0, pair) } }
         }
-        Glibc.close(listener)
+        Foundation.close(listener)
     }
 
     /// One direction; ends both when `isKept` says that what was read is lost.
@@ -88,7 +87,7 @@ final class LossyWay: Sendable {
                 return ended == 2
             }
             guard isLast else { return }
-            for socket in [near, far] { Glibc.close(socket) }
+            for socket in [near, far] { Foundation.close(socket) }
         }
     }
 

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 
 /// Waits until a condition holds. It does not use a task's sleep, whose timers make Dispatch open descriptors for good: tests
 /// count descriptors.

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import Synchronization
 
 /// The audit log's own file: one JSON object a line, each in one write, mode 0600. A file that was moved away or deleted,
@@ -30,7 +29,7 @@ final class AuditFile: Sendable {
     /// - Throws: when it cannot be written, or is not an ordinary file.
     init(
         _ path: String, mayMake: Bool,
-        write: @escaping @Sendable (Int32, [UInt8]) -> Int = { Glibc.write($0, $1, $1.count) }
+        write: @escaping @Sendable (Int32, [UInt8]) -> Int = { Foundation.write($0, $1, $1.count) }
     ) throws(Failure) {
         self.path = path
         self.mayMake = mayMake
@@ -72,7 +71,7 @@ final class AuditFile: Sendable {
     /// Without waiting for the other end, should it be a pipe.
     private func open() throws(Failure) -> Int32 {
         let flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (mayMake ? O_CREAT : 0)
-        let descriptor = Glibc.open(path, flags, 0o600)
+        let descriptor = Foundation.open(path, flags, 0o600)
         guard descriptor >= 0 else { throw failure(message()) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import HTTPServer
 
 /// A network in CIDR notation (RFC 4632), as `10.0.0.0/8` or `fd00::/8`; a lone address is a network of one.

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 
 /// What the kernel knows of this process and its disk, under the names that Prometheus's own clients use.
 enum ProcessFacts {

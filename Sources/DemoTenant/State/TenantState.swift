@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Glibc
 import Logging
 import Synchronization
 
@@ -203,7 +202,7 @@ final class TenantState: Sendable {
         try data.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                 guard count > 0 else { throw FileError(call: "write", code: errno) }
                 rest = rest.dropFirst(count)
             }

@@ -1,6 +1,5 @@
 import EventLoop
 import Foundation
-import Glibc
 import Synchronization
 
 /// How often something was done, how long that took, and what it took of the processors.
