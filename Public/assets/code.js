@@ -1,7 +1,7 @@
 // The code column: the tutorial's program, made from what was chosen, in which the lines of the present step are lit; and the
 // request that a step stands for.
 
-import { element, language, t } from "./page.js";
+import { base, element, language, t } from "./page.js";
 import { known } from "./flow.js";
 import { wholeText } from "./msal-lines-parts.js";
 
@@ -37,7 +37,7 @@ let program;
 /** Makes the panel's content. */
 export async function fill(box) {
   ({ program } = await (page === "b2c" ? import("./msal-lines-b2c.js") : import("./msal-lines.js")));
-  const { own: found, demo } = await known;
+  const { own: found, demo, apps = [] } = await known;
   application = demo && found ? { ...found, authority: demoAuthorities[found.kind] ?? found.authority } : found;
   listing.setAttribute("aria-label", t("panel.code"));
   requestPart.hidden = true;
@@ -49,10 +49,20 @@ export async function fill(box) {
     element("p", "code-tools", copy, links.chapter),
     requestPart, listing, element("p", "more", ...links.more),
   );
+  if (page === "external") box.append(...workforceHalf(apps));
   document.addEventListener("input", ({ target }) => target.closest?.("#sign-in-options") && follow(null));
   document.addEventListener("reset", () => setTimeout(() => follow(null)));
   document.addEventListener("companion-step", ({ detail }) => show(detail));
   draw();
+}
+
+/** The chapter's other half has a screen that other pages show already: what differs, and where they are. */
+function workforceHalf(apps) {
+  const screens = apps.filter((each) => each.page === "ios" || each.page === "macos");
+  return [
+    element("p", "more", t("code.workforce")),
+    element("p", "more", ...screens.map(({ id, title }) => Object.assign(element("a", "", title), { href: `${base}/${id}` }))),
+  ];
 }
 
 /** Makes the listing again, because the form may have changed while the panel was closed. */
@@ -179,10 +189,13 @@ function colour(listing) {
 const locales = { en: "en-us", ja: "ja-jp", "pt-BR": "pt-br", "pt-PT": "pt-pt", sv: "sv-se", "zh-Hans": "zh-cn" };
 
 const samples = "https://github.com/Azure-Samples";
+/** The sign-in chapter, of which Learn shows either half. */
+const signInChapter = (half) => `entra/identity-platform/tutorial-mobile-app-ios-swift-sign-in?pivots=${half}`;
+
 const chapters = {
   ios: { chapter: "entra/identity-platform/tutorial-v2-ios", sample: `${samples}/ms-identity-mobile-apple-swift-objc` },
   macos: { chapter: "entra/identity-platform/tutorial-v2-ios", sample: `${samples}/ms-identity-macOS-swift-objc` },
-  external: { chapter: "entra/identity-platform/tutorial-mobile-app-ios-swift-sign-in?pivots=external", sample: `${samples}/ms-identity-ciam-browser-delegated-ios-sample` },
+  external: { chapter: signInChapter("external"), sample: `${samples}/ms-identity-ciam-browser-delegated-ios-sample` },
   b2c: { chapter: "azure/active-directory-b2c/configure-authentication-sample-ios-app", sample: `${samples}/active-directory-b2c-ios-swift-native-msal` },
 };
 
@@ -194,9 +207,10 @@ function out(label, address) {
 function documentation() {
   const learn = (path) => `https://learn.microsoft.com/${locales[language] ?? "en-us"}/${path}`;
   const { chapter, sample } = chapters[page];
-  const graph = page === "external" || page === "b2c" ? [] : [out(t("code.graph"), learn("graph/api/user-get"))];
+  const isMain = page === "ios" || page === "macos";
+  const main = isMain ? [out(t("code.graph"), learn("graph/api/user-get")), out(t("code.chapter_workforce"), learn(signInChapter("workforce")))] : [];
   return {
     chapter: out(t("code.chapter"), learn(chapter)),
-    more: [out(t("code.sample"), sample), out(t("code.errors"), learn("entra/msal/objc/error-handling-ios")), ...graph],
+    more: [out(t("code.sample"), sample), out(t("code.errors"), learn("entra/msal/objc/error-handling-ios")), ...main],
   };
 }

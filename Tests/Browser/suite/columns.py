@@ -136,6 +136,23 @@ def follows(browser):
     lit(browser, 'parameters.extraScopesToConsent = ["Mail.Read"]')
 
 
+@test("the sign-in chapter's workforce half is found: its differences and the pages that show its screen, and the chapter from these pages")
+def workforce_half(browser):
+    browser.open("/external")
+    browser.one("#code .run")
+    browser.wait("the differences", lambda: "signoutFromBrowser" in browser.one("#code").text and "workforce tenant" in browser.one("#code").text)
+    pages = browser.all("#code .more a:not(.out)")
+    assert [link.get_attribute("href") for link in pages] == [browser.server.origin + path for path in ("/ios", "/macos")]
+    browser.expect_accessible("the external code column")
+    pages[0].click()
+    browser.expect_page("/ios")
+    for page in ("ios", "macos"):
+        browser.open(f"/{page}")
+        browser.one("#code .run")
+        chapters = [link.text for link in browser.all("#code a.out") if link.get_attribute("href").endswith("tutorial-mobile-app-ios-swift-sign-in?pivots=workforce")]
+        assert chapters == ["The sign-in chapter for a workforce tenant"], f"{page}: {chapters}"
+
+
 @test("the code can be copied whole, and the tutorial's chapter and more open in a tab of their own, without saying from where")
 def copied(browser):
     origin = browser.server.origin
