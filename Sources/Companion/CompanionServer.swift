@@ -73,14 +73,16 @@ public final class CompanionServer: Sendable {
         self.workers = workers
         lag = EventLoopLag(metrics: metrics)
         let audit = try AuditLog(logger: logger, file: configuration.auditLogFile, now: now)
-        let memory = SessionMemory(now: now)
+
+        // Where sessions live, and what is noted of them.
+        store = try openStore(metrics.database) { audit.write(.keysRotated, more: ["key": $0.description]) }
+        let memory = SessionMemory(now: now, store: store)
         self.memory = memory
         let timeline = Timeline(memory: memory)
         let recent = RecentSignIns(now: now)
         let journal = SignInJournal(memory: memory, metrics: metrics, audit: audit, recent: recent)
 
-        // Where sessions live, and who may have one.
-        store = try openStore(metrics.database) { audit.write(.keysRotated, more: ["key": $0.description]) }
+        // Who may have one.
         let cookie = SessionCookie(configuration: configuration, staleness: store.staleness)
         let client = HTTPClient(
             workers: workers,
@@ -124,7 +126,7 @@ public final class CompanionServer: Sendable {
                     throttle: Throttle(isOfSession: configuration.demoControlURL != nil, now: now),
                     reportingTo: (timeline, journal.trips, metrics), now: now),
                 limits: limits, timeline: timeline),
-            story: StoryEndpoints(history: journal.history, timeline: timeline, languages: languages),
+            story: StoryEndpoints(memory: memory, languages: languages),
             portal: PortalEndpoints(
                 configuration: configuration, store: store, memory: memory,
                 authorities: AuthorityCheck(client: client, now: now), credentials: providers.credentials,

@@ -8,6 +8,7 @@ package enum Parameter: Sendable {
     case text(String?)
     case blob(Data?)
     case integers([Int64])
+    case texts([String])
 
     static func key(_ key: SessionKey) -> Parameter { .integer(key.value) }
     static func keys(_ keys: [SessionKey]) -> Parameter { .integers(keys.map(\.value)) }
@@ -22,6 +23,7 @@ package enum Parameter: Sendable {
         case .text: 25
         case .blob: 17
         case .integers: 1016
+        case .texts: 1009
         }
     }
 
@@ -31,13 +33,20 @@ package enum Parameter: Sendable {
         case .integer(let value): value.map(Self.bigEndian)
         case .flag(let value): [value ? 1 : 0]
         // PostgreSQL's text has no NUL.
-        case .text(let value): value.map { text in text.utf8.map { $0 == 0 ? UInt8(ascii: "?") : $0 } }
+        case .text(let value): value.map(Self.encoded)
         case .blob(let value): value.map { Array($0) }
         case .integers(let values):
-            // One dimension, no NULL, of int8, so many from 1 on; then each with its length.
-            [1, 0, 20].flatMap { Self.bigEndian(Int32($0)) } + Self.bigEndian(Int32(clamping: values.count))
-                + Self.bigEndian(Int32(1)) + values.flatMap { Self.bigEndian(Int32(8)) + Self.bigEndian($0) }
+            Self.array(of: 20, values.map(Self.bigEndian))
+        case .texts(let values): Self.array(of: 25, values.map(Self.encoded))
         }
+    }
+
+    private static func encoded(_ text: String) -> [UInt8] { text.utf8.map { $0 == 0 ? UInt8(ascii: "?") : $0 } }
+
+    /// One dimension, no NULL, of a type, so many from 1 on; then each with its length.
+    private static func array(of type: Int32, _ values: [[UInt8]]) -> [UInt8] {
+        let head = [1, 0, type, Int32(clamping: values.count), 1].flatMap { bigEndian($0) }
+        return values.reduce(into: head) { $0 += bigEndian(Int32(clamping: $1.count)) + $1 }
     }
 
     private static func bigEndian(_ value: some FixedWidthInteger) -> [UInt8] {

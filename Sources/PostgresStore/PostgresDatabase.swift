@@ -223,6 +223,15 @@ final class PostgresDatabase: Sendable {
     /// How long ago the last write was stored; nil when that failed, or the store is closed.
     var sinceLastWrite: Duration? { gate.isOpen ? state.withLock { $0.lastWrite }?.duration(to: .now) : nil }
 
+    /// How it stands with the connections of all workers.
+    func connections() async -> StoreConnections {
+        var all = StoreConnections()
+        for lane in lanes {
+            all = all + (await lane.worker.perform { $0.isShutDown ? StoreConnections() : lane.connections })
+        }
+        return all
+    }
+
     /// A key for a new session: the time, and 20 random bits. Those that one process makes rise, and stay below 2^62, so
     /// that SQLite, which goes on after the highest, can take them over.
     func newKey() -> SessionKey {

@@ -55,6 +55,17 @@ final class PostgresLane: @unchecked Sendable {
 
     // MARK: For the store
 
+    /// How it stands with the connections.
+    var connections: StoreConnections {
+        var found = StoreConnections()
+        found.isReachable = downSince == nil
+        found.open = idle.count(where: \.isOpen) + taken + (single?.isOpen == true ? 1 : 0)
+        found.busy = taken
+        found.limit = limit
+        found.waiting = waiting.count + waitingForSingle.count
+        return found
+    }
+
     /// Gives the connection for single statements to `serve`.
     func withSingle(_ serve: @escaping Opened) {
         if let single, single.isOpen, !worker.isShutDown { return serve(.success(single)) }

@@ -106,6 +106,8 @@ struct SealedColumns: Sendable {
                     "UPDATE sign_in_attempt SET sealed = $2 WHERE sealed = $1 AND state_hash = $3",
                     values + [.hash(state)]
                 )
+            case .postedAnswer(let handle):
+                ("UPDATE posted_answer SET sealed = $2 WHERE sealed = $1 AND handle = $3", values + [.hash(handle)])
             }
         return try await transaction.query(sql, parameters).changes
     }

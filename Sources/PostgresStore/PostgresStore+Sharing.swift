@@ -3,6 +3,8 @@ import SessionStore
 
 /// What the servers that share a database agree on, by its clock.
 extension PostgresStore {
+    package func connections() async -> StoreConnections? { await database.connections() }
+
     package func takeRefreshLease(
         of account: AccountKey, seen: Data, by process: ServerProcess.ID, for duration: Duration
     ) async throws(StoreError) -> RefreshLeaseAnswer {

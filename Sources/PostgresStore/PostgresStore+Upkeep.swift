@@ -77,11 +77,12 @@ extension PostgresStore {
     package func purgeAttempts(_ rules: SignInRules, now: Int64) async throws(StoreError) -> PurgeStep {
         try await database.write { transaction in
             transaction.run("DELETE FROM logout_token WHERE ends_at <= $1", [.integer(now)])
+            let isMore = try await transaction.purgeNotes(now: now)
             let old = [Parameter.integer(rules.oldestKeptAttempt(now: now)), .integer(Int64(Self.batch))]
             let found = try await transaction.query(
                 "SELECT session FROM sign_in_attempt WHERE begun_at < $1 ORDER BY begun_at, state_hash LIMIT $2", old
             ).rows.map { try $0.key(0) }
-            guard !found.isEmpty else { return PurgeStep(ended: [], isMore: false) }
+            guard !found.isEmpty else { return PurgeStep(ended: [], isMore: isMore) }
             // Sessions before their attempts, as everybody locks them.
             let locked = Set(try await transaction.lock(Array(Set(found))).map(\.key))
             transaction.run(
@@ -91,7 +92,7 @@ extension PostgresStore {
                 !$0.hasAccounts && rules.isPurgeable($0, now: now)
             }.map(\.key)
             transaction.delete(ended)
-            return PurgeStep(ended: ended, isMore: found.count == Self.batch)
+            return PurgeStep(ended: ended, isMore: isMore || found.count == Self.batch)
         }
     }
 

@@ -149,6 +149,23 @@ enum Schema {
                 "CREATE INDEX session_by_last_use ON session (last_seen_period, key)",
                 "CREATE INDEX session_by_age ON session (created_at, key)",
             ]),
+        Migration(
+            name: "3: what servers remember of sessions for each other", serves: 1,
+            statements: [
+                // The id begins with the time. No reference to the session: writing a note locks nothing.
+                """
+                CREATE TABLE session_note (
+                    id bigint PRIMARY KEY,
+                    session bigint NOT NULL,
+                    kind bigint NOT NULL,
+                    app text NOT NULL,
+                    body text NOT NULL
+                )
+                """,
+                "CREATE INDEX session_note_by_session ON session_note (session, id)",
+                // By the hash of its handle.
+                "CREATE TABLE posted_answer (handle bytea PRIMARY KEY, sealed bytea NOT NULL, ends_at bigint NOT NULL)",
+            ]),
     ]
 
     /// Ten minutes, in milliseconds. Part of the tables: it stays as it is.
@@ -157,7 +174,7 @@ enum Schema {
     /// The tables that belong to us, in the order in which they can be filled.
     static let tables = [
         "companion_schema", "session", "previous_account", "account", "access_token", "sign_in_attempt", "logout_token",
-        "sealing_key", "chore", "server_process", "write_probe",
+        "sealing_key", "chore", "server_process", "write_probe", "session_note", "posted_answer",
     ]
 
     /// Which version the database has, and which programs it still serves.

@@ -69,6 +69,7 @@ struct SealedColumn: Sendable {
             try db.run(
                 "UPDATE sign_in_attempt SET sealed = ? WHERE sealed = ? AND state_hash = ?",
                 [value.new, value.old, state])
+        case .postedAnswer: break
         }
     }
 

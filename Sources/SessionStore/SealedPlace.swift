@@ -8,6 +8,8 @@ package enum SealedPlace: Sendable, Hashable {
     /// `tenant` is empty for the tenant in which the account signed in.
     case accessToken(AccountKey, tenant: String, scopes: String)
     case attempt(state: SHA256Hash)
+    /// It lives for a minute: no walk through what is sealed looks for it.
+    case postedAnswer(handle: SHA256Hash)
 
     /// What a value is sealed with, beside the key. It never changes: what is stored would not open any more.
     var associatedData: Data {
@@ -19,6 +21,7 @@ package enum SealedPlace: Sendable, Hashable {
             Self.data(
                 ["access_token", "token"] + Self.parts(account) + [scopes] + (tenant.isEmpty ? [] : [tenant]))
         case .attempt(let state): Self.data(["sign_in_attempt", "sealed", state.blob.base64EncodedString()])
+        case .postedAnswer(let handle): Self.data(["posted_answer", "sealed", handle.blob.base64EncodedString()])
         }
     }
 

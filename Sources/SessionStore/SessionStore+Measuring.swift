@@ -27,7 +27,38 @@ public struct StoreOperation: Sendable {
     }
 }
 
+/// How it stands with the connections to a place on another machine.
+public struct StoreConnections: Sendable, Equatable {
+    /// Whether the place can be reached, as far as anybody has tried.
+    public var isReachable = true
+    /// Connections that are open.
+    public var open = 0
+    /// Those of them in which a transaction is under way.
+    public var busy = 0
+    /// The most that may be in transactions.
+    public var limit = 0
+    /// Operations that wait for a connection.
+    public var waiting = 0
+
+    /// Nothing is connected.
+    package init() {}
+
+    /// With those of another worker.
+    package static func + (one: StoreConnections, other: StoreConnections) -> StoreConnections {
+        var sum = one
+        sum.isReachable = one.isReachable && other.isReachable
+        sum.open += other.open
+        sum.busy += other.busy
+        sum.limit += other.limit
+        sum.waiting += other.waiting
+        return sum
+    }
+}
+
 extension SessionStore {
+    /// The connections to the place; nil where it needs none.
+    public func connections() async -> StoreConnections? { await shared?.connections() }
+
     /// How many sessions are stored; ended ones that are not deleted yet are among them.
     public struct Counts: Sendable, Equatable {
         /// All of them.

@@ -57,6 +57,8 @@ public final class SessionStore: Sendable {
     let backend: any StoreBackend
     /// The same, where several servers may use it at once.
     let shared: (any SharedStoreBackend)?
+    /// Where several servers share the place, what they remember of sessions for each other, on its way there.
+    let notes: NoteQueue?
     /// Names this run of a server to the others.
     let process: ServerProcess.ID
     let cache: SessionCache
@@ -86,6 +88,7 @@ public final class SessionStore: Sendable {
             maxBytes: configuration.cacheBytes, lifetimes: lifetimes, trust: backend.trust?.milliseconds)
         self.backend = backend
         shared = backend as? any SharedStoreBackend
+        notes = shared.map(NoteQueue.init)
         process = Hex.encode(randomBytes(8))
         self.cache = cache
         sealer = Sealer(keyRing, storeName: backend.name)
@@ -133,6 +136,7 @@ public final class SessionStore: Sendable {
         await task?.value
         // A disk that is full now keeps the times of last use from being written; nothing else waits.
         try? await writeLastUses()
+        await settleNotes()
         await reportEnd()
         await backend.close()
     }

@@ -41,6 +41,31 @@ package protocol SharedStoreBackend: StoreBackend {
     func report(_ process: ServerProcess, for duration: Duration) async throws(StoreError)
     /// - Returns: the processes that live, in the order of their ids.
     func livingProcesses() async throws(StoreError) -> [ServerProcess]
+
+    /// - Returns: the connections to the place; nil where it needs none.
+    func connections() async -> StoreConnections?
+
+    // MARK: What servers remember for each other
+
+    /// Adds notes, also of sessions that are no more. Now and then the oldest ones of a session go
+    /// (``SignInRules/maxNotes``, ``SessionNoteRow/makesRoom``); purging attempts deletes those that are too old.
+    func add(_ notes: [SessionNoteRow]) async throws(StoreError)
+    /// - Parameter since: the least id.
+    /// - Returns: a session's notes in the order of their ids.
+    func notes(of session: SessionKey, since: Int64) async throws(StoreError) -> [SessionNoteRow]
+    /// Deletes a session's notes.
+    func forgetNotes(of session: SessionKey) async throws(StoreError)
+    /// Adds a trip, unless ``SignInRules/oldestTrip(among:most:)`` says that there are as many as there may be.
+    ///
+    /// - Parameter since: what is older, by its id, does not count.
+    /// - Returns: nil when it was added, else the id of the oldest trip.
+    func addTrip(_ trip: SessionNoteRow, unlessThereAre most: Int, since: Int64) async throws(StoreError) -> Int64?
+    /// Keeps a posted answer, in the place of one with the same handle, and deletes those that have ended.
+    ///
+    /// - Returns: false when ``SignInRules/hasRoom(forAnswer:beside:_:)`` says that there is no room.
+    func keep(_ answer: PostedAnswer, now: Int64) async throws(StoreError) -> Bool
+    /// - Returns: the sealed answer; nil when there is none, or when it has ended.
+    func postedAnswer(_ handle: SHA256Hash, now: Int64) async throws(StoreError) -> Data?
 }
 
 /// What one process does for all that share a place.

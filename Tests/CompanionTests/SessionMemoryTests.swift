@@ -204,7 +204,7 @@ import WebFormats
 
 extension Sequence {
     /// The results of a function that waits, one after the other.
-    fileprivate func asyncMap<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
+    func asyncMap<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
         var results: [Result] = []
         for element in self { results.append(try await transform(element)) }
         return results

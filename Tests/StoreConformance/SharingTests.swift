@@ -29,6 +29,40 @@ import Testing
         await second.close()
     }
 
+    /// What a place's mark says at once where it has one (``TestedBackend/marked``), a session's version says everywhere.
+    @Test(arguments: TestedBackend.shared)
+    func `what another process revokes is not served, and others stay as they were`(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let server = try fixture.open(trust: .zero)
+        let id = try await server.signIn("adele", at: fixture.clock)
+        let other = try await server.signIn("megan", at: fixture.clock)
+        #expect(try await server.session(id) != nil)
+        let known = try #require(try await server.session(other))
+        let commandLine = try fixture.open(trust: .zero)
+        #expect(try await commandLine.revoke(username: "adele@contoso.example").count == 1)
+        await commandLine.close()
+        #expect(try await server.session(id) == nil)
+        #expect(try await server.revalidated(other)?.derived === known.derived)
+        await server.close()
+    }
+
+    @Test(arguments: TestedBackend.shared)
+    func `a use that only memory knew of outlives another server's change`(_ backend: TestedBackend) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open(idle: .seconds(600), trust: .zero)
+        let id = try await store.signIn("adele", at: fixture.clock)
+        fixture.clock.advance(by: .seconds(500))
+        let session = try #require(try await store.session(id))
+        let other = try fixture.open(idle: .seconds(600), trust: .zero)
+        try await other.markNeedsInteraction(session.key(of: session.accounts[0]), reason: "mfa")
+        await other.close()
+        fixture.clock.advance(by: .seconds(500))
+        #expect(try await store.session(id)?.accounts.first?.needsInteraction == "mfa")
+        await store.close()
+    }
+
     @Test(arguments: TestedBackend.shared)
     func `two servers of one account: one refreshes, and the other waits and reads`(_ backend: TestedBackend)
         async throws

@@ -65,6 +65,7 @@ extension MemoryContents.State {
         guard sealedValues.contains(where: { $0.place == value.place && $0.sealed == value.old }) else { return false }
         switch value.place {
         case .attempt(let state): attempts[state]?.row.sealed = value.new
+        case .postedAnswer: break
         case .claims(let key): try? change(key) { $0.row.claims = value.new }
         case .refreshToken(let key): try? change(key) { $0.refreshToken = value.new }
         case .idToken(let key): try? change(key) { $0.idToken = value.new }

@@ -10,6 +10,8 @@ package final class MemoryContents: Sendable {
         var sealingKeys: Set<KeyRing.KeyID> = []
         var chores: [Chore: (holder: ServerProcess.ID, until: Int64)] = [:]
         var processes: [ServerProcess.ID: (process: ServerProcess, until: Int64)] = [:]
+        var notes: [SessionNoteRow] = []
+        var answers: [SHA256Hash: PostedAnswer] = [:]
         /// Names sessions, and says of attempts which came first.
         var lastNumber: Int64 = 0
 
@@ -117,6 +119,8 @@ package final class MemoryContents: Sendable {
             case "access_token": accounts.reduce(0) { $0 + $1.tokens.count }
             case "sign_in_attempt": state.attempts.count
             case "logout_token": state.logoutTokens.count
+            case "session_note": state.notes.count
+            case "posted_answer": state.answers.count
             default: -1
             }
         }

@@ -6,6 +6,8 @@ extension MemoryStore {
     /// The contents' own clock, which goes on while a test's stands still.
     private var time: Int64 { Date().milliseconds }
 
+    package func connections() async -> StoreConnections? { nil }
+
     package func versions(of sessions: [SessionKey]) async throws(StoreError) -> [SessionKey: Int64] {
         try read { state in
             sessions.reduce(into: [:]) { versions, key in versions[key] = state.sessions[key]?.version }

@@ -325,6 +325,7 @@ package final class MemoryStore: SharedStoreBackend {
     package func purgeAttempts(_ rules: SignInRules, now: Int64) async throws(StoreError) -> PurgeStep {
         try write { state in
             state.logoutTokens = state.logoutTokens.filter { $0.value > now }
+            state.purgeNotes(now: now)
             let over = state.attempts.filter { $0.value.row.begunAt < rules.oldestKeptAttempt(now: now) }
             for (hash, _) in over { state.attempts[hash] = nil }
             let ended = Set(over.map(\.value.row.session)).filter { key in

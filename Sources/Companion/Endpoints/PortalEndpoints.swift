@@ -101,7 +101,7 @@ struct PortalEndpoints: Sendable {
         guard let key, try await store.revoke(key) else {
             throw Problem(.notFound, "There is no such session any more.")
         }
-        memory.forget(key)
+        await memory.forget(key)
         more["ended_session"] = key.description
         audit.write(
             .sessionEndedByOperator, application: asking.application.id, account: store.pseudonym(of: asking.account),

@@ -56,13 +56,13 @@ struct SignInEndpoints: Sendable {
             // The cookie does not come with a cross-site POST (SameSite=Lax): the answer waits for a GET that has it.
             let callback = try Callback(formBody: call.request.body)
             guard try await store.hasLiveAttempt(state: callback.state) else { throw SignInFlow.notOfThisBrowser }
-            guard let handle = formPosts.keep(callback, bytes: call.request.body.count) else {
+            guard let handle = try await keep(callback, body: call.request.body) else {
                 throw Throttle.problem(retryAfter: 60)
             }
             return .redirect(to: redirectURI.dropFirst(publicURL.origin.count) + "?resume=\(handle)")
         }
         if let handle = call.field("resume") {
-            guard let kept = formPosts.find(handle) else { throw SignInFlow.isOver() }
+            guard let kept = try await kept(handle) else { throw SignInFlow.isOver() }
             callback = kept
         } else {
             callback = try Callback(query: call.request.head.query ?? "")
@@ -78,6 +78,17 @@ struct SignInEndpoints: Sendable {
             call.context.note(problem)
             return .redirect(to: failurePath(path, problem))
         }
+    }
+
+    /// Keeps a posted answer where every server that shares the sessions finds it; one that is alone has it in memory.
+    private func keep(_ callback: Callback, body: [UInt8]) async throws -> String? {
+        guard store.isShared else { return formPosts.keep(callback, bytes: body.count) }
+        return try await store.keepAnswer(String(decoding: body, as: UTF8.self), state: callback.state)
+    }
+
+    private func kept(_ handle: String) async throws -> Callback? {
+        guard store.isShared else { return formPosts.find(handle) }
+        return try await store.answer(handle).map { try Callback(formBody: Array($0.utf8)) }
     }
 
     /// The page that began a sign-in, with the stable code of what went wrong, how many seconds to wait, and nothing else.

@@ -5,39 +5,43 @@ import WebFormats
 
 /// What just happened in this session: its steps, its sign-ins, and why the last one failed.
 struct StoryEndpoints: Sendable {
-    let history: AttemptHistory
-    let timeline: Timeline
+    let memory: SessionMemory
     let languages: Languages
 
+    private func notes(of session: Session?) async throws(StoreError) -> SessionMemory.Notes? {
+        guard let session else { return nil }
+        return try await memory.all(of: session.key)
+    }
+
     /// The last steps with an application, the oldest first, and what the sign-ins asked for to which they belong.
-    func events(_ visit: Visit) -> Response {
+    func events(_ visit: Visit) async throws -> Response {
         let app = visit.application.id
-        let events = visit.session.map { timeline.events(of: $0.key, app: app) } ?? []
-        let attempts = visit.session.map { history.all(session: $0.key).filter { $0.app == app } } ?? []
+        let notes = try await notes(of: visit.session)
+        let attempts = notes?.attempts.reversed().filter { $0.app == app } ?? []
         return .json([
-            "events": .array(events.map(\.json)),
+            "events": .array((notes?.events[app] ?? []).map(\.json)),
             "attempts": .array(attempts.map { ["id": .integer($0.id), "settings": $0.settings.json] }),
         ])
     }
 
     /// What the page that a failed sign-in came back to needs to explain it.
-    func failure(_ visit: Visit) -> Response {
-        let problem = visit.session.flatMap { history.lastFailure(session: $0.key, app: visit.application.id) }
+    func failure(_ visit: Visit) async throws -> Response {
+        let problem = try await notes(of: visit.session)?.lastFailure(app: visit.application.id)
         let language = languages.language(of: visit.call.request.head)
         return .json(["failure": problem?.document(in: language) ?? .null])
     }
 
     /// The interactive sign-ins of this session, the newest first. They name nobody: an account is the id under which the
     /// session has it, as long as it does.
-    func attempts(_ call: Call, _ session: Session?) -> Response {
+    func attempts(_ call: Call, _ session: Session?) async throws -> Response {
         let language = languages.language(of: call.request.head)
-        let records = session.map { history.all(session: $0.key) } ?? []
+        let notes = try await notes(of: session)
         return .json([
             "attempts": .array(
-                records.map { record in
-                    let events = session.map { timeline.events(of: $0.key, app: record.app) } ?? []
+                (notes?.attempts.reversed() ?? []).map { record in
+                    let steps = notes?.events[record.app]?.filter { $0.attempt == record.id } ?? []
                     let account = record.accountID.flatMap { session?.account(for: record.app, id: $0) }
-                    return attempt(record, of: account, events.filter { $0.attempt == record.id }, in: language)
+                    return attempt(record, of: account, steps, in: language)
                 })
         ])
     }

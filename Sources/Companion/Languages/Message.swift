@@ -37,7 +37,8 @@ struct Message: Sendable, Equatable, ExpressibleByStringInterpolation {
         Message(format: left.format + right.format, arguments: left.arguments + right.arguments)
     }
 
-    private init(format: String, arguments: [String]) {
+    /// From its parts, as another server has stored it.
+    init(format: String, arguments: [String]) {
         self.format = format
         self.arguments = arguments
     }

@@ -27,8 +27,8 @@ extension Route {
         Route("/api/{app}/token", .ourPages, .post(.visit { try await $0.tokens.token($1) })),
         Route("/api/{app}/me", .ourPages, .read(.signedIn { try await $0.tokens.me($2) })),
         Route("/api/{app}/me/photo", .ourPages, .read(.signedIn { try await $0.tokens.photo($2) })),
-        Route("/api/{app}/events", .ourPages, .read(.visit { $0.story.events($1) })),
-        Route("/api/{app}/sign-in-failure", .ourPages, .read(.visit { $0.story.failure($1) })),
+        Route("/api/{app}/events", .ourPages, .read(.visit { try await $0.story.events($1) })),
+        Route("/api/{app}/sign-in-failure", .ourPages, .read(.visit { try await $0.story.failure($1) })),
         Route("/api/{app}/tokens", .ourPages, .read(.signedIn { try await $0.tokens.decoded($2) })),
 
         // The portal's operator part
@@ -43,7 +43,7 @@ extension Route {
             .delete(.signedIn { try await $0.portal.endSession($1, $2) })),
 
         // The server
-        Route("/api/attempts", .ourPages, .read(.session { $0.story.attempts($1, $2) })),
+        Route("/api/attempts", .ourPages, .read(.session { try await $0.story.attempts($1, $2) })),
         Route("/api/language", .ourPages, .post(.call { try $0.server.chooseLanguage($1) })),
         Route("/api/demo/mission", .ourPages, .post(.session { try await $0.demo.mission($1, $2) })),
         Route(

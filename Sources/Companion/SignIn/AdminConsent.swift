@@ -33,7 +33,7 @@ struct AdminConsent: Sendable {
         let secrets = AuthorizationAttempt(randomBytes: providers.randomBytes)
         let attempt = NewSignInAttempt(application, secrets, purpose, returnPath: returnPath, scopes: scopes)
         let begun = try await store.beginSignIn(attempt, cookie: cookie)
-        journal.left(
+        await journal.left(
             beginning, in: begun.session, for: application.authority,
             AttemptSettings(prompt: "admin_consent", scopes: scopes, tenant: tenant), location: nil)
         return SignInFlow.Departure(
@@ -48,7 +48,7 @@ struct AdminConsent: Sendable {
     ) async throws -> SignInFlow.Outcome {
         _ = try callback.adminConsentTenant(against: secrets)
         let sessionID = try await store.completeAttempt(attempt)
-        journal.succeeded(journey, nil, .adminConsented)
+        await journal.succeeded(journey, nil, .adminConsented)
         return .signedIn(returnPath: attempt.returnPath(with: "admin_consent=granted"), sessionID: sessionID)
     }
 

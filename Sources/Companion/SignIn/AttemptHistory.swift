@@ -85,17 +85,17 @@ extension Problem {
     }
 }
 
-/// The last sign-ins of each session, in memory for an hour: to compare and to explain, not to last. Holds no token, code,
-/// state or name.
+/// The last sign-ins of each session, for an hour: to compare and to explain, not to last. Holds no token, code, state or
+/// name.
 final class AttemptHistory: Sendable {
     private let lastID = Mutex(0)
     private let memory: SessionMemory
-    /// Distinguishes this run's numbers from those of an earlier one.
+    /// Distinguishes this run's numbers from those of an earlier one. Servers that share the sessions share the numbers.
     private let run: String
 
     init(memory: SessionMemory) {
         self.memory = memory
-        run = String(Int(memory.now().timeIntervalSince1970 * 1000))
+        run = memory.shared == nil ? String(Int(memory.now().timeIntervalSince1970 * 1000)) : "shared"
     }
 
     /// A number as it travels with the attempt, which may outlive this run of the server.
@@ -107,10 +107,14 @@ final class AttemptHistory: Sendable {
         return Int(mark.dropFirst(run.count + 1))
     }
 
-    /// A number for an attempt that is about to begin.
+    /// A number for an attempt that is about to begin. Where several servers give them, it is made of the time and of
+    /// chance, and small enough for a script (below 2^53).
     func nextID() -> Int {
-        lastID.withLock { last in
-            last += 1
+        let first =
+            memory.shared == nil
+            ? 0 : Int(memory.now().timeIntervalSince1970 * 1000) << 10 + Int.random(in: 0..<(1 << 10))
+        return lastID.withLock { last in
+            last = max(last + 1, first)
             return last
         }
     }
@@ -118,18 +122,17 @@ final class AttemptHistory: Sendable {
     /// Notes that an attempt began.
     func begin(_ id: Int, session: SessionKey, app: String, authority: String, settings: AttemptSettings) {
         let record = AttemptRecord(id: id, app: app, authority: authority, settings: settings, began: memory.now())
-        memory.change(session, isSignedIn: false) { $0.changeAttempts { $0.append(record) } }
+        memory.note(.began(record), of: session, app: app, isSignedIn: false)
     }
 
     /// Notes what the provider granted, and to which account of the session.
     func succeed(
         _ id: Int?, session: SessionKey, account: String? = nil, granted: [String], declined: [String]
     ) {
-        end(id, session: session, isSignedIn: true) { record in
-            record.grantedScopes = granted
-            record.declinedScopes = declined
-            record.accountID = account
-        }
+        guard let id else { return }
+        let end = AttemptEnd(
+            id: id, at: memory.now(), grantedScopes: granted, declinedScopes: declined, accountID: account)
+        memory.note(.ended(end), of: session, app: "", isSignedIn: true)
     }
 
     /// Notes why an attempt failed, one of an earlier run too.
@@ -146,27 +149,10 @@ final class AttemptHistory: Sendable {
 
     /// Notes why an attempt failed.
     func fail(_ id: Int, session: SessionKey, _ problem: Problem) {
-        end(id, session: session, isSignedIn: false) { $0.problem = problem }
+        memory.note(
+            .ended(AttemptEnd(id: id, at: memory.now(), problem: problem)), of: session, app: "", isSignedIn: false)
     }
 
-    private func end(
-        _ id: Int?, session: SessionKey, isSignedIn: Bool, _ outcome: (inout AttemptRecord) -> Void
-    ) {
-        let now = memory.now()
-        memory.change(session, isSignedIn: isSignedIn) { notes in
-            notes.changeAttempts { records in
-                guard let index = records.firstIndex(where: { $0.id == id }) else { return }
-                records[index].ended = now
-                outcome(&records[index])
-            }
-        }
-    }
-
-    /// A session's attempts, the newest first.
+    /// A session's attempts as this server knows them, the newest first.
     func all(session: SessionKey) -> [AttemptRecord] { memory.notes(of: session)?.attempts.reversed() ?? [] }
-
-    /// Why the last attempt with an application failed; nil when it did not.
-    func lastFailure(session: SessionKey, app: String) -> Problem? {
-        all(session: session).first { $0.app == app && $0.ended != nil }?.problem
-    }
 }

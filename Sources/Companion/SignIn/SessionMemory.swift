@@ -3,8 +3,9 @@ import Foundation
 import SessionStore
 import Synchronization
 
-/// What is kept in memory about sessions beside the store's cache: their sign-ins and their last steps, until an hour
-/// after the last of them. ``AttemptHistory`` and ``Timeline`` write and read it.
+/// What is kept about sessions beside the store's cache: their sign-ins and their last steps, until an hour after the last of
+/// them. ``AttemptHistory`` and ``Timeline`` write it. It is in memory, and where several servers share the sessions also in
+/// the store, from which each of them reads what all know.
 ///
 /// Both together have one bound in bytes. Sessions in which nobody has signed in have a small part of it for themselves:
 /// anyone can begin a sign-in, and then only pushes out others who did no more than that.
@@ -27,7 +28,7 @@ final class SessionMemory: Sendable {
         fileprivate var bytes: Int { Self.ownBytes + attemptBytes + eventBytes }
 
         /// Changes the attempts; the oldest make room.
-        mutating func changeAttempts(_ change: (inout [AttemptRecord]) -> Void) {
+        private mutating func changeAttempts(_ change: (inout [AttemptRecord]) -> Void) {
             change(&attempts)
             attemptBytes = attempts.reduce(0) { $0 + $1.bytes }
             while attempts.count > Self.maxAttempts || attemptBytes > Self.maxAttemptBytes {
@@ -35,8 +36,31 @@ final class SessionMemory: Sendable {
             }
         }
 
+        /// Takes in what happened with an application.
+        mutating func apply(_ entry: SessionEntry, of app: String) {
+            switch entry {
+            case .step(let event): add(event, of: app)
+            case .began(let record): changeAttempts { $0.append(record) }
+            case .ended(let end):
+                changeAttempts { records in
+                    guard let index = records.firstIndex(where: { $0.id == end.id }) else { return }
+                    records[index].ended = end.at
+                    records[index].grantedScopes = end.grantedScopes
+                    records[index].declinedScopes = end.declinedScopes
+                    records[index].accountID = end.accountID
+                    records[index].problem = end.problem
+                }
+            case .answered: break
+            }
+        }
+
+        /// Why the last attempt with an application failed; nil when it did not.
+        func lastFailure(app: String) -> Problem? {
+            attempts.last { $0.app == app && $0.ended != nil }?.problem
+        }
+
         /// Adds an event; the application's oldest one makes room.
-        mutating func add(_ event: TimelineEvent, of app: String) {
+        private mutating func add(_ event: TimelineEvent, of app: String) {
             events[app, default: []].append(event)
             eventBytes += event.bytes
             if let count = events[app]?.count, count > Self.maxEvents, let oldest = events[app]?.removeFirst() {
@@ -53,9 +77,43 @@ final class SessionMemory: Sendable {
     private static let lifetime: TimeInterval = 3600
     private let state = Mutex(State())
     let now: @Sendable () -> Date
+    /// Where several servers share the sessions, their store.
+    let shared: SessionStore?
 
-    init(now: @escaping @Sendable () -> Date) {
+    init(now: @escaping @Sendable () -> Date, store: SessionStore? = nil) {
         self.now = now
+        shared = store.flatMap { $0.isShared ? $0 : nil }
+    }
+
+    /// Notes what happened in a session.
+    func note(_ entry: SessionEntry, of session: SessionKey, app: String, isSignedIn: Bool) {
+        change(session, isSignedIn: isSignedIn) { $0.apply(entry, of: app) }
+        shared?.note(entry.note(of: app), of: session)
+    }
+
+    /// Notes that somebody answered at the provider's page, which other servers need to know for the count of trips.
+    func noteAnswer(of session: SessionKey, app: String) {
+        shared?.note(SessionEntry.answered.note(of: app), of: session)
+    }
+
+    /// Returns when other servers can see all that was noted until now.
+    func settle() async { await shared?.settleNotes() }
+
+    /// What all servers know of a session; nil when that is nothing. While the store cannot be asked, what this one knows.
+    func all(of session: SessionKey) async throws(StoreError) -> Notes? {
+        guard let shared else { return notes(of: session) }
+        do throws(StoreError) {
+            var notes = Notes()
+            let stored = try await shared.notes(of: session)
+            let entries = stored.compactMap { note in SessionEntry(note).map { (entry: $0, app: note.app) } }
+            // The clocks of two machines may differ: no sign-in ends before it began.
+            for (entry, app) in entries.filter(\.entry.isBeginning) { notes.apply(entry, of: app) }
+            for (entry, app) in entries where !entry.isBeginning { notes.apply(entry, of: app) }
+            return entries.isEmpty ? nil : notes
+        } catch {
+            guard error.isUnavailable else { throw error }
+            return notes(of: session)
+        }
     }
 
     /// Changes a session's part.
@@ -90,11 +148,12 @@ final class SessionMemory: Sendable {
     }
 
     /// Forgets a session: it is signed out, and at a shared device the next person is another.
-    func forget(_ session: SessionKey) {
+    func forget(_ session: SessionKey) async {
         state.withLock { state in
             state.signedIn.remove(session)
             state.strangers.remove(session)
         }
+        await shared?.forgetNotes(of: session)
     }
 
     /// What it takes, in bytes.

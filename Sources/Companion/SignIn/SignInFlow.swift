@@ -52,12 +52,12 @@ final class SignInFlow: Sendable {
         do {
             session = try await self.session(cookie)
             if let session {
-                if options.isAutomatic { try journal.countTrip(of: session.key, beginning) }
+                if options.isAutomatic { try await journal.countTrip(of: session.key, beginning) }
                 options.carryChallenge(of: session.accounts(for: application.id))
             }
             return try await leave(beginning, options, session, cookie: cookie)
         } catch {
-            journal.failed(
+            await journal.failed(
                 beginning, in: session?.key, for: options.authority, AttemptSettings(options, of: application), error)
             throw error
         }
@@ -91,7 +91,7 @@ final class SignInFlow: Sendable {
         let begun = try await store.beginSignIn(attempt, cookie: cookie)
         let location = AuthorizationRequest(options, scopes: settings.scopes).url(
             metadata: metadata, registration: application.registration, attempt: secrets)
-        journal.left(beginning, in: begun.session, for: options.authority, settings, location: location)
+        await journal.left(beginning, in: begun.session, for: options.authority, settings, location: location)
         return Departure(location: location, sessionID: begun.sessionID)
     }
 
@@ -126,7 +126,9 @@ final class SignInFlow: Sendable {
             let session = try await session(arrival.cookie)
             if session?.currentAccount(for: app) != nil { return .signedInBefore(returnPath: returnTo) }
             // One that failed says once more why.
-            if case .failed = consumed, let session, let known = journal.lastFailure(in: session.key, app: app) {
+            if case .failed = consumed, let session,
+                let known = try await journal.lastFailure(in: session.key, app: app)
+            {
                 return .failed(returnPath: returnTo, known)
             }
             return .failed(returnPath: returnTo, SignInFlow.isOver(RequestContext.current?.correlationID))
@@ -195,16 +197,16 @@ final class SignInFlow: Sendable {
                 attempt, account: NewAccount(signedIn, at: authority),
                 tokens: NewTokens(signedIn, requestedScopes: attempt.requestedScopes))
             if application.page == .portal { journal.rememberRecent(journey, account: signedIn.homeAccountID) }
-            journal.succeeded(journey, of: signedIn.homeAccountID, signedIn.tokens, .signedIn)
+            await journal.succeeded(journey, of: signedIn.homeAccountID, signedIn.tokens, .signedIn)
             return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
         case .editProfile:
             try attempt.checkPerson(is: signedIn.homeAccountID)
             let sessionID = try await store.completeAttempt(attempt)
-            journal.succeeded(journey, of: attempt.expectedAccountID, signedIn.tokens, .profileEdited)
+            await journal.succeeded(journey, of: attempt.expectedAccountID, signedIn.tokens, .profileEdited)
             return .signedIn(returnPath: attempt.returnPath(with: "profile=edited"), sessionID: sessionID)
         case .resetPassword:
             let sessionID = try await store.completeAttempt(attempt)
-            journal.succeeded(journey, signedIn.tokens, nil)
+            await journal.succeeded(journey, signedIn.tokens, nil)
             // The new password has just proved who it is: the sign-in that follows asks for nothing.
             return await goOn(with: .signIn, after: attempt, application, cookie: sessionID)
                 ?? .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
@@ -218,10 +220,10 @@ final class SignInFlow: Sendable {
         let (attempt, application) = (completion.attempt, completion.application)
         var problem = Problem(any: error)
         if problem.code == .adminConsentRequired { problem.action = adminConsent.invitation(to: application) }
-        journal.failed(completion.journey, problem)
+        await journal.failed(completion.journey, problem)
         if let error = error as? StoreError, error.isUnavailable { throw error }
         try await store.failSignIn(attempt)
-        journal.personAnswered(completion.journey)
+        await journal.personAnswered(completion.journey)
         // "Forgot your password?" is no failure: the page for it comes at once.
         if problem.code == .passwordResetRequested,
             let outcome = await goOn(

@@ -27,14 +27,16 @@ final class SignInJournal: Sendable {
         var account: Pseudonym?
     }
 
+    private let memory: SessionMemory
     private let timeline: Timeline
-    let history: AttemptHistory
+    private let history: AttemptHistory
     private let metrics: Metrics
     private let audit: AuditLog
     private let recent: RecentSignIns
     let trips: TripLimit
 
     init(memory: SessionMemory, metrics: Metrics, audit: AuditLog, recent: RecentSignIns) {
+        self.memory = memory
         timeline = Timeline(memory: memory)
         history = AttemptHistory(memory: memory)
         trips = TripLimit(now: memory.now)
@@ -53,9 +55,11 @@ final class SignInJournal: Sendable {
 
     /// Counts a trip that a page began by itself; asked before anything is fetched or written.
     ///
-    /// - Throws: ``Problem`` `sign_in_loop`.
-    func countTrip(of session: SessionKey, _ beginning: Beginning) throws(Problem) {
-        guard let seconds = trips.begin(session: session, app: beginning.application.id) else { return }
+    /// - Throws: ``Problem`` `sign_in_loop`; ``StoreError``.
+    func countTrip(of session: SessionKey, _ beginning: Beginning) async throws {
+        let wait = try await trips.begin(
+            session: session, app: beginning.application.id, sharedBy: memory.shared)
+        guard let seconds = wait else { return }
         throw Problem(
             .signInLoop,
             "This browser went to the identity provider \(TripLimit.maxTrips) times within a minute without getting anywhere, "
@@ -70,13 +74,16 @@ final class SignInJournal: Sendable {
     func left(
         _ beginning: Beginning, in session: SessionKey, for authority: Authority, _ settings: AttemptSettings,
         location: String?
-    ) {
+    ) async {
         note(beginning, in: session, authority, settings)
         metrics.signInStarted(beginning.application.id, beginning.kind)
-        guard let location else { return }
-        timeline.record(
-            TimelineStep("authorize", at: location, attempt: beginning.number, since: beginning.start), of: session,
-            app: beginning.application.id)
+        if let location {
+            timeline.record(
+                TimelineStep("authorize", at: location, attempt: beginning.number, since: beginning.start),
+                of: session, app: beginning.application.id)
+        }
+        // The browser may come back to another server.
+        await memory.settle()
     }
 
     /// It could not leave.
@@ -85,13 +92,14 @@ final class SignInJournal: Sendable {
     func failed(
         _ beginning: Beginning, in session: SessionKey?, for authority: Authority, _ settings: AttemptSettings,
         _ error: any Error
-    ) {
+    ) async {
         let problem = Problem(any: error)
         metrics.signInEnded(beginning.application.id, beginning.kind, problem.code)
         // What a limit refused is no attempt, and leaves nothing behind.
         guard problem.code != .signInLoop, let session else { return }
         note(beginning, in: session, authority, settings)
         history.fail(beginning.number, session: session, problem)
+        await memory.settle()
     }
 
     private func note(
@@ -132,18 +140,21 @@ final class SignInJournal: Sendable {
     ///   - account: the session's account that it was for, by its id; nil where it was for none.
     ///   - tokens: what the provider granted; nil when nothing was redeemed.
     ///   - event: for the audit log.
-    func succeeded(_ journey: Return, of account: String? = nil, _ tokens: GrantedTokens?, _ event: AuditEvent?) {
+    func succeeded(
+        _ journey: Return, of account: String? = nil, _ tokens: GrantedTokens?, _ event: AuditEvent?
+    ) async {
         if tokens != nil { record(journey, "ok") }
         let (attempt, app) = (journey.attempt, journey.application.id)
         history.succeed(
             journey.number, session: attempt.session, account: account, granted: tokens?.scopes ?? [],
             declined: tokens?.declinedScopes ?? [])
+        await memory.settle()
         metrics.signInEnded(app, AttemptPurpose.kind(of: attempt))
         if let event { audit.write(event, application: app, account: journey.account, session: attempt.session) }
     }
 
     /// It failed.
-    func failed(_ journey: Return, _ problem: Problem) {
+    func failed(_ journey: Return, _ problem: Problem) async {
         let (attempt, app) = (journey.attempt, journey.application.id)
         metrics.signInEnded(app, AttemptPurpose.kind(of: attempt), problem.code)
         audit.write(
@@ -153,11 +164,14 @@ final class SignInJournal: Sendable {
         history.fail(
             journey.number, session: attempt.session, attempt: attempt, authority: journey.application.authority,
             problem)
+        await memory.settle()
     }
 
     /// Somebody answered at the provider's page: what they do next is no loop.
-    func personAnswered(_ journey: Return) {
+    func personAnswered(_ journey: Return) async {
         trips.reset(session: journey.attempt.session, app: journey.attempt.app)
+        memory.noteAnswer(of: journey.attempt.session, app: journey.attempt.app)
+        await memory.settle()
     }
 
     /// Remembers a sign-in with which an operator may end other people's sessions.
@@ -166,8 +180,8 @@ final class SignInJournal: Sendable {
     }
 
     /// Why the last sign-in to an application failed; nil when it did not.
-    func lastFailure(in session: SessionKey, app: String) -> Problem? {
-        history.lastFailure(session: session, app: app)
+    func lastFailure(in session: SessionKey, app: String) async throws(StoreError) -> Problem? {
+        try await memory.all(of: session)?.lastFailure(app: app)
     }
 
     private func record(_ journey: Return, _ outcome: String, correlationID: String? = nil) {

@@ -65,7 +65,7 @@ struct TimelineStep {
     }
 }
 
-/// The last steps of each session, in memory for an hour: what just happened matters now and not after a restart.
+/// The last steps of each session, for an hour: what just happened matters now and not after a restart.
 final class Timeline: Sendable {
     /// Steps that only follow a sign-in.
     private static let stepsOfSignedIn: Set<String> = ["token", "api"]
@@ -88,7 +88,8 @@ final class Timeline: Sendable {
                 $0.utf8.count <= Timeline.maxIdentifierCharacters
                     ? $0 : String($0.prefix(Timeline.maxIdentifierCharacters))
             })
-        memory.change(session, isSignedIn: Timeline.stepsOfSignedIn.contains(step.name)) { $0.add(event, of: app) }
+        memory.note(
+            .step(event), of: session, app: app, isSignedIn: Timeline.stepsOfSignedIn.contains(step.name))
     }
 
     private static func withoutQuery(_ url: String) -> String {
@@ -100,7 +101,7 @@ final class Timeline: Sendable {
         date.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true)) + "Z"
     }
 
-    /// The steps of one session with one application, oldest first.
+    /// The steps of one session with one application as this server knows them, oldest first.
     func events(of session: SessionKey, app: String) -> [TimelineEvent] {
         memory.notes(of: session)?.events[app] ?? []
     }

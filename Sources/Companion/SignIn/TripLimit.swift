@@ -42,6 +42,16 @@ final class TripLimit: Sendable {
         }
     }
 
+    /// Counts one trip at all servers that share the sessions; where one is alone, here.
+    ///
+    /// - Returns: nil when it may go ahead, else the seconds until the next may.
+    func begin(session: SessionKey, app: String, sharedBy store: SessionStore?) async throws(StoreError) -> Int? {
+        guard let store else { return begin(session: session, app: app) }
+        let age = try await store.countTrip(
+            of: session, app: app, most: TripLimit.maxTrips, within: .seconds(TripLimit.window))
+        return age.map { max(1, Int((TripLimit.window - $0 / .seconds(1)).rounded(.up))) }
+    }
+
     /// Forgets a session's trips.
     func reset(session: SessionKey, app: String) {
         _ = trips.withLock { $0.remove(Key(session: session, app: app)) }

@@ -42,7 +42,7 @@ struct SignOutFlow: Sendable {
             as: isForgotten ? .accountRemoved : .signedOut)
         trips.reset(session: session.key, app: application.id)
         let isLast = session.accounts.allSatisfy { $0.app == account.app && $0.id == account.id }
-        if isLast || isShared && !isForgotten { memory.forget(session.key) }
+        if isLast || isShared && !isForgotten { await memory.forget(session.key) }
         guard ofBrowser || isShared && !isForgotten else {
             record(session, application, since: start)
             return (sessionID, nil)

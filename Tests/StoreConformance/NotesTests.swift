@@ -1,0 +1,167 @@
+import Foundation
+import StoreTesting
+import Testing
+
+@testable import SessionStore
+
+/// What servers on the same place remember of sessions for each other.
+@Suite struct NotesTests {
+    /// Two servers, and somebody who has signed in at the first.
+    private static func run(
+        _ backend: TestedBackend, _ test: (StoreFixture, [SessionStore], SessionKey) async throws -> Void
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let stores = [try fixture.open(), try fixture.open()]
+        let id = try await stores[0].signIn("adele", at: fixture.clock)
+        try await test(fixture, stores, try #require(try await stores[0].session(id)?.key))
+        for store in stores { await store.close() }
+    }
+
+    private static func texts(_ store: SessionStore, _ session: SessionKey) async throws -> [String] {
+        try await store.notes(of: session).map(\.text)
+    }
+
+    @Test(arguments: TestedBackend.shared)
+    func `what each server notes, all read, in the order in which it happened`(_ backend: TestedBackend) async throws {
+        try await Self.run(backend) { (fixture, stores, session) async throws in
+            for number in 0..<6 {
+                stores[number % 2].note(SessionNote(app: "ios", text: "ä \(number)\u{0}"), of: session)
+                // Servers go by their clocks.
+                fixture.clock.advance(by: .seconds(1))
+            }
+            for store in stores { await store.settleNotes() }
+            let expected = (0..<6).map { "ä \($0)" + (backend == .memory ? "\u{0}" : "?") }
+            for store in stores { #expect(try await Self.texts(store, session) == expected) }
+            #expect(try await stores[0].notes(of: session).map(\.app) == Array(repeating: "ios", count: 6))
+            await stores[1].forgetNotes(of: session)
+            #expect(try await Self.texts(stores[0], session).isEmpty)
+        }
+    }
+
+    @Test(arguments: TestedBackend.shared)
+    func `a note goes by itself, and one who reads sees what the same server noted before`(_ backend: TestedBackend)
+        async throws
+    {
+        try await Self.run(backend) { (_, stores, session) async throws in
+            stores[0].note(SessionNote(app: "ios", text: "one"), of: session)
+            #expect(try await Self.texts(stores[0], session) == ["one"])
+            stores[0].note(SessionNote(app: "ios", text: "two"), of: session)
+            let end = ContinuousClock.now + .seconds(20)
+            var read: [String] = []
+            while read.count < 2, ContinuousClock.now < end { read = try await Self.texts(stores[1], session) }
+            #expect(read == ["one", "two"])
+        }
+    }
+
+    @Test(arguments: TestedBackend.shared)
+    func `the oldest notes make room, a newcomer's sooner, and after an hour there are none`(_ backend: TestedBackend)
+        async throws
+    {
+        try await Self.run(backend) { fixture, stores, session in
+            let stranger = try await stores[0].beginSignIn(.sample(state: "s"), cookie: nil).session
+            for (key, count) in [(session, 300), (stranger, 100)] {
+                for number in 0..<count { stores[0].note(SessionNote(app: "ios", text: "\(number)"), of: key) }
+            }
+            await stores[0].settleNotes()
+            // Every sixteenth has the oldest looked for.
+            let kept = try await Self.texts(stores[1], session)
+            let ofStranger = try await Self.texts(stores[1], stranger)
+            #expect((SignInRules.maxNotes..<SignInRules.maxNotes + 16).contains(kept.count))
+            #expect(kept.last == "299")
+            #expect((SignInRules.maxNotesOfNewcomer..<SignInRules.maxNotesOfNewcomer + 16).contains(ofStranger.count))
+            #expect(ofStranger.last == "99")
+            fixture.clock.advance(by: .seconds(3601))
+            #expect(try await Self.texts(stores[1], session).isEmpty)
+            _ = try await stores[0].purgeExpired()
+            #expect(try await fixture.count("session_note") == 0)
+        }
+    }
+
+    @Test(arguments: TestedBackend.shared)
+    func `of trips at whichever server so many go ahead, until somebody got somewhere or the time is over`(
+        _ backend: TestedBackend
+    ) async throws {
+        try await Self.run(backend) { (fixture, stores, session) async throws in
+            func trip(_ number: Int, app: String = "ios") async throws -> Duration? {
+                try await stores[number % 2].countTrip(of: session, app: app, most: 3, within: .seconds(60))
+            }
+            for number in 0..<3 {
+                #expect(try await trip(number) == nil)
+                fixture.clock.advance(by: .seconds(10))
+            }
+            #expect(try await trip(3) == .seconds(30))
+            #expect(try await trip(0, app: "macos") == nil)
+            fixture.clock.advance(by: .seconds(31))
+            #expect(try await trip(4) == nil)
+            #expect(try await trip(5) != nil)
+            stores[0].note(SessionNote(.progress, app: "ios"), of: session)
+            #expect(try await trip(0) == nil)
+            #expect(try await trip(1) == nil)
+        }
+    }
+
+    @Test(arguments: TestedBackend.shared)
+    func `of many trips at once at both servers three go ahead`(_ backend: TestedBackend) async throws {
+        try await Self.run(backend) { _, stores, session in
+            let admitted = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<40 {
+                    group.addTask {
+                        try await stores[number % 2].countTrip(
+                            of: session, app: "ios", most: 3, within: .seconds(60)) == nil
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(admitted == 3)
+        }
+    }
+
+    @Test(arguments: TestedBackend.shared)
+    func `an answer that was posted to one server is found at another, for a minute`(_ backend: TestedBackend)
+        async throws
+    {
+        try await Self.run(backend) { fixture, stores, _ in
+            let handle = try #require(try await stores[0].keepAnswer("code=1", state: "s"))
+            #expect(try await stores[1].answer(handle) == "code=1")
+            #expect(try await stores[1].keepAnswer("code=2", state: "s") == handle)
+            #expect(try await stores[0].answer(handle) == "code=2")
+            #expect(try await stores[0].answer("unknown") == nil)
+            #expect(try await stores[0].keepAnswer("code=2", state: "t") != handle)
+            fixture.clock.advance(by: .seconds(61))
+            #expect(try await stores[0].answer(handle) == nil)
+            _ = try await stores[0].purgeExpired()
+            #expect(try await fixture.count("posted_answer") == 0)
+        }
+    }
+
+    @Test(arguments: TestedBackend.shared)
+    func `answers that nobody fetches are bounded in bytes, and what is kept stays`(_ backend: TestedBackend)
+        async throws
+    {
+        try await Self.run(backend) { _, stores, _ in
+            let text = String(repeating: "x", count: 64 << 10)
+            let first = try #require(try await stores[0].keepAnswer(text, state: "0"))
+            var kept = 1
+            while kept < 64, try await stores[1].keepAnswer(text, state: "\(kept)") != nil { kept += 1 }
+            #expect((30...32).contains(kept), "two megabytes")
+            #expect(try await stores[0].answer(first) == text)
+        }
+    }
+
+    @Test func `where one server is alone, none of it is kept`() async throws {
+        let fixture = try StoreFixture(.sqlite)
+        let store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        let session = try #require(try await store.session(id)?.key)
+        let writes = fixture.writes
+        store.note(SessionNote(app: "ios", text: "one"), of: session)
+        await store.settleNotes()
+        #expect(try await store.notes(of: session).isEmpty)
+        #expect(try await store.keepAnswer("code=1", state: "s") == nil)
+        for _ in 0..<5 {
+            #expect(try await store.countTrip(of: session, app: "ios", most: 3, within: .seconds(60)) == nil)
+        }
+        #expect(fixture.writes == writes)
+        await store.close()
+    }
+}
