@@ -40,6 +40,7 @@ import Testing
                 ("companion_database_writable", 1), ("companion_key_usable", 1),
                 ("companion_sessions", 1), ("companion_sessions_signed_in", 1),
                 (#"companion_database_failures_total{operation="write"}"#, 0),
+                (#"companion_refresh_waits_total{outcome="gave_up"}"#, 0),
             ] {
                 #expect(metrics.contains(series) && metrics[series] == value, "\(series) \(metrics[series])")
             }

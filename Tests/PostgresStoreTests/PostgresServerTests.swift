@@ -43,6 +43,12 @@ struct PostgresServerTests {
         let error = await #expect(throws: StoreError.self) { try await store.requireWritable() }
         #expect(error?.isUnavailable == true)
         #expect(await !store.probeWritable())
+        // The connection that was ended is noticed before the attempt to make another one has failed.
+        let noticed = ContinuousClock.now + .seconds(5)
+        while await store.connections()?.isReachable == true, ContinuousClock.now < noticed {
+            _ = await store.probeWritable()
+        }
+        #expect(await store.connections()?.isReachable == false)
         try administrator().query("ALTER ROLE \(user) RESET default_transaction_read_only")
         // By itself, within two seconds and what a connection takes.
         let end = ContinuousClock.now + .seconds(5)
@@ -52,6 +58,10 @@ struct PostgresServerTests {
         var session: Session?
         while session == nil, ContinuousClock.now < end { session = try? await store.session(id) }
         #expect(session?.accounts.count == 1)
+        while await store.connections()?.isReachable != true, ContinuousClock.now < end { await Task.yield() }
+        let connections = try #require(await store.connections())
+        #expect(connections.isReachable && connections.open > 0 && connections.limit == 8)
+        #expect(connections.busy == 0 && connections.waiting == 0)
         await store.close()
         #expect(throws: StoreError.self) {
             try BlockingConnection(PostgresSettings("host=/nonexistent dbname=none user=none"))
@@ -68,7 +78,7 @@ struct PostgresServerTests {
                 for _ in 0..<6 { group.addTask { try PostgresStore.migrate(settings) } }
                 return try await group.reduce(into: []) { $0 += $1 }
             }
-            // Each ran once, whoever did it; who came to the second may have returned before who did the first.
+            // Each ran once. One that made the second may return before the one that made the first.
             #expect(ran.sorted() == Schema.migrations.map(\.name).sorted())
             #expect(try PostgresStore.pendingMigrations(settings) == [])
             for table in Schema.tables.reversed() { try connection.query("DROP TABLE \(table)") }

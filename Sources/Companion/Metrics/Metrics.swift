@@ -64,6 +64,11 @@ final class Metrics: Sendable {
         families.tokens.add(place(app), source == .cache ? 0 : 1, row: families.tokens.row)
     }
 
+    /// A call has waited for another server's renewal.
+    func refreshWaited(hasEnded: Bool) {
+        families.refreshWaits.add(hasEnded ? 0 : 1, row: families.refreshWaits.row)
+    }
+
     /// There is no access token.
     func tokenFailed(_ app: String, _ code: Problem.Code) {
         families.tokens.add(place(app), TokenLabels.place(code), row: families.tokens.row)

@@ -14,6 +14,7 @@ struct MetricsFamilies: Sendable {
     let apiThrottled: CounterFamily
     let databaseTime: HistogramFamily
     let databaseFailures: CounterFamily
+    let refreshWaits: CounterFamily
     let loopLag: HistogramFamily
     let limited: CounterFamily
 
@@ -69,6 +70,10 @@ struct MetricsFamilies: Sendable {
         databaseFailures = CounterFamily(
             "companion_database_failures_total", "Operations that the database could not do.", [operation],
             workers: workers, isWrittenAtZero: { _ in true })
+        refreshWaits = CounterFamily(
+            "companion_refresh_waits_total",
+            "Calls that waited for another server's renewal of a token: it ended, or they gave up.",
+            [MetricLabel("outcome", ["ended", "gave_up"])], workers: workers, isWrittenAtZero: { _ in true })
         loopLag = HistogramFamily(
             "companion_event_loop_lag_seconds", "How late a timer of the event loop fires, looked at twice a second.",
             workers: workers)
@@ -90,6 +95,7 @@ struct MetricsFamilies: Sendable {
         apiThrottled.write(to: &text)
         databaseTime.write(to: &text)
         databaseFailures.write(to: &text)
+        refreshWaits.write(to: &text)
         loopLag.write(to: &text)
         limited.write(to: &text)
     }

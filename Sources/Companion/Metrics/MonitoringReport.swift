@@ -63,6 +63,7 @@ final class MonitoringReport: Sendable {
         text.gauge(
             "companion_database_writable", "1 while the database takes a write, 0 while it does not.",
             isWritable ? 1 : 0)
+        await writeConnections(&text)
         text.gauge(
             "companion_key_usable", "1 while the key file holds the keys in use, 0 when a restart would not find them.",
             store.keyProblem == nil ? 1 : 0)
@@ -78,6 +79,25 @@ final class MonitoringReport: Sendable {
         text.gauge("companion_session_cache_bytes", "Memory of these sessions, as estimated.", Double(cache.bytes))
         writeProcess(&text)
         return text.text
+    }
+
+    /// Of a file there are none.
+    private func writeConnections(_ text: inout MetricsText) async {
+        let found = await store.connections()
+        func write(_ name: String, _ help: String, _ value: (StoreConnections) -> Double) {
+            text.family(name, .gauge, help)
+            if let found { text.sample(name, [], value(found)) }
+        }
+        write(
+            "companion_database_reachable",
+            "1 while the PostgreSQL database can be reached, 0 while no connection can be made."
+        ) { $0.isReachable ? 1 : 0 }
+        write("companion_database_connections", "Connections to PostgreSQL that are open.") { Double($0.open) }
+        write("companion_database_connections_busy", "Those in which a transaction is under way.") { Double($0.busy) }
+        write("companion_database_connections_limit", "How many may be in transactions at a time.") {
+            Double($0.limit)
+        }
+        write("companion_database_waiting", "Operations that wait for a connection.") { Double($0.waiting) }
     }
 
     private func sessionCounts() async -> SessionStore.Counts? {

@@ -220,7 +220,9 @@ final class TokenAcquisition: Sendable {
                 guard let token = try await storedToken(wish.target) else { throw StoreError.noSuchSession }
                 return AcquiredToken(source: .refreshed, token: token)
             case .others(let turn):
-                guard try await store.wait(for: turn, until: deadline) else { throw TokenAcquisition.inUse() }
+                let hasEnded = try await store.wait(for: turn, until: deadline)
+                metrics.refreshWaited(hasEnded: hasEnded)
+                guard hasEnded else { throw TokenAcquisition.inUse() }
             case .changed: guard ContinuousClock.now < deadline else { throw TokenAcquisition.inUse() }
             // The provider has asked another server for it.
             case .tooEarly(let pause): throw Throttle.problem(retryAfter: Int(pause.components.seconds) + 1)
