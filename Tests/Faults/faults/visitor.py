@@ -33,6 +33,8 @@ class Visitor:
         # Behind a front, the page has the front's origin, whichever server answers.
         self.origin = f"http://localhost:{getattr(companion, 'public_port', companion.port)}"
         self.cookie, self.provider_cookies = None, {}
+        # The version of its session that it has seen, where several companions share that. A browser forgets it soon.
+        self.version = None
         # Method and status of every request that the companion has answered since the last `forget`.
         self.seen = []
         # What must not stand in any log.
@@ -42,7 +44,7 @@ class Visitor:
         """One request to the companion: of a page's script, or the browser's own as it navigates."""
         fields = {"Accept-Language": self.language}
         if self.cookie:
-            fields["Cookie"] = f"companion={self.cookie}"
+            fields["Cookie"] = f"companion={self.cookie}" + (f"; companion-version={self.version}" if self.version else "")
         if page:
             fields |= {"Accept": "text/html", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "none"}
         else:
@@ -59,6 +61,8 @@ class Visitor:
             if match := re.match(r"companion=([^;]*)", value):
                 self.cookie = match[1]
                 self.secrets.add(match[1])
+            if match := re.match(r"companion-version=([^;]*)", value):
+                self.version = match[1]
         if answer.location:
             query = urllib.parse.urlsplit(answer.location).query
             self.secrets |= {value for name, value in urllib.parse.parse_qsl(query) if name in SECRET_PARAMETERS}
