@@ -333,17 +333,17 @@ def failure_texts(browser):
 
 
 def sign_in_somehow(browser, username):
-    """Whatever the tenant asks for."""
-    def asked():
-        return not browser.at_tenant() or browser.all("button[name=username], input[name=password], button[name=consent]")
-    if browser.wait("the tenant", lambda: browser.at_tenant() and asked()) and browser.all("button[name=username]"):
-        browser.choose_account(username)
-    browser.wait("the next page", asked)
-    if browser.at_tenant() and browser.all("input[name=password]"):
-        browser.enter_password()
-    browser.wait("the next page", lambda: not browser.all("input[name=password]") and asked())
-    if browser.at_tenant():
-        browser.answer_consent()
+    """Whatever the tenant asks for, each of it once: the page that was answered may still be there for a moment."""
+    browser.wait("the tenant", browser.at_tenant)
+    left = {
+        "button[name=username]": lambda: browser.choose_account(username),
+        "input[name=password]": browser.enter_password,
+        "button[name=consent]": browser.answer_consent,
+    }
+    while browser.wait("the next page", lambda: not browser.at_tenant() or any(map(browser.all, left))) and browser.at_tenant():
+        question = next((question for question in left if browser.all(question)), None)
+        if question:
+            left.pop(question)()
 
 
 # A hundred of the page's seconds pass in one of ours.
