@@ -64,7 +64,7 @@ function addPanel(id, title, load, { isColumn = false } = {}) {
       await module.fill(box);
       return module;
     });
-    // Whoever asks while the module comes shares one update.
+    // All who ask while the module loads share one update.
     updating ??= loading.then((module) => {
       updating = undefined;
       return module.update?.();
