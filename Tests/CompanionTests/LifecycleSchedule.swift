@@ -74,12 +74,14 @@ struct LifecycleSchedule {
     let isSingleUse: Bool
     let steps: [LifecycleStep]
 
-    init(seed: UInt64) {
+    /// - Parameter isLocking: whether the store may fail. What it did not take of a refresh, only the server that has made the
+    ///   refresh can store later: at another one, the model would have to know which that was.
+    init(seed: UInt64, isLocking: Bool = true) {
         self.seed = seed
         var random = SeededGenerator(seed: seed)
         isSingleUse = Int.random(in: 0..<5, using: &random) > 0
         // What takes long is rare.
-        let locks = Int.random(in: 0..<10, using: &random) == 0
+        let locks = Int.random(in: 0..<10, using: &random) == 0 && isLocking
         let restarts = Int.random(in: 0..<8, using: &random) == 0
         var steps: [LifecycleStep] = [
             .begin(Self.slot(&random)), .callback(before: 0, .allCases.randomElement(using: &random) ?? .once),

@@ -20,6 +20,9 @@ final class Visitor: Sendable {
     }
 
     private let origin: String
+    /// Another companion with the same sessions, to which every other request goes; nil where there is one.
+    private let second: String?
+    private let sent = Atomic(0)
     /// Where its pages come from: the front's name, behind which the server at `origin` is one of several.
     private let pageOrigin: String
     /// The public URL's path, and whether there is a front in between that takes it away.
@@ -33,17 +36,20 @@ final class Visitor: Sendable {
 
     /// A new browser at a companion.
     init(
-        origin: String, pagesFrom pageOrigin: String? = nil, client: HTTPClient, below prefix: String = "",
-        isStripped: Bool = false
+        origin: String, and second: String? = nil, pagesFrom pageOrigin: String? = nil, client: HTTPClient,
+        below prefix: String = "", isStripped: Bool = false
     ) {
         self.origin = origin
+        self.second = second
         self.pageOrigin = pageOrigin ?? origin
         self.prefix = prefix
         self.isStripped = isStripped
         self.client = client
     }
 
-    convenience init(_ site: Site) { self.init(origin: site.origin, client: site.client) }
+    convenience init(_ site: Site, and second: String? = nil) {
+        self.init(origin: site.origin, and: second, client: site.client)
+    }
 
     var sessionCookie: String? {
         get { cookies.withLock { $0["companion"] } }
@@ -70,7 +76,7 @@ final class Visitor: Sendable {
     func send(
         _ method: HTTPRequest.Method, _ url: String, headers: HTTPFields = [:], body: String = ""
     ) async throws -> Answer {
-        let absolute = url.hasPrefix("/") ? origin + url : url
+        let absolute = place(of: url.hasPrefix("/") ? origin + url : url)
         guard let parts = URLComponents(string: absolute), let host = parts.host, let port = parts.port else {
             throw TestFailure("not a URL: \(absolute)")
         }
@@ -88,6 +94,14 @@ final class Visitor: Sendable {
             status: answer.head.status.code, fields: answer.head.headerFields, body: answer.body, url: absolute)
         received.withLock { $0.append(result) }
         return result
+    }
+
+    /// The URL at one of the companions.
+    private func place(of url: String) -> String {
+        guard let second, url.hasPrefix(origin + "/"), sent.add(1, ordering: .relaxed).oldValue % 2 == 1 else {
+            return url
+        }
+        return second + url.dropFirst(origin.count)
     }
 
     private func keep(_ field: String) {
