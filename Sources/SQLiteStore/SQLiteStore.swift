@@ -15,12 +15,15 @@ public final class SQLiteStore: StoreBackend {
 
     /// Opens the file (makes it, mode 0600, when it is not there), migrates it, and checks that the keys fit.
     ///
-    /// - Parameter onOperation: called after each operation, on whatever thread it ended: for measuring. Must not block.
+    /// - Parameters:
+    ///   - now: measures how long a thread is held.
+    ///   - onOperation: called after each operation, on whatever thread it ended: for measuring. Must not block.
     /// - Throws: when the file or the keys cannot be used.
     package init(
-        path: String, keyRing: KeyRing, onOperation: (@Sendable (StoreOperation) -> Void)? = nil
+        path: String, keyRing: KeyRing, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        onOperation: (@Sendable (StoreOperation) -> Void)? = nil
     ) throws(StoreError) {
-        database = try StoreDatabase(path: path, keyRing: keyRing, onOperation: onOperation)
+        database = try StoreDatabase(path: path, keyRing: keyRing, now: now, onOperation: onOperation)
         reserve = DiskReserve(besides: path)
     }
 

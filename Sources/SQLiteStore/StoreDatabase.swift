@@ -28,13 +28,14 @@ final class StoreDatabase: Sendable {
     private let onOperation: (@Sendable (StoreOperation) -> Void)?
 
     init(
-        path: String, keyRing: KeyRing, onOperation: (@Sendable (StoreOperation) -> Void)?
+        path: String, keyRing: KeyRing, now: @escaping @Sendable () -> ContinuousClock.Instant,
+        onOperation: (@Sendable (StoreOperation) -> Void)?
     ) throws(StoreError) {
         self.path = path
         self.onOperation = onOperation
         gate = OperationGate(path)
         pool = try Schema.open(path, keyRing)
-        readers = ImmediateReaders(path: path)
+        readers = ImmediateReaders(path: path, now: now)
         versionAtOpening = pool.writeWithoutTransaction { db in try? Int64.fetchOne(db, sql: "PRAGMA data_version") }
     }
 

@@ -83,6 +83,8 @@ package final class StoreFixture: Sendable {
         backgroundWork: Bool = false, onOperation: (@Sendable (StoreOperation) -> Void)? = nil
     ) throws -> SessionStore {
         let clock = clock
+        // A stopped one: the machine's own pauses are not a slow disk.
+        let started = ContinuousClock.now
         var configuration = SessionStore.Configuration(idle: idle, maxAge: maxAge, cacheBytes: cacheBytes)
         configuration.newcomers = newcomers
         let ring = try keyRing ?? .load(orCreateAt: keyPath)
@@ -92,7 +94,7 @@ package final class StoreFixture: Sendable {
         }
         let place: any StoreBackend =
             switch backend {
-            case .sqlite: try SQLiteStore(path: path, keyRing: ring, onOperation: note)
+            case .sqlite: try SQLiteStore(path: path, keyRing: ring, now: { started }, onOperation: note)
             case .memory: try MemoryStore(contents, keyRing: ring, trust: trust, onOperation: note)
             case .postgres, .encryptedPostgres, .pooledPostgres:
                 try postgresStore(keyRing: ring, trust: trust, onOperation: note)
