@@ -126,7 +126,7 @@ let package = Package(
             dependencies: ["SQLiteStore", "SessionStore", "StoreTesting", "WebFormats", grdb],
             swiftSettings: settings),
         .testTarget(
-            name: "PostgresStoreTests", dependencies: ["PostgresStore", "SessionStore", "StoreTesting"],
+            name: "PostgresStoreTests", dependencies: ["PostgresStore", "SessionStore", "StoreTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "StoreConformance", dependencies: ["SessionStore", "StoreTesting", "TestSupport"],

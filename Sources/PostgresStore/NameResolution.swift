@@ -2,23 +2,67 @@ import Dispatch
 import Foundation
 import SessionStore
 
-/// Resolves host names on threads of their own, one for each name, which may be held by a slow name server as no worker may.
-enum NameResolution {
-    private static let queue = DispatchQueue(label: "companion.names", attributes: .concurrent)
-    /// Those who wait for the addresses of a name that is being resolved.
-    private static let waiting = Locked<[String: [@Sendable ([String]) -> Void]]>([:])
+/// Resolves host names on threads of their own, which may be held by a slow name server as no worker may.
+///
+/// Those who ask at about the same time share a look-up. One that hangs, because a question or its answer was lost, keeps
+/// nobody who asks later: another one begins beside it, three for a name at most.
+final class NameResolution: Sendable {
+    /// The system's names.
+    static let system = NameResolution(resolve: resolve)
+
+    private struct LookUp {
+        let began: ContinuousClock.Instant
+        var waiting: [@Sendable ([String]) -> Void]
+    }
+
+    private struct State {
+        var count = 0
+        var underWay: [String: [Int: LookUp]] = [:]
+    }
+
+    /// A look-up that takes longer is not shared any more.
+    static let patience: Duration = .seconds(2)
+    private static let limit = 3
+
+    private let queue = DispatchQueue(label: "companion.names", attributes: .concurrent)
+    private let state = Locked(State())
+    private let resolve: @Sendable (String) -> [String]
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    init(
+        resolve: @escaping @Sendable (String) -> [String],
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.resolve = resolve
+        self.now = now
+    }
 
     /// Calls `completion` on such a thread with the host's addresses, in the system's order; none when it has none now. That
     /// may be after a minute.
-    static func addresses(of host: String, completion: @escaping @Sendable ([String]) -> Void) {
-        let isFirst = waiting.withLock { waiting in
-            waiting[host, default: []].append(completion)
-            return waiting[host]?.count == 1
+    func addresses(of host: String, completion: @escaping @Sendable ([String]) -> Void) {
+        let now = now()
+        let new = state.withLock { state -> Int? in
+            var lookUps = state.underWay[host] ?? [:]
+            defer { state.underWay[host] = lookUps }
+            if let (number, latest) = lookUps.max(by: { $0.value.began < $1.value.began }),
+                latest.began.duration(to: now) <= Self.patience || lookUps.count >= Self.limit
+            {
+                lookUps[number]?.waiting.append(completion)
+                return nil
+            }
+            state.count += 1
+            lookUps[state.count] = LookUp(began: now, waiting: [completion])
+            return state.count
         }
-        guard isFirst else { return }
-        queue.async {
+        guard let new else { return }
+        queue.async { [self] in
             let found = resolve(host)
-            for completion in waiting.withLock({ $0.removeValue(forKey: host) }) ?? [] { completion(found) }
+            let ended = state.withLock { state in
+                let ended = state.underWay[host]?.removeValue(forKey: new)
+                if state.underWay[host]?.isEmpty == true { state.underWay[host] = nil }
+                return ended
+            }
+            for completion in ended?.waiting ?? [] { completion(found) }
         }
     }
 

@@ -172,7 +172,7 @@ final class PostgresLane: @unchecked Sendable {
                 next(index + 1)
             }
             let timer = worker.addTimer(after: Self.connectPatience) { answer.give([]) }
-            NameResolution.addresses(of: host) { [worker] addresses in
+            NameResolution.system.addresses(of: host) { [worker] addresses in
                 worker.submit {
                     worker.cancelTimer(timer)
                     answer.give(addresses)
