@@ -130,6 +130,9 @@ function show({ step, settings: attempt, request: sent, title }) {
   light();
 }
 
+/** The steps that are a call of acquireTokenSilent. */
+const silent = new Set(["cached", "refreshed", "silent"]);
+
 function light() {
   let first = null;
   let last = null;
@@ -144,7 +147,9 @@ function light() {
   if (!first) return;
   const room = listing.clientHeight;
   const height = last.offsetTop + last.offsetHeight - first.offsetTop;
-  const top = first.offsetTop - (height < room ? (room - height) / 2 : 8);
+  // Of a silent call the function says more than the line that calls it, which is the first that is lit.
+  const main = (silent.has(lit) && [...listing.querySelectorAll(".lit")].find((run) => /^\s*func /m.test(run.textContent))) || first;
+  const top = height < room ? first.offsetTop - (room - height) / 2 : main.offsetTop - 8;
   listing.scrollTo({ top, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 }
 

@@ -27,7 +27,7 @@ export function showCard(account, me) {
     picture(front, name),
     element("p", "name", name),
     ...(me?.jobTitle ? [element("p", "job", me.jobTitle)] : []),
-    facts([t("kiosk.mail"), mail], [t("kiosk.phone"), me?.mobilePhone ?? me?.businessPhones?.[0]]),
+    facts([t("kiosk.mail"), mail], me?.mobilePhone ? [t("kiosk.phone"), me.mobilePhone] : [t("kiosk.business_phone"), me?.businessPhones?.[0]]),
   );
   reverse.replaceChildren(
     picture(reverse, name),

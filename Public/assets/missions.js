@@ -66,7 +66,8 @@ function entry(mission, isDone, isOpen) {
   const details = element("details", "", element("summary", "", element("span", "mission-title", text("title")), element("span", "mission-state", state)));
   const act = Object.assign(element("button", "small", isActive ? t("missions.stop") : t("missions.start")), { type: "button" });
   act.addEventListener("click", () => (isActive ? stop() : start(mission)));
-  details.append(element("p", "", text("what")), element("p", "mission-now", text("now")), element("p", "", act));
+  // What to press counts from the start on.
+  details.append(element("p", "", text("what")), ...(isActive ? [element("p", "mission-now", text("now"))] : []), element("p", "", act));
   details.open = isOpen;
   details.name = "mission";
   return element("li", isActive ? "mission active" : isDone ? "mission done" : "mission", details);

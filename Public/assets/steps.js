@@ -133,8 +133,11 @@ function move({ wire, what, isBack = false, isBad }, mine) {
   parcel.parentElement.classList.toggle("bad", isBad);
   label.textContent = what;
   const middle = path.getPointAtLength(length / 2);
-  label.setAttribute("x", middle.x);
-  label.setAttribute("y", middle.y - 14);
+  // The way to MSAL is short: its words stand above it, and end before MSAL's box.
+  const isShort = wire === "msal";
+  label.setAttribute("text-anchor", isShort ? "end" : "middle");
+  label.setAttribute("x", isShort ? 168 : middle.x);
+  label.setAttribute("y", isShort ? 44 : middle.y - 14);
   const put = (share) => {
     const { x, y } = path.getPointAtLength(length * (isBack ? 1 - share : share));
     parcel.setAttribute("transform", `translate(${x} ${y})`);

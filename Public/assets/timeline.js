@@ -3,7 +3,7 @@
 
 import { app, get } from "./api.js";
 import { signInError } from "./flow.js";
-import { element, language, t, withElements } from "./page.js";
+import { base, element, language, t, withElements } from "./page.js";
 import { fine, request } from "./steps.js";
 
 const page = document.body.dataset.page;
@@ -17,7 +17,8 @@ export function fill(box) {
   legend.append(element("summary", "", t("timeline.legend")),
     role(t("timeline.app_does"), t("timeline.app")),
     role(t("timeline.msal_does"), t("timeline.msal")),
-    role(t("timeline.server_does"), t("timeline.server")));
+    role(t("timeline.server_does"), t("timeline.server")),
+    element("p", "", Object.assign(element("a", "", t("timeline.calls")), { href: `${base}/native/map` })));
   // There is room for it until something has happened.
   legend.open = true;
   box.append(legend, empty, flows);
@@ -113,13 +114,25 @@ const longestPause = 3000; // milliseconds from one step of a flow to the next, 
 function grouped(events) {
   const flows = [];
   let previous;
-  for (const event of events) {
+  for (const event of inOrder(events)) {
     if (!previous || begins(event, previous)) flows.push([]);
     flows.at(-1).push(event);
     previous = event;
   }
   return flows;
 }
+
+/** As they ended, but a call that the API refused stands before the token that could not be had for it. */
+function inOrder(events) {
+  const found = [...events];
+  for (let place = 1; place < found.length; place += 1) {
+    const [before, event] = found.slice(place - 1, place + 1);
+    if (isRefusal(event) && before.step === "token" && !fine.has(before.outcome)) found.splice(place - 1, 2, event, before);
+  }
+  return found;
+}
+
+const isRefusal = ({ step, outcome }) => step === "api" && outcome === "interaction_required";
 
 function begins(event, previous) {
   if (event.step === "callback" || (event.attempt != null && event.attempt === previous.attempt)) return false;
@@ -152,7 +165,6 @@ function step(event, index, flow, attempt) {
     duration == null ? "" : ` · ${t("timeline.took", { milliseconds: Math.round(duration) })}`,
   ];
   const button = Object.assign(element("button", "step-name", title), { type: "button" });
-  button.setAttribute("aria-expanded", "false");
   const details = element("div", "step-request", element("pre", "", sent ?? ""));
   details.hidden = true;
   const parts = [
@@ -162,7 +174,7 @@ function step(event, index, flow, attempt) {
   ];
   // The sentence for a failed sign-in says more than its code.
   if (!good && kind === "callback") parts.push(element("p", "bad", signInError(outcome)));
-  parts.push(element("p", "", does(kind)));
+  parts.push(element("p", "", isRefusal(event) ? t("timeline.does.api_refused") : does(kind)));
   if (sent) parts.push(details);
   const found = [...findable(t("timeline.endpoint"), endpoint), ...findable(t("timeline.correlation_id"), id)];
   if (found.length > 0) parts.push(element("dl", "", ...found));
@@ -173,13 +185,22 @@ function step(event, index, flow, attempt) {
   item.classList.toggle("now", present === item.dataset.key);
   const detail = { step: lineStep(kind, attempt), settings: attempt ?? null, request: sent, title: t("timeline.request", { step: title }), name: title, outcome };
   item.addEventListener("arrive", () => choose(item, detail));
-  for (const name of ["mouseenter", "focusin"]) item.addEventListener(name, () => look(item, detail));
-  button.addEventListener("click", () => {
-    details.hidden = !details.hidden;
-    button.setAttribute("aria-expanded", String(!details.hidden));
-  });
+  item.addEventListener("mouseenter", (event) => hasMoved(event) && look(item, detail));
+  item.addEventListener("focusin", () => look(item, detail));
+  if (sent) {
+    button.setAttribute("aria-expanded", "false");
+    button.addEventListener("click", () => {
+      details.hidden = !details.hidden;
+      button.setAttribute("aria-expanded", String(!details.hidden));
+    });
+  }
   return item;
 }
+
+/** Where the pointer is: a step that scrolling brings below it is not looked at. */
+let pointer = "";
+const hasMoved = ({ screenX, screenY }) => pointer !== `${screenX} ${screenY}`;
+document.addEventListener("mousemove", ({ screenX, screenY }) => (pointer = `${screenX} ${screenY}`), { passive: true });
 
 const findable = (term, value) => (value ? [element("dt", "", term), element("dd", "mono", value)] : []);
 

@@ -61,6 +61,7 @@ enum Running {
               1. Open that address and choose “iOS tutorial” or “macOS tutorial”.
               2. Press “Call Microsoft Graph API” and sign in as adele@contoso.example, password: demo
               3. Cause failures on demand at \(tenant.baseURL)/control
+              4. For the kiosk, \(configuration.deviceMode == .shared ? "" : "start it with COMPANION_DEVICE_MODE=shared and ")open /kiosk
 
               Nothing leaves this machine.\(configuration.demoHost.map(reach) ?? "") To use a tenant of your own, see “Connect a real tenant” in the README.
 

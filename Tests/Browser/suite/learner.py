@@ -55,8 +55,10 @@ def start(browser, title):
         if mission.find_element("css selector", ".mission-title").text == title:
             if not mission.find_elements("css selector", "details[open]"):
                 mission.find_element("css selector", "summary").click()
-            browser.wait("what will happen", lambda: mission.find_element("css selector", ".mission-now").is_displayed())
-            mission.find_element("css selector", "button").click()
+            button = mission.find_element("css selector", "button")
+            browser.wait("what will happen", button.is_displayed)
+            assert not mission.find_elements("css selector", ".mission-now"), "what to press before it has begun"
+            button.click()
             return
     raise AssertionError(f"there is no mission {title!r}")
 
