@@ -10,7 +10,7 @@ import Testing
 @Suite struct WorkerReadTests {
     @Test func `a write lock of another process holds no read up`() async throws {
         let fixture = try StoreFixture()
-        let store = try fixture.open(cacheBytes: 0)
+        let store = try fixture.open(cacheBytes: 0, hasStoppedClock: true)
         let id = try await store.signIn("adele", at: fixture.clock)
         let outsider = try fixture.outsider()
         try await outsider.writeWithoutTransaction { db in
@@ -24,7 +24,7 @@ import Testing
 
     @Test func `a checkpoint waits for no read`() async throws {
         let fixture = try StoreFixture()
-        let store = try fixture.open(cacheBytes: 0)
+        let store = try fixture.open(cacheBytes: 0, hasStoppedClock: true)
         let id = try await store.signIn("adele", at: fixture.clock)
         let session = try #require(store.sessionNow(id).found)
         #expect(store.accessTokenNow(of: session.key(of: session.accounts[0]), scopes: ["user.read"]).found != nil)
@@ -41,7 +41,7 @@ import Testing
 
     @Test func `what is damaged is left to those who wait, and learn why`() async throws {
         let fixture = try StoreFixture()
-        let store = try fixture.open(cacheBytes: 0)
+        let store = try fixture.open(cacheBytes: 0, hasStoppedClock: true)
         let id = try await store.signIn("adele", at: fixture.clock)
         try await fixture.outsider().writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -64,7 +64,7 @@ import Testing
 
     @Test func `claims that do not open are left to those who wait, and learn why`() async throws {
         let fixture = try StoreFixture()
-        let store = try fixture.open(cacheBytes: 0)
+        let store = try fixture.open(cacheBytes: 0, hasStoppedClock: true)
         let id = try await store.signIn("adele", at: fixture.clock)
         try await fixture.outsider().write { db in try db.execute(sql: "UPDATE account_secret SET claims = x'01'") }
         #expect(store.sessionNow(id).mustWait)
@@ -76,7 +76,7 @@ import Testing
 
     @Test func `an access token is opened when it is used, not when its session is read`() async throws {
         let fixture = try StoreFixture()
-        let store = try fixture.open()
+        let store = try fixture.open(hasStoppedClock: true)
         let id = try await store.signIn("adele", at: fixture.clock)
         try await fixture.outsider().write { db in try db.execute(sql: "UPDATE access_token SET token = x'01'") }
         let session = try #require(store.sessionNow(id).found)
@@ -94,7 +94,7 @@ import Testing
 
     @Test func `after a slow read nobody is held for a second`() async throws {
         let fixture = try StoreFixture()
-        try await fixture.open().close()
+        try await fixture.open(hasStoppedClock: true).close()
         let time = Shared(ContinuousClock.now)
         let readers = ImmediateReaders(path: fixture.path, limit: 2) { time.value }
         func read(taking duration: Duration) -> Bool {
@@ -116,7 +116,7 @@ import Testing
 
     @Test func `who finds all connections in use does not wait for one`() async throws {
         let fixture = try StoreFixture()
-        try await fixture.open().close()
+        try await fixture.open(hasStoppedClock: true).close()
         let readers = ImmediateReaders(path: fixture.path, limit: 2)
         let nested = readers.read { _ in
             readers.read { _ in
@@ -131,7 +131,7 @@ import Testing
 
     @Test func `another file of the same name is not read`() async throws {
         let (fixture, other) = (try StoreFixture(), try StoreFixture())
-        let (store, stranger) = (try fixture.open(cacheBytes: 0), try other.open(cacheBytes: 0))
+        let (store, stranger) = (try fixture.open(cacheBytes: 0, hasStoppedClock: true), try other.open(cacheBytes: 0))
         let id = try await store.signIn("adele", at: fixture.clock)
         let theirs = try await stranger.signIn("megan", at: other.clock)
         await stranger.close()

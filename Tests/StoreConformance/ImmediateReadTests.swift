@@ -11,7 +11,7 @@ import Testing
         _ backend: TestedBackend, cacheBytes: Int
     ) async throws {
         let fixture = try StoreFixture(backend)
-        let store = try fixture.open(cacheBytes: cacheBytes)
+        let store = try fixture.open(cacheBytes: cacheBytes, hasStoppedClock: true)
         let first = try await store.signIn("zoe", at: fixture.clock)
         let id = try await store.signIn("adele", cookie: first, at: fixture.clock)
         #expect(store.cachedSession(id).session == nil)
@@ -38,7 +38,7 @@ import Testing
     @Test(arguments: TestedBackend.immediate)
     func `who was signed in before is read at once too`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
-        let store = try fixture.open(cacheBytes: 0)
+        let store = try fixture.open(cacheBytes: 0, hasStoppedClock: true)
         let id = try await store.signIn("adele", at: fixture.clock)
         let session = try #require(store.sessionNow(id).found)
         let next = try await store.removeAccount(session.key(of: session.accounts[0]), keepAsPrevious: true)
@@ -51,7 +51,7 @@ import Testing
     @Test(arguments: TestedBackend.immediate)
     func `a closed store has nothing at once, and says why to those who wait`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
-        let store = try fixture.open(cacheBytes: 0)
+        let store = try fixture.open(cacheBytes: 0, hasStoppedClock: true)
         let id = try await store.signIn("adele", at: fixture.clock)
         let session = try #require(store.sessionNow(id).found)
         await store.close()
@@ -68,7 +68,7 @@ import Testing
         async throws
     {
         let fixture = try StoreFixture(backend)
-        let store = try fixture.open()
+        let store = try fixture.open(hasStoppedClock: true)
         let id = try await store.signIn("adele", at: fixture.clock)
         #expect(store.sessionNow(id).mustWait)
         let session = try #require(try await store.session(id))

@@ -77,14 +77,17 @@ package final class StoreFixture: Sendable {
     }
 
     /// A store without background work, unless a test wants it: tests call its steps themselves.
+    ///
+    /// - Parameter hasStoppedClock: whether no read on the thread that asks is ever slow, however busy the machine is.
     package func open(
         idle: Duration = .seconds(3600), maxAge: Duration = .seconds(12 * 3600), cacheBytes: Int = 16 << 20,
         keyRing: KeyRing? = nil, newcomers: SessionStore.NewcomerLimits = .init(), trust: Duration? = nil,
-        backgroundWork: Bool = false, onOperation: (@Sendable (StoreOperation) -> Void)? = nil
+        backgroundWork: Bool = false, hasStoppedClock: Bool = false,
+        onOperation: (@Sendable (StoreOperation) -> Void)? = nil
     ) throws -> SessionStore {
         let clock = clock
-        // A stopped one: the machine's own pauses are not a slow disk.
-        let started = ContinuousClock.now
+        let opened = ContinuousClock.now
+        let now: @Sendable () -> ContinuousClock.Instant = { hasStoppedClock ? opened : .now }
         var configuration = SessionStore.Configuration(idle: idle, maxAge: maxAge, cacheBytes: cacheBytes)
         configuration.newcomers = newcomers
         let ring = try keyRing ?? .load(orCreateAt: keyPath)
@@ -94,7 +97,7 @@ package final class StoreFixture: Sendable {
         }
         let place: any StoreBackend =
             switch backend {
-            case .sqlite: try SQLiteStore(path: path, keyRing: ring, now: { started }, onOperation: note)
+            case .sqlite: try SQLiteStore(path: path, keyRing: ring, now: now, onOperation: note)
             case .memory: try MemoryStore(contents, keyRing: ring, trust: trust, onOperation: note)
             case .postgres, .encryptedPostgres, .pooledPostgres:
                 try postgresStore(keyRing: ring, trust: trust, onOperation: note)
