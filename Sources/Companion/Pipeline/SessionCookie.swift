@@ -28,8 +28,14 @@ struct SessionCookie: Sendable {
     func id(in head: RequestHead) -> SessionID? {
         let cookies = RequestCookies(head)
         guard var id = cookies.first(name, { SessionID(cookieValue: $0) }) else { return nil }
-        if versionMaxAge != nil { id.version = cookies.first(versionName) { Int64(digits: $0) } ?? 0 }
+        if versionMaxAge != nil { id.version = cookies.first(versionName, Self.version) ?? 0 }
         return id
+    }
+
+    /// Nil for what is no number, and for one that is too large.
+    private static func version(_ value: Span<UInt8>) -> Int64? {
+        guard value.count <= 18 else { return nil }
+        return value.withUnsafeBufferPointer { Int(digits: String(decoding: $0, as: UTF8.self)) }.map(Int64.init)
     }
 
     /// Whether browsers get to know the versions of their sessions.
@@ -68,18 +74,5 @@ struct SessionCookie: Sendable {
             response.headerFields.append(HTTPField(name: .setCookie, value: cookie.headerValue))
         }
         return response
-    }
-}
-
-extension Int64 {
-    /// The number that ASCII digits write; nil for anything else, and for one that is too large.
-    fileprivate init?(digits: Span<UInt8>) {
-        guard !digits.isEmpty, digits.count <= 18 else { return nil }
-        var value: Int64 = 0
-        for index in digits.indices {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digits[index]) else { return nil }
-            value = value * 10 + Int64(digits[index] - UInt8(ascii: "0"))
-        }
-        self = value
     }
 }

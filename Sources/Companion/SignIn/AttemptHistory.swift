@@ -112,7 +112,7 @@ final class AttemptHistory: Sendable {
     func nextID() -> Int {
         let first =
             memory.shared == nil
-            ? 0 : Int(memory.now().timeIntervalSince1970 * 1000) << 10 + Int.random(in: 0..<(1 << 10))
+            ? 0 : Int(clamping: memory.now().milliseconds) << 10 + Int.random(in: 0..<(1 << 10))
         return lastID.withLock { last in
             last = max(last + 1, first)
             return last

@@ -76,10 +76,10 @@ extension SessionEntry {
 extension JSONValue {
     /// A moment, to the millisecond.
     fileprivate static func moment(_ date: Date) -> JSONValue {
-        .integer(Int(clamping: Int64((date.timeIntervalSince1970 * 1000).rounded())))
+        .integer(Int(clamping: date.milliseconds))
     }
 
-    fileprivate var moment: Date? { integer.map { Date(timeIntervalSince1970: Double($0) / 1000) } }
+    fileprivate var moment: Date? { integer.map { Date(milliseconds: Int64($0)) } }
     fileprivate var strings: [String] { array?.compactMap(\.string) ?? [] }
 }
 
