@@ -5,7 +5,8 @@ import SessionStore
 /// Resolves host names on threads of their own, which may be held by a slow name server as no worker may.
 ///
 /// Those who ask at about the same time share a look-up. One that hangs, because a question or its answer was lost, keeps
-/// nobody who asks later: another one begins beside it, three for a name at most.
+/// nobody who asks later: another one begins beside it, three for a name at most. The first that finds addresses has found
+/// them for all who wait for the name.
 final class NameResolution: Sendable {
     /// The system's names.
     static let system = NameResolution(resolve: resolve)
@@ -18,6 +19,20 @@ final class NameResolution: Sendable {
     private struct State {
         var count = 0
         var underWay: [String: [Int: LookUp]] = [:]
+
+        /// Ends a look-up and returns who waits for what it says.
+        mutating func end(_ number: Int, of host: String, hasFound: Bool) -> [@Sendable ([String]) -> Void] {
+            var lookUps = underWay[host] ?? [:]
+            var waiting = lookUps.removeValue(forKey: number)?.waiting ?? []
+            if hasFound {
+                for other in lookUps.keys {
+                    waiting += lookUps[other]?.waiting ?? []
+                    lookUps[other]?.waiting = []
+                }
+            }
+            underWay[host] = lookUps.isEmpty ? nil : lookUps
+            return waiting
+        }
     }
 
     /// A look-up that takes longer is not shared any more.
@@ -57,12 +72,8 @@ final class NameResolution: Sendable {
         guard let new else { return }
         queue.async { [self] in
             let found = resolve(host)
-            let ended = state.withLock { state in
-                let ended = state.underWay[host]?.removeValue(forKey: new)
-                if state.underWay[host]?.isEmpty == true { state.underWay[host] = nil }
-                return ended
-            }
-            for completion in ended?.waiting ?? [] { completion(found) }
+            let waiting = state.withLock { $0.end(new, of: host, hasFound: !found.isEmpty) }
+            for completion in waiting { completion(found) }
         }
     }
 

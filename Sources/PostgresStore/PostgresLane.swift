@@ -228,8 +228,9 @@ final class PostgresLane: @unchecked Sendable {
         connectNext()
     }
 
-    /// Another lane has reached the server.
+    /// Another lane has reached the server: the outage is over, and this one's requests wait rather than fail.
     private func tryAtOnce() {
+        if downSince != nil { downSince = worker.now }
         guard let retry else { return }
         worker.cancelTimer(retry)
         self.retry = nil
