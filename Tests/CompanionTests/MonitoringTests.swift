@@ -98,8 +98,8 @@ import Testing
             let visitor = Visitor(site)
             try await visitor.signIn()
             let provider = "localhost:\(site.tenantPort)"
-            func ask(_ headers: HTTPFields = [:]) async throws -> Visitor.Answer {
-                try await visitor.send(.get, "/readyz", headers: headers)
+            func ask(_ headers: HTTPFields = [:], query: String = "") async throws -> Visitor.Answer {
+                try await visitor.send(.get, "/readyz?" + query, headers: headers)
             }
             func providers(_ answer: Visitor.Answer) -> [[String: Any]] {
                 answer.json["providers"] as? [[String: Any]] ?? []
@@ -136,6 +136,13 @@ import Testing
             let others = try await ask([.forwardedFor: "192.0.2.1"])
             #expect(others.status == 503)
             #expect(others.text == #"{"status":"unavailable"}"#)
+
+            let query = "exclude=database"
+            answer = try await ask(query: query)
+            #expect((answer.status, answer.json["database"] as? String) == (200, "excluded"))
+            let theirs = try await ask([.forwardedFor: "192.0.2.1"], query: query)
+            #expect((theirs.status, theirs.text) == (200, #"{"status":"ok"}"#))
+            #expect(try await ask(query: "exclude=").status == 503, "it excludes nothing")
             input.write(Data("ROLLBACK;\n".utf8))
             try input.close()
             shell.waitUntilExit()

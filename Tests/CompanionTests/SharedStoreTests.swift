@@ -125,6 +125,7 @@ import Testing
                 #expect(isSaid)
                 let status = try await visitor.get("/readyz").json["status"] as? String
                 #expect(status == "stopping")
+                #expect(try await visitor.get("/readyz?exclude=database").status == 503)
                 let served = try await visitor.api(.get, "/api/ios/me").status
                 #expect(served == 200)
             }

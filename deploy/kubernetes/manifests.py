@@ -86,7 +86,7 @@ def times():
     (container,) = pod()["spec"]["containers"]
     probe = container["readinessProbe"]
     drain = int(the("ConfigMap")["data"]["COMPANION_DRAIN_SECONDS"])
-    assert probe["httpGet"]["path"] == "/readyz"
+    assert probe["httpGet"]["path"] == "/readyz?exclude=database"
     assert drain > probe["periodSeconds"] * probe["failureThreshold"], "it stops before it is taken out"
     assert pod()["spec"]["terminationGracePeriodSeconds"] >= drain + 10 + 5, "it is killed before it has finished"
     # A database that is away for long is no reason to start anew.

@@ -169,10 +169,11 @@ final class MonitoringReport: Sendable {
     func stop() { isStopping.store(true, ordering: .relaxed) }
 
     /// Whether requests can be served, and nothing else: what everybody may know.
-    func readiness() async -> Response {
+    func readiness(_ head: RequestHead) async -> Response {
         if isStopping.load(ordering: .relaxed) {
             return .json(["status": "stopping"], status: .serviceUnavailable)
         }
+        if head.excludesDatabase { return .json(["status": "ok"]) }
         guard await store.probeWritable() else {
             RequestContext.current?.note(Problem(.storageUnavailable, "The database cannot be written."))
             return .json(["status": "unavailable"], status: .serviceUnavailable)
@@ -182,8 +183,9 @@ final class MonitoringReport: Sendable {
 
     /// The same, and what is wrong. A provider that is down and a key file that is gone keep nobody from being served:
     /// who is signed in stays so, and the keys are in memory.
-    func readinessInDetail() async -> Response {
-        let isWritable = await store.probeWritable()
+    func readinessInDetail(_ head: RequestHead) async -> Response {
+        let isExcluded = head.excludesDatabase
+        let isWritable = isExcluded ? true : await store.probeWritable()
         let isStopping = isStopping.load(ordering: .relaxed)
         let providers = metrics.providers.all.compactMap { host, facts -> JSONValue? in
             let isKnown = facts.lastAnswer != nil || facts.lastFailure != nil
@@ -200,8 +202,15 @@ final class MonitoringReport: Sendable {
         return .json(
             [
                 "status": isStopping ? "stopping" : isWritable ? "ok" : "unavailable",
-                "database": .string(isWritable ? "ok" : database),
+                "database": .string(isExcluded ? "excluded" : isWritable ? "ok" : database),
                 "key": .string(store.keyProblem ?? "ok"), "providers": .array(providers),
             ], status: isWritable && !isStopping ? .ok : .serviceUnavailable)
     }
+}
+
+extension RequestHead {
+    /// Whether a readiness check leaves the database out (`/readyz?exclude=database`, as Kubernetes' own takes
+    /// `?exclude=etcd`). Where several share one, a front that asks for it would find nobody ready, and could not send
+    /// what is served without it.
+    fileprivate var excludesDatabase: Bool { query == "exclude=database" }
 }

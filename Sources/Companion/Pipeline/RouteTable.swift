@@ -55,7 +55,9 @@ extension Route {
             "/readyz", .monitoring(isRequired: false),
             .read(
                 .call {
-                    $1.mayMonitor ? await $0.monitoring.readinessInDetail() : await $0.monitoring.readiness()
+                    let head = $1.request.head
+                    return $1.mayMonitor
+                        ? await $0.monitoring.readinessInDetail(head) : await $0.monitoring.readiness(head)
                 })),
         Route(
             "/metrics", .monitoring(isRequired: true),

@@ -24,7 +24,7 @@ backend companions
     balance roundrobin
     http-reuse never
     option httpchk
-    http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host localhost:{port}
+    http-check send meth GET uri /readyz?exclude=database ver HTTP/1.1 hdr Host localhost:{port}
     default-server check inter 200ms fall 1 rise 1
 {servers}
 """
