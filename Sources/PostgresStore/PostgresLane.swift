@@ -1,8 +1,8 @@
 import EventLoop
 import SessionStore
 
-/// One worker's connections: one for single statements, and a few for transactions. While the server cannot be reached, it
-/// tries again by itself, after 50 ms at first and 1.5 s at last.
+/// One worker's connections: one for single statements, and a few for transactions. While the server refuses, it tries again
+/// by itself, after 50 ms at first and 1.5 s at last; while the server is silent, each second beside the attempts before.
 ///
 /// `@unchecked Sendable`: everything but `worker` and `settings` is touched on the worker only.
 final class PostgresLane: @unchecked Sendable {
@@ -14,8 +14,25 @@ final class PostgresLane: @unchecked Sendable {
         let serve: Opened
     }
 
+    /// An attempt to make a connection.
+    private final class Attempt {
+        let isSingle: Bool
+        /// How many were under way when it began. It begins at another place than they.
+        let number: Int
+        var connection: PostgresConnection?
+
+        init(isSingle: Bool, number: Int) {
+            self.isSingle = isSingle
+            self.number = number
+        }
+    }
+
     /// How long a connection may take to be made.
     private static let connectPatience: Duration = .seconds(3)
+    /// After so long another attempt begins beside those under way: what was lost on the way to a server that is back
+    /// keeps nobody waiting for `connectPatience`.
+    private static let attemptInterval: Duration = .seconds(1)
+    private static let maxAttempts = 3
     /// How long somebody waits for a connection.
     private static let patience: Duration = .seconds(10)
     /// After so long without a server nobody waits any more.
@@ -33,8 +50,8 @@ final class PostgresLane: @unchecked Sendable {
     private var idle: [PostgresConnection] = []
     private var taken = 0
     private var waiting: [Waiter] = []
-    private var connecting: PostgresConnection?
-    private var isConnecting = false
+    private var attempts: [Attempt] = []
+    private var nextAttempt: TimerID?
     private var retry: TimerID?
     private var delay = firstDelay
     private var downSince: MonotonicTime?
@@ -99,7 +116,7 @@ final class PostgresLane: @unchecked Sendable {
     func close() {
         isClosed = true
         for timer in [retry, expiry] { timer.map { _ = worker.cancelTimer($0) } }
-        connecting?.close()
+        endAttempts()
         single?.close()
         for connection in idle { connection.close() }
         idle = []
@@ -149,11 +166,32 @@ final class PostgresLane: @unchecked Sendable {
 
     /// Makes the next connection that somebody needs, one at a time.
     private func connectNext() {
-        guard !isClosed, !isConnecting, retry == nil else { return }
+        guard !isClosed, attempts.isEmpty, retry == nil else { return }
         let needsSingle = single?.isOpen != true && (!waitingForSingle.isEmpty || downSince != nil)
         guard needsSingle || (!waiting.isEmpty && taken + idle.count < limit) else { return }
-        isConnecting = true
-        findAddresses { [weak self] places in self?.connect(to: places, isSingle: needsSingle) }
+        beginAttempt(isSingle: needsSingle)
+    }
+
+    private func beginAttempt(isSingle: Bool) {
+        if attempts.count < Self.maxAttempts {
+            let attempt = Attempt(isSingle: isSingle, number: attempts.count)
+            attempts.append(attempt)
+            findAddresses { [weak self] places in
+                let first = places.isEmpty ? 0 : attempt.number % places.count
+                self?.connect(attempt, to: Array(places[first...] + places[..<first]))
+            }
+        }
+        nextAttempt = worker.addTimer(after: Self.attemptInterval) { [weak self] in
+            self?.beginAttempt(isSingle: isSingle)
+        }
+    }
+
+    /// Ends those that are under way.
+    private func endAttempts() {
+        nextAttempt.map { _ = worker.cancelTimer($0) }
+        let ended = attempts
+        attempts = []
+        for attempt in ended { attempt.connection?.close() }
     }
 
     /// Where the server may be: every endpoint, at each of its addresses.
@@ -182,31 +220,29 @@ final class PostgresLane: @unchecked Sendable {
         next(0)
     }
 
-    private func connect(to places: [[String: String]], isSingle: Bool) {
-        guard !isClosed, let place = places.first else {
-            return failed(.connection("the host name of the database cannot be resolved"))
+    private func connect(_ attempt: Attempt, to places: [[String: String]]) {
+        guard attempts.contains(where: { $0 === attempt }) else { return }
+        guard let place = places.first else {
+            return failed(attempt, .connection("the host name of the database cannot be resolved"))
         }
-        var connection: PostgresConnection?
-        let made = PostgresConnection(worker: worker, parameters: place, patience: Self.connectPatience) {
+        attempt.connection = PostgresConnection(worker: worker, parameters: place, patience: Self.connectPatience) {
             [weak self] failure in
             // Not within the initializer, which may call this.
             self?.worker.atBatchEnd {
-                guard let self else { return }
-                guard let failure else { return self.opened(connection, isSingle: isSingle) }
-                guard places.count > 1 else { return self.failed(failure) }
-                self.connect(to: Array(places.dropFirst()), isSingle: isSingle)
+                guard let self, self.attempts.contains(where: { $0 === attempt }) else { return }
+                guard let failure else { return self.opened(attempt) }
+                guard places.count > 1 else { return self.failed(attempt, failure) }
+                self.connect(attempt, to: Array(places.dropFirst()))
             }
         }
-        connection = made
-        connecting = made
     }
 
-    private func opened(_ connection: PostgresConnection?, isSingle: Bool) {
-        isConnecting = false
-        connecting = nil
-        guard let connection, connection.isOpen, !isClosed else {
-            return failed(.connection("the connection was lost"))
+    private func opened(_ attempt: Attempt) {
+        guard let connection = attempt.connection, connection.isOpen else {
+            return failed(attempt, .connection("the connection was lost"))
         }
+        attempt.connection = nil
+        endAttempts()
         let wasDown = downSince != nil
         delay = Self.firstDelay
         downSince = nil
@@ -216,7 +252,7 @@ final class PostgresLane: @unchecked Sendable {
             guard let self, let connection else { return }
             lost(connection, failure)
         }
-        if isSingle {
+        if attempt.isSingle {
             single = connection
             let served = waitingForSingle
             waitingForSingle = []
@@ -243,14 +279,14 @@ final class PostgresLane: @unchecked Sendable {
         lastFailure = failure
     }
 
-    private func failed(_ failure: PostgresFailure) {
-        isConnecting = false
-        connecting = nil
+    private func failed(_ attempt: Attempt, _ failure: PostgresFailure) {
+        attempts.removeAll { $0 === attempt }
         lastFailure = failure
-        guard !isClosed else { return refuse(failure) }
         let since = downSince ?? worker.now
         downSince = since
         if !hasConnection, worker.now - since > Self.outage { refuse(failure) }
+        guard attempts.isEmpty else { return }
+        endAttempts()
         // Not all of them at the same moment.
         retry = worker.addTimer(after: delay * Double.random(in: 0.75...1)) { [weak self] in
             self?.retry = nil

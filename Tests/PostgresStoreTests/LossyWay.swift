@@ -3,7 +3,7 @@ import StoreTesting
 
 @testable import SessionStore
 
-/// A way to a server on loopback that loses a connection at its commit.
+/// A way to a server on loopback that loses a connection at its commit, or from its beginning.
 final class LossyWay: Sendable {
     /// What is lost.
     enum Loss: Sendable {
@@ -19,6 +19,14 @@ final class LossyWay: Sendable {
     private let listener: Int32
     private let next = Locked<Loss?>(nil)
     private let losses = Locked(0)
+    private let silence = Locked(Silence.none)
+
+    /// What becomes of a connection to which nobody says anything.
+    private enum Silence {
+        case none, next
+        case of(Int32)
+        case overtaken(whileOpen: Bool)
+    }
 
     init(to target: Int) throws {
         self.target = target
@@ -33,17 +41,42 @@ final class LossyWay: Sendable {
 
     /// From now on, the next commit is lost so.
     func lose(_ loss: Loss) { next.withLock { $0 = loss } }
+    /// From now on, nobody says anything to the next connection.
+    func ignoreNext() { silence.withLock { $0 = .next } }
+    /// Whether the one after it came while it was still open; nil before.
+    var isOvertaken: Bool? {
+        silence.withLock { if case .overtaken(let isOpen) = $0 { isOpen } else { nil } }
+    }
     /// How many were lost.
     var count: Int { losses.withLock { $0 } }
 
     private func accept() {
         while case let near = Foundation.accept(listener, nil, nil), near >= 0 {
+            if isIgnored(near) { continue }
             let far = Self.withAddress(target) { Foundation.connect($0, $1, $2) }
             let pair = Pair(near: near, far: far)
             Thread.detachNewThread { [self] in pass(pair, from: near, to: far) { request($0, pair) } }
             Thread.detachNewThread { [self] in pass(pair, from: far, to: near) { answer($0, pair) } }
         }
         Foundation.close(listener)
+    }
+
+    private func isIgnored(_ connection: Int32) -> Bool {
+        silence.withLock { silence in
+            switch silence {
+            case .next:
+                silence = .of(connection)
+                return true
+            case .of(let ignored):
+                var buffer = [UInt8](repeating: 0, count: 65_536)
+                var count = 0
+                repeat { count = recv(ignored, &buffer, buffer.count, Int32(MSG_DONTWAIT)) } while count > 0
+                silence = .overtaken(whileOpen: count < 0 && errno == EAGAIN)
+                Foundation.close(ignored)
+                return false
+            case .none, .overtaken: return false
+            }
+        }
     }
 
     /// One direction; ends both when `isKept` says that what was read is lost.

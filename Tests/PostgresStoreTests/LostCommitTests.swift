@@ -36,6 +36,14 @@ struct LostCommitTests {
         way.close()
     }
 
+    @Test func `a connection to which nobody says anything is overtaken by another`() async throws {
+        way.ignoreNext()
+        let cookie = try await store.beginSignIn(.sample(state: "one"), cookie: nil).sessionID
+        #expect(way.isOvertaken == true)
+        _ = try await store.consume("one", cookie: cookie)
+        await close()
+    }
+
     @Test func `one that was stored counts, and is not done again`() async throws {
         let cookie = try await store.beginSignIn(.sample(state: "one"), cookie: nil).sessionID
         let before = try versions()
