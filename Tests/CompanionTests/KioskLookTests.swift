@@ -11,10 +11,12 @@ import Testing
         base64Encoded:
             "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAFCAIAAADzBuo/AAAAEUlEQVR42mPokXXAgxgGUBoA1xEtg4cpQo0AAAAASUVORK5CYII=")
 
-    private static func file(_ data: Data?) throws -> String {
+    /// The logo that a file with these bytes is.
+    private static func logo(_ data: Data) throws -> KioskLogo {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).png")
-        try #require(data).write(to: file)
-        return file.path
+        try data.write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        return try KioskLogo(path: file.path)
     }
 
     @Test(arguments: [
@@ -41,9 +43,8 @@ import Testing
     }
 
     @Test func `a file that is no PNG, is too large or is not there is refused, and says what to do`() throws {
-        func reason(_ data: Data?) throws -> String {
-            let path = try Self.file(data)
-            return try #require(throws: WrongValue.self) { try KioskLogo(path: path) }.reason
+        func reason(_ data: Data) throws -> String {
+            try #require(throws: WrongValue.self) { try Self.logo(data) }.reason
         }
         let png = try #require(Self.png)
         #expect(try reason(Data("GIF89a".utf8)).contains("save the picture as PNG"))
@@ -54,17 +55,17 @@ import Testing
         #expect(try reason(wide).contains("2314 by 5 pixels"))
         let none = try #require(throws: WrongValue.self) { try KioskLogo(path: "/does/not/exist.png") }
         #expect(none.reason.contains("cannot be read"))
-        let logo = try KioskLogo(path: Self.file(png))
+        let logo = try Self.logo(png)
         #expect((logo.width, logo.height) == (10, 5))
     }
 
     @Test func `picture and colour are served under names that change with them, and the page names them`() async throws
     {
-        let path = try Self.file(Self.png)
+        let logo = try Self.logo(#require(Self.png))
         try await Site.run(configured: { configuration in
             configuration.deviceMode = .shared
             configuration.applications[0].page = .kiosk
-            configuration.kioskLogo = try? KioskLogo(path: path)
+            configuration.kioskLogo = logo
             configuration.kioskColor = KioskColor("#8c1d40")
             configuration.kioskWelcome = ["sv": "Hej <b>& välkommen"]
         }) { site in
