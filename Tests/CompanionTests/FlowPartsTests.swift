@@ -41,14 +41,15 @@ import Testing
         #expect(try await flight.run("key") { 7 } == 7)
     }
 
-    @Test func `a session's timeline keeps its last fifty steps`() throws {
-        let timeline = Timeline(memory: SessionMemory(now: Clock().now))
+    @Test func `a session's timeline keeps its last fifty steps`() async throws {
+        let memory = SessionMemory(now: Clock().now)
+        let timeline = Timeline(memory: memory)
         for number in 0..<60 { timeline.record(TimelineStep("step \(number)"), of: try key(1), app: "ios") }
-        let events = try timeline.events(of: key(1), app: "ios")
+        let events = try #require(try await memory.all(of: key(1))?.events["ios"])
         #expect(events.count == 50)
         #expect(events.first?.step == "step 10")
         #expect((events.first?.time).map(Timeline.text) == "2027-01-15T08:00:00.000Z")
-        #expect(try timeline.events(of: key(2), app: "ios").isEmpty)
+        #expect(try await memory.all(of: key(2)) == nil)
     }
 
     @Test(

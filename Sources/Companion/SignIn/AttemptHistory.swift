@@ -152,7 +152,4 @@ final class AttemptHistory: Sendable {
         memory.note(
             .ended(AttemptEnd(id: id, at: memory.now(), problem: problem)), of: session, app: "", isSignedIn: false)
     }
-
-    /// A session's attempts as this server knows them, the newest first.
-    func all(session: SessionKey) -> [AttemptRecord] { memory.notes(of: session)?.attempts.reversed() ?? [] }
 }

@@ -100,9 +100,4 @@ final class Timeline: Sendable {
     static func text(_ date: Date) -> String {
         date.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true)) + "Z"
     }
-
-    /// The steps of one session with one application as this server knows them, oldest first.
-    func events(of session: SessionKey, app: String) -> [TimelineEvent] {
-        memory.notes(of: session)?.events[app] ?? []
-    }
 }
