@@ -53,9 +53,6 @@ extension SessionStore {
 // MARK: Posted answers
 
 extension SessionStore {
-    /// How long an answer is kept that the provider had the browser post.
-    private static let answerLifetime: Duration = .seconds(60)
-
     /// Keeps an answer of the provider's that came as a cross-site POST, without the browser's cookie, until the browser
     /// fetches it with its cookie, at whichever server. An earlier one to the same sign-in is replaced.
     ///
@@ -69,7 +66,7 @@ extension SessionStore {
         let hash = SHA256Hash(of: handle)
         let answer = PostedAnswer(
             handle: hash, sealed: try sealer.seal(text, for: .postedAnswer(handle: hash)),
-            endsAt: now + Self.answerLifetime.milliseconds)
+            endsAt: now + PostedAnswer.lifetime.milliseconds)
         return try await shared.keep(answer, now: now) ? handle : nil
     }
 
@@ -81,8 +78,16 @@ extension SessionStore {
     }
 }
 
-/// An answer that the provider had the browser post, for a minute.
+/// An answer that the provider had the browser post, until the browser fetches it. Anyone may post, so that all of them
+/// together are bounded, and what is kept is never pushed out.
 package struct PostedAnswer: Sendable {
+    /// How long one is kept.
+    package static let lifetime: Duration = .seconds(60)
+    /// How many are kept at a time.
+    package static let maxCount = 1_000
+    /// How many bytes they take together.
+    package static let maxBytes = 2 << 20
+
     package let handle: SHA256Hash
     package let sealed: Data
     /// In milliseconds since 1970.
@@ -90,13 +95,13 @@ package struct PostedAnswer: Sendable {
 }
 
 extension SignInRules {
-    /// Whether there is room for one more posted answer. Anyone may post, and what is kept is never pushed out.
+    /// Whether there is room for one more posted answer.
     ///
     /// - Parameters:
     ///   - bytes: of the new one.
     ///   - count: how many there are of others.
     ///   - size: their bytes.
     package static func hasRoom(forAnswer bytes: Int, beside count: Int64, _ size: Int64) -> Bool {
-        count < 1_000 && size + Int64(bytes) <= 2 << 20
+        count < PostedAnswer.maxCount && size + Int64(bytes) <= PostedAnswer.maxBytes
     }
 }

@@ -2,19 +2,19 @@ import Crypto
 import Expiring
 import Foundation
 import OpenIDConnect
+import SessionStore
 import Synchronization
 import WebFormats
 
 /// Answers of the provider that came as a cross-site POST (`response_mode=form_post`), until the browser, now with its
-/// cookie, fetches them. They are kept for a minute, one for each sign-in; that each is redeemed once is the store's duty.
-///
-/// Anyone may post here. So the caller asks first whether the sign-in is under way, and what is kept is never pushed out.
+/// cookie, fetches them, within the bounds of ``PostedAnswer``. One is kept for each sign-in; that each is redeemed once is
+/// the store's duty, and the caller asks first whether the sign-in is under way.
 final class FormPostCallbacks: Sendable {
-    private static let lifetime: TimeInterval = 60
     /// An entry's own memory, in bytes, beside what was posted.
     private static let ownBytes = 1_000
     private let kept = Mutex(
-        ExpiringMap<String, Callback>(maxCount: 1_000, maxBytes: 2 << 20, whenFull: .refusesNewcomers))
+        ExpiringMap<String, Callback>(
+            maxCount: PostedAnswer.maxCount, maxBytes: PostedAnswer.maxBytes, whenFull: .refusesNewcomers))
     private let now: @Sendable () -> Date
     private let key: SymmetricKey
 
@@ -34,7 +34,7 @@ final class FormPostCallbacks: Sendable {
         let isKept = kept.withLock { kept in
             kept.set(
                 callback, for: handle, cost: FormPostCallbacks.ownBytes + bytes * 2,
-                until: now.addingTimeInterval(FormPostCallbacks.lifetime), now: now)
+                until: now.addingTimeInterval(PostedAnswer.lifetime / .seconds(1)), now: now)
         }
         return isKept ? handle : nil
     }
