@@ -7,6 +7,16 @@ struct SessionLookup: Sendable {
     let admission: Admission
     let audit: AuditLog
     let logger: Logger
+    /// Whether calls note which session they are of: only where other servers may have it as it was.
+    private let notesSessions: Bool
+
+    init(store: SessionStore, admission: Admission, audit: AuditLog, logger: Logger) {
+        self.store = store
+        self.admission = admission
+        self.audit = audit
+        self.logger = logger
+        notesSessions = store.staleness != nil
+    }
 
     /// A session that can be had at once, with the answers that were prepared from it; nil when there is none, when the store
     /// has to be waited for, or when an account may have to go.
@@ -32,12 +42,12 @@ struct SessionLookup: Sendable {
     /// - Throws: ``StoreError``; ``OpenIDError`` when the metadata of an authority is needed and cannot be had.
     func session(of call: Call) async throws -> Session? {
         guard let id = call.cookie else { return nil }
-        if let known = cached(id) {
-            call.context.note(session: known.session.key)
-            return known.session
+        if let known = cached(id)?.session {
+            if notesSessions { call.context.note(session: known.key) }
+            return known
         }
         guard let session = try await store.session(id) else { return nil }
-        call.context.note(session: session.key)
+        if notesSessions { call.context.note(session: session.key) }
         let refused = try await admission.refused(in: session)
         guard !refused.isEmpty else { return session }
         for account in refused {
