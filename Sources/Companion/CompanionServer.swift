@@ -63,7 +63,8 @@ public final class CompanionServer: Sendable {
             cookieName: SessionCookie(configuration: configuration).name + "-language")
         let pages = try Pages(
             folder: configuration.publicFolder, applications: applications, languages: languages,
-            publicURL: configuration.publicURL, content: FixedContent(configuration: configuration))
+            publicURL: configuration.publicURL, content: FixedContent(configuration: configuration),
+            compression: compression)
         self.pages = pages
         isShared = configuration.deviceMode == .shared
         drain = configuration.drain

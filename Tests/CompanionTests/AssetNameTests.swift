@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// What a page loads has names that browsers keep: a second visit asks for the page alone.
@@ -31,6 +32,26 @@ import Testing
             let tag = try #require(file.fields[.eTag])
             let again = try await visitor.send(.get, "/assets/companion.css", headers: [.ifNoneMatch: tag])
             #expect(again.status == 304)
+        }
+    }
+
+    @Test func `a page that is made when somebody first asks for it is sent compressed soon after`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            // Each form has a tag of its own; this client decodes what it gets.
+            func isCompressed(_ path: String) async throws -> Bool {
+                let forms = try await ["identity", "gzip"].asyncMap { coding in
+                    try await visitor.send(.get, path, headers: [.acceptEncoding: coding])
+                }
+                #expect(forms[0].body == forms[1].body)
+                return forms[0].fields[.eTag] != forms[1].fields[.eTag]
+            }
+            func becomesCompressed(_ path: String) async -> Bool {
+                await eventually { (try? await isCompressed(path)) ?? false }
+            }
+            #expect(await becomesCompressed("/assets/companion.css"), "what is there from the start")
+            #expect(await becomesCompressed("/ios"))
+            #expect(await becomesCompressed("/macos"), "when the first had been done")
         }
     }
 

@@ -195,7 +195,7 @@ import Testing
             _ = try Pages(
                 folder: folder.path, applications: [],
                 languages: Languages(folder: folder.path + "/languages", cookieName: "language"),
-                publicURL: PublicURL("https://companion.example"))
+                publicURL: PublicURL("https://companion.example"), compression: AssetCompression())
         }
         try load()
         let swedish = folder.appendingPathComponent("languages/sv.json")
@@ -207,7 +207,7 @@ import Testing
 
     @Test func `an asset that is made when it is first asked for is made once`() {
         let count = Atomic(0)
-        let page = LazyAsset {
+        let page = LazyAsset(compressedBy: AssetCompression()) {
             count.add(1, ordering: .relaxed)
             return Asset(body: [0x61], contentType: "text/plain")
         }

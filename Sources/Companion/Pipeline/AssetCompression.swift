@@ -2,21 +2,55 @@ import CLinux
 import Foundation
 import Synchronization
 
-/// Compresses the assets on a thread of its own, which gives way to everything else. They are served as they are until
-/// then.
+/// Compresses assets one after the other, on a thread that gives way to everything else and that ends when nothing is left to
+/// do. They are served as they are until then.
 final class AssetCompression: Sendable {
-    private let isStopped = Atomic(false)
+    private struct State {
+        var waiting: [@Sendable () -> Void] = []
+        var isAtWork = false
+        var isStopped = false
+    }
 
+    private let state = Mutex(State())
+
+    /// Compresses what a server has from its start.
     func start(_ pages: Pages) {
-        // The thread holds nothing of the server but these, so that a server that has stopped ends where it was made.
-        Thread.detachNewThread { [self] in
-            // Refused by a service manager's sandbox, it only costs the precedence.
-            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
-            pages.compress { !isStopped.load(ordering: .relaxed) }
+        // It holds nothing of the server but these, so that a server that has stopped ends where it was made.
+        add { [self] in
+            pages.compress { state.withLock { !$0.isStopped } }
             // The start is over. Half of the code that it used is never used again.
             clinux_release_code()
         }
     }
 
-    func stop() { isStopped.store(true, ordering: .relaxed) }
+    /// Compresses something after what was added before.
+    func add(_ work: @escaping @Sendable () -> Void) {
+        let needsThread = state.withLock { state in
+            guard !state.isStopped else { return false }
+            state.waiting.append(work)
+            defer { state.isAtWork = true }
+            return !state.isAtWork
+        }
+        guard needsThread else { return }
+        Thread.detachNewThread { [self] in
+            // Refused by a service manager's sandbox, it only costs the precedence.
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+            while let work = next() { work() }
+        }
+    }
+
+    private func next() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            state.isAtWork = !state.waiting.isEmpty
+            return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+        }
+    }
+
+    /// Leaves the rest as it is.
+    func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            state.waiting = []
+        }
+    }
 }

@@ -27,17 +27,19 @@ struct Pages: Sendable {
 
     /// Loads the folder once.
     ///
-    /// - Parameter content: what the pages say of the configuration; nil leaves its places as they are.
+    /// - Parameters:
+    ///   - content: what the pages say of the configuration; nil leaves its places as they are.
+    ///   - compression: compresses what is made when it is first asked for.
     /// - Throws: when the folder or one of its pages cannot be read, or a language lacks a text.
     init(
         folder: String, applications: [Application], languages: Languages, publicURL: PublicURL,
-        content: FixedContent? = nil
+        content: FixedContent? = nil, compression: AssetCompression
     ) throws {
         self.publicURL = publicURL
         self.languages = languages
         let files = try StaticFiles(folder: folder, versionedBelow: Pages.assetPrefix)
         assets = files.only(Pages.isAsset)
-        texts = Pages.texts(languages)
+        texts = Pages.texts(languages, compression)
         configured = content?.assets ?? [:]
         func html(_ name: String) throws -> String {
             guard let asset = files["/\(name).html"] else { throw MissingPage(page: name, folder: folder) }
@@ -50,7 +52,7 @@ struct Pages: Sendable {
             return Page(
                 assets: try languages.all.map { language in
                     try template.check(language)
-                    return LazyAsset {
+                    return LazyAsset(compressedBy: compression) {
                         var html = template.checkedHTML(in: language, below: publicURL.prefix)
                         if let content {
                             html = content.filling(html, in: language, for: application) { files.rewritten($0) }
@@ -81,11 +83,11 @@ struct Pages: Sendable {
 
     /// What scripts fetch when it is first needed, under names that change with the texts. Below `/assets/texts/` comes the
     /// version, then language and section.
-    private static func texts(_ languages: Languages) -> [String: LazyAsset] {
+    private static func texts(_ languages: Languages, _ compression: AssetCompression) -> [String: LazyAsset] {
         let paths = languages.all.flatMap { language in
             func file(_ section: Substring, _ texts: @escaping @Sendable () -> [String: String]) -> (String, LazyAsset)
             {
-                let asset = LazyAsset {
+                let asset = LazyAsset(compressedBy: compression) {
                     Asset(
                         body: Array(PageTemplate.json(texts()).utf8), contentType: "application/json",
                         cacheControl: StaticFiles.forever, mayBeCompressed: true,
