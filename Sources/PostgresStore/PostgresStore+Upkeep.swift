@@ -35,15 +35,11 @@ extension PostgresStore {
             SELECT \(SessionRow.columns), \(order) FROM session
             WHERE (\(order), key) > ($1, $2) AND \(condition) ORDER BY \(order), key LIMIT $4
             """,
-            [.integer(place.position), .integer(place.key), .integer(bound), .integer(Int64(Self.batch))]
+            [.integer(place.position), .key(place.key), .integer(bound), .integer(Int64(Self.batch))]
         ) { try $0.rows.map { (session: try SessionRow($0), position: try $0.integer(7)) } }
         let candidates = rows.map(\.session).filter { rules.isPurgeable($0, now: now) }.map(\.key)
         let ended = try await candidates.isEmpty ? [] : purge(candidates, rules, now: now)
-        if let last = rows.last {
-            let next = PurgePlace(walk: place.walk, position: last.position, key: last.session.key.value)
-            return PurgeStep(ended: ended, next: next.cursor, isMore: true)
-        }
-        return PurgeStep(ended: ended, next: PurgePlace(walk: .old).cursor, isMore: place.walk == .unused)
+        return place.step(after: rows.last, ended: ended)
     }
 
     /// Decides again inside the transaction: a session may have been used or renewed since.
@@ -98,33 +94,6 @@ extension PostgresStore {
 
     /// The server does its own housekeeping (autovacuum).
     package func tidyUp() async throws(StoreError) -> Bool { false }
-}
-
-/// How far a purge has come.
-private struct PurgePlace {
-    enum Walk: String {
-        case unused, old
-    }
-
-    var walk = Walk.unused
-    var position = Int64.min
-    var key: Int64 = 0
-
-    var cursor: StoreCursor { StoreCursor("\(walk.rawValue) \(position) \(key)") }
-}
-
-extension PurgePlace {
-    /// From a cursor of ours, or the beginning of all walks.
-    init(_ cursor: StoreCursor) {
-        let parts = cursor.text.split(separator: " ")
-        guard parts.count == 3, let walk = Walk(rawValue: String(parts[0])), let position = Int64(parts[1]),
-            let key = Int64(parts[2])
-        else {
-            self.init()
-            return
-        }
-        self.init(walk: walk, position: position, key: key)
-    }
 }
 
 extension Transaction {

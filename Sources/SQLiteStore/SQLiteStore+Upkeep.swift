@@ -2,7 +2,9 @@ import GRDB
 import SessionStore
 
 extension SQLiteStore {
-    private static let batch = 500
+    /// How much a purge deletes at a time. A session with its tokens takes a tenth of a millisecond, and the disk's share of
+    /// it as much again; what others want to write waits for all of them.
+    private static let batch = 20
 
     package func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError) {
         try await database.write { db in
@@ -15,19 +17,31 @@ extension SQLiteStore {
     package func purgeSessions(from cursor: StoreCursor, _ rules: SignInRules, now: Int64) async throws(StoreError)
         -> PurgeStep
     {
-        // A reader looks for the rows: on the writer, walking a large table would keep every sign-in waiting.
+        let place = PurgePlace(cursor)
+        let (unusedSince, begunBefore) = rules.purgeBounds(now: now)
+        let bound = place.walk == .unused ? unusedSince : begunBefore
+        // A reader looks for the rows: only what is over keeps the writer busy.
         let rows = try await database.read { db in
-            let (unusedSince, begunBefore) = rules.purgeBounds(now: now)
-            return try db.all(
-                """
-                SELECT \(SessionRow.columns) FROM session
-                WHERE key > ? AND (last_seen_at < ? OR created_at < ?) ORDER BY key LIMIT ?
-                """, [Int64(cursor.text) ?? 0, unusedSince, begunBefore, Self.batch], as: SessionRow.self)
+            try db.rows(Self.query(place.walk), [place.position, place.key, bound, Self.batch]).map { row in
+                (session: try SessionRow(row: row), position: try row.decode(Int64.self, forColumn: "position"))
+            }
         }
-        let candidates = rows.filter { rules.isPurgeable($0, now: now) }.map(\.key)
+        let candidates = rows.map(\.session).filter { rules.isPurgeable($0, now: now) }.map(\.key)
         let ended = try await candidates.isEmpty ? [] : purge(candidates, rules, now: now)
-        guard let last = rows.last?.key else { return PurgeStep(ended: ended, isMore: false) }
-        return PurgeStep(ended: ended, next: StoreCursor(last.description), isMore: true)
+        return place.step(after: rows.last, ended: ended)
+    }
+
+    /// The next sessions of a walk, in the order of its index.
+    static func query(_ walk: PurgePlace.Walk) -> String {
+        let (order, condition) =
+            switch walk {
+            case .unused: ("last_seen_period", "last_seen_period <= ?3 / \(Schema.period) AND last_seen_at < ?3")
+            case .old: ("created_at", "created_at < ?3")
+            }
+        return """
+            SELECT \(SessionRow.columns), \(order) AS position FROM session
+            WHERE (\(order), key) > (?1, ?2) AND \(condition) ORDER BY \(order), key LIMIT ?4
+            """
     }
 
     /// Decides again inside the transaction: a session may have been used or renewed since.
@@ -40,7 +54,6 @@ extension SQLiteStore {
                 // As `SignInRules.isAwaited(_:now:)` has it.
                 let isAwaited =
                     try db.value(
-
                         "SELECT 1 FROM sign_in_attempt WHERE session = ? AND begun_at >= ? AND consumed_at IS NULL LIMIT 1",
                         [key, rules.oldestAttempt(now: now)], as: Int.self) != nil
                 switch rules.purge(session, isAwaited: isAwaited, now: now) {

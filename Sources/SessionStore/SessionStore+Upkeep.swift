@@ -29,7 +29,8 @@ package struct UpkeepProgress: Sendable {
 extension SessionStore {
     /// How often uses are written and expired rows purged.
     static let writeInterval: Duration = .seconds(60)
-    private static let batch = 500
+    /// How many uses are written at a time. A sign-in waits for all of them.
+    private static let batch = 100
 
     /// One round of the background work, each second.
     package func upkeepRound(_ progress: UpkeepProgress) async -> UpkeepProgress {
@@ -85,7 +86,7 @@ extension SessionStore {
         }
     }
 
-    /// Writes when sessions were last used, in transactions of a few hundred rows.
+    /// Writes when sessions were last used, a hundred in each transaction.
     package func writeLastUses() async throws(StoreError) {
         let uses = cache.takeUnwrittenUses().map { (key: $0.key, at: $0.value) }.sorted { $0.key.value < $1.key.value }
         do {

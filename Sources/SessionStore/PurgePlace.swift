@@ -1,0 +1,45 @@
+/// How far a purge of sessions has come. A backend that finds them by indexes makes two walks, each along an index: first of
+/// the sessions that were not used, then of those that began long ago.
+package struct PurgePlace: Sendable {
+    package enum Walk: String, Sendable {
+        case unused, old
+    }
+
+    package let walk: Walk
+    /// The value by which the walk's index sorts, and the key, of the session that was looked at last.
+    package let position: Int64
+    package let key: SessionKey
+
+    private init(_ walk: Walk, position: Int64 = .min, key: SessionKey = SessionKey(0)) {
+        self.walk = walk
+        self.position = position
+        self.key = key
+    }
+
+    /// From a cursor of ``step(after:ended:)``, or the beginning of all walks.
+    package init(_ cursor: StoreCursor) {
+        let parts = cursor.text.split(separator: " ")
+        guard parts.count == 3, let walk = Walk(rawValue: String(parts[0])), let position = Int64(parts[1]),
+            let key = Int64(parts[2])
+        else {
+            self.init(.unused)
+            return
+        }
+        self.init(walk, position: position, key: SessionKey(key))
+    }
+
+    private var cursor: StoreCursor { StoreCursor("\(walk.rawValue) \(position) \(key)") }
+
+    /// A step that has gone on from here.
+    ///
+    /// - Parameters:
+    ///   - last: what it looked at last; nil when the walk has found nothing more.
+    ///   - ended: the sessions that it deleted or emptied.
+    package func step(after last: (session: SessionRow, position: Int64)?, ended: [SessionKey]) -> PurgeStep {
+        guard let last else {
+            return PurgeStep(ended: ended, next: PurgePlace(.old).cursor, isMore: walk == .unused)
+        }
+        let next = PurgePlace(walk, position: last.position, key: last.session.key)
+        return PurgeStep(ended: ended, next: next.cursor, isMore: true)
+    }
+}
