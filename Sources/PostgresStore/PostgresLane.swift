@@ -8,6 +8,22 @@ import SessionStore
 final class PostgresLane: @unchecked Sendable {
     typealias Opened = (Result<PostgresConnection, PostgresFailure>) -> Void
 
+    /// What a connection is for.
+    private enum Purpose: CaseIterable {
+        /// Single statements, of which all are sent on one connection.
+        case statements
+        /// A transaction, which has a connection for itself.
+        case transaction
+
+        /// Those who wait for such a connection.
+        var queue: ReferenceWritableKeyPath<PostgresLane, [Waiter]> {
+            switch self {
+            case .statements: \.waitingForStatements
+            case .transaction: \.waitingForTransaction
+            }
+        }
+    }
+
     /// Somebody who waits for a connection.
     private struct Waiter {
         let deadline: MonotonicTime
@@ -16,13 +32,13 @@ final class PostgresLane: @unchecked Sendable {
 
     /// An attempt to make a connection.
     private final class Attempt {
-        let isSingle: Bool
+        let purpose: Purpose
         /// How many were under way when it began. It begins at another place than they.
         let number: Int
         var connection: PostgresConnection?
 
-        init(isSingle: Bool, number: Int) {
-            self.isSingle = isSingle
+        init(for purpose: Purpose, number: Int) {
+            self.purpose = purpose
             self.number = number
         }
     }
@@ -46,10 +62,10 @@ final class PostgresLane: @unchecked Sendable {
     private let recovery: Recovery
 
     private var single: PostgresConnection?
-    private var waitingForSingle: [Waiter] = []
     private var idle: [PostgresConnection] = []
     private var taken = 0
-    private var waiting: [Waiter] = []
+    private var waitingForStatements: [Waiter] = []
+    private var waitingForTransaction: [Waiter] = []
     private var attempts: [Attempt] = []
     private var nextAttempt: TimerID?
     private var retry: TimerID?
@@ -79,14 +95,14 @@ final class PostgresLane: @unchecked Sendable {
         found.open = idle.count(where: \.isOpen) + taken + (single?.isOpen == true ? 1 : 0)
         found.busy = taken
         found.limit = limit
-        found.waiting = waiting.count + waitingForSingle.count
+        found.waiting = waitingForStatements.count + waitingForTransaction.count
         return found
     }
 
     /// Gives the connection for single statements to `serve`.
     func withSingle(_ serve: @escaping Opened) {
         if let single, single.isOpen, !worker.isShutDown { return serve(.success(single)) }
-        wait(serve, in: \.waitingForSingle)
+        wait(serve, for: .statements)
     }
 
     /// Gives a connection for a transaction to `serve`, which has to be given back.
@@ -96,7 +112,7 @@ final class PostgresLane: @unchecked Sendable {
             taken += 1
             return serve(.success(connection))
         }
-        wait(serve, in: \.waiting)
+        wait(serve, for: .transaction)
     }
 
     /// Takes a connection back. It may be closed, or have a last statement under way.
@@ -106,8 +122,8 @@ final class PostgresLane: @unchecked Sendable {
             connection.close()
             return connectNext()
         }
-        guard let next = waiting.first else { return idle.append(connection) }
-        waiting.removeFirst()
+        guard let next = waitingForTransaction.first else { return idle.append(connection) }
+        waitingForTransaction.removeFirst()
         taken += 1
         next.serve(.success(connection))
     }
@@ -128,24 +144,24 @@ final class PostgresLane: @unchecked Sendable {
 
     // MARK: Waiting
 
-    private func wait(_ serve: @escaping Opened, in queue: ReferenceWritableKeyPath<PostgresLane, [Waiter]>) {
+    private func wait(_ serve: @escaping Opened, for purpose: Purpose) {
         guard !isClosed, !worker.isShutDown else { return serve(.failure(.connection("the store is closed"))) }
         if let downSince, let lastFailure, !hasConnection, worker.now - downSince > Self.outage {
             return serve(.failure(lastFailure))
         }
-        self[keyPath: queue].append(Waiter(deadline: worker.now + Self.patience, serve: serve))
+        self[keyPath: purpose.queue].append(Waiter(deadline: worker.now + Self.patience, serve: serve))
         setExpiry()
         connectNext()
     }
 
     private func setExpiry() {
-        guard expiry == nil, let next = [waiting.first, waitingForSingle.first].compactMap({ $0?.deadline }).min()
-        else { return }
+        let queues = Purpose.allCases.map(\.queue)
+        guard expiry == nil, let next = queues.compactMap({ self[keyPath: $0].first?.deadline }).min() else { return }
         expiry = worker.addTimer(after: next - worker.now) { [weak self] in
             guard let self else { return }
             expiry = nil
             let failure = lastFailure ?? .connection("all connections are in use")
-            for queue in [\PostgresLane.waiting, \PostgresLane.waitingForSingle] {
+            for queue in queues {
                 while let first = self[keyPath: queue].first, first.deadline <= worker.now {
                     self[keyPath: queue].removeFirst()
                     first.serve(.failure(failure))
@@ -156,25 +172,30 @@ final class PostgresLane: @unchecked Sendable {
     }
 
     private func refuse(_ failure: PostgresFailure) {
-        let refused = waiting + waitingForSingle
-        waiting = []
-        waitingForSingle = []
+        let refused = waitingForTransaction + waitingForStatements
+        waitingForTransaction = []
+        waitingForStatements = []
         for waiter in refused { waiter.serve(.failure(failure)) }
     }
 
     // MARK: Connecting
 
-    /// Makes the next connection that somebody needs, one at a time.
-    private func connectNext() {
-        guard !isClosed, attempts.isEmpty, retry == nil else { return }
-        let needsSingle = single?.isOpen != true && (!waitingForSingle.isEmpty || downSince != nil)
-        guard needsSingle || (!waiting.isEmpty && taken + idle.count < limit) else { return }
-        beginAttempt(isSingle: needsSingle)
+    /// What the next connection is for; nil when no one needs another.
+    private var need: Purpose? {
+        // In an outage one is made although nobody waits, to see when it is over.
+        if single?.isOpen != true, !waitingForStatements.isEmpty || downSince != nil { return .statements }
+        return !waitingForTransaction.isEmpty && taken + idle.count < limit ? .transaction : nil
     }
 
-    private func beginAttempt(isSingle: Bool) {
+    /// Makes the next connection that somebody needs, one at a time.
+    private func connectNext() {
+        guard !isClosed, attempts.isEmpty, retry == nil, let need else { return }
+        beginAttempt(for: need)
+    }
+
+    private func beginAttempt(for purpose: Purpose) {
         if attempts.count < Self.maxAttempts {
-            let attempt = Attempt(isSingle: isSingle, number: attempts.count)
+            let attempt = Attempt(for: purpose, number: attempts.count)
             attempts.append(attempt)
             findAddresses { [weak self] places in
                 let first = places.isEmpty ? 0 : attempt.number % places.count
@@ -182,7 +203,7 @@ final class PostgresLane: @unchecked Sendable {
             }
         }
         nextAttempt = worker.addTimer(after: Self.attemptInterval) { [weak self] in
-            self?.beginAttempt(isSingle: isSingle)
+            self?.beginAttempt(for: purpose)
         }
     }
 
@@ -252,12 +273,13 @@ final class PostgresLane: @unchecked Sendable {
             guard let self, let connection else { return }
             lost(connection, failure)
         }
-        if attempt.isSingle {
+        switch attempt.purpose {
+        case .statements:
             single = connection
-            let served = waitingForSingle
-            waitingForSingle = []
+            let served = waitingForStatements
+            waitingForStatements = []
             for waiter in served { waiter.serve(.success(connection)) }
-        } else {
+        case .transaction:
             taken += 1
             giveBack(connection)
         }
