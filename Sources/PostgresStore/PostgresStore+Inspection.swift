@@ -79,7 +79,7 @@ extension PostgresStore {
         let claims = try connection.query(
             "SELECT DISTINCT ON (app) \(AccountKey.columns), claims FROM account ORDER BY app, signed_in_at DESC"
         ).rows.map { (account: try AccountKey($0), sealed: try $0.blob(3)) }
-        let counts = try SealedColumns.counts(connection.query(SealedColumns.countQuery))
+        let counts = try SealedColumn.counts(connection.query(SealedColumn.countQuery))
         found.health.add(ring, counts: counts, claims: claims, of: name)
         do {
             try connection.query("BEGIN")

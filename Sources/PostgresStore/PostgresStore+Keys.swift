@@ -5,7 +5,7 @@ extension PostgresStore {
     private static let resealBatch: Int64 = 100
 
     package func sealedCounts() async throws(StoreError) -> [KeyRing.KeyID: Int] {
-        try await database.readLong(SealedColumns.countQuery) { try SealedColumns.counts($0) }
+        try await database.readLong(SealedColumn.countQuery) { try SealedColumn.counts($0) }
     }
 
     package func note(sealingKey: KeyRing.KeyID) async throws(StoreError) {
@@ -31,13 +31,13 @@ extension PostgresStore {
         ) { try $0.rows.map { try $0.key(0) } }
         guard let last = keys.last else { return nil }
         var values: [(place: SealedPlace, sealed: Data)] = []
-        for column in SealedColumns.all {
+        for column in SealedColumn.allCases {
             values += try await database.read(
                 """
-                SELECT \(column.owner), \(column.name) FROM \(column.table)
+                SELECT \(column.owner.joined(separator: ", ")), \(column.name) FROM \(column.table)
                 WHERE session = ANY($1) AND \(column.keyID) <> $2
                 """, [.keys(keys), .key(key)]
-            ) { result in try result.rows.map { (try column.place($0), try $0.blob(column.ownerCount)) } }
+            ) { result in try result.rows.map { (try column.place($0), try $0.blob(Int32(column.owner.count))) } }
         }
         return SealedValues(values: values, next: StoreCursor(last.description))
     }
@@ -45,81 +45,60 @@ extension PostgresStore {
     package func replace(_ values: [ResealedValue]) async throws(StoreError) -> Int {
         try await database.write { transaction in
             var count = 0
-            for value in values { count += try await SealedColumns.replace(value, transaction) }
+            for value in values { count += try await SealedColumn.replace(value, transaction) }
             return count
         }
     }
 }
 
-/// A column that holds sealed values. Table and column names are ours: no input is part of the SQL.
-struct SealedColumns: Sendable {
-    let table, name: String
-    /// The columns that say what a value is sealed for, and how many they are.
-    let owner: String
-    let ownerCount: Int32
-    let place: @Sendable (PostgresRow) throws -> SealedPlace
+// Where the columns with sealed values stand. Table and column names are ours: no input is part of the SQL.
+
+extension SealedColumn {
+    /// The table, and the columns that name the owner of a row.
+    private var location: (table: String, owner: [String]) {
+        switch self {
+        case .claims, .refreshToken, .idToken: ("account", ["session", "app", "id"])
+        case .accessToken: ("access_token", ["session", "app", "id", "tenant", "requested_scopes"])
+        case .attempt: ("sign_in_attempt", ["state_hash"])
+        }
+    }
+
+    fileprivate var table: String { location.table }
+    fileprivate var owner: [String] { location.owner }
 
     /// The part of a value that names its key (`substring` counts from 1).
-    var keyID: String {
+    fileprivate var keyID: String {
         "substring(\(name) FROM \(Sealer.keyIDBytes.lowerBound + 1) FOR \(Sealer.keyIDBytes.count))"
     }
 
-    /// Every one of them.
-    static let all: [SealedColumns] = [
-        SealedColumns(table: "account", name: "claims", owner: AccountKey.columns, ownerCount: 3) {
-            .claims(try AccountKey($0))
-        },
-        SealedColumns(table: "account", name: "refresh_token", owner: AccountKey.columns, ownerCount: 3) {
-            .refreshToken(try AccountKey($0))
-        },
-        SealedColumns(table: "account", name: "id_token", owner: AccountKey.columns, ownerCount: 3) {
-            .idToken(try AccountKey($0))
-        },
-        SealedColumns(
-            table: "access_token", name: "token", owner: "\(AccountKey.columns), tenant, requested_scopes",
-            ownerCount: 5
-        ) { .accessToken(try AccountKey($0), tenant: try $0.text(3), scopes: try $0.text(4)) },
-        SealedColumns(table: "sign_in_attempt", name: "sealed", owner: "state_hash", ownerCount: 1) {
-            .attempt(state: try $0.hash(0))
-        },
-    ]
+    /// What the value of a row is sealed for, which begins with ``owner``.
+    fileprivate func place(_ row: PostgresRow) throws -> SealedPlace {
+        try place(account: AccountKey(row), tenant: row.text(3), scopes: row.text(4), state: row.hash(0))
+    }
 
     /// Puts a value in the place of the one that it was made from, if that is still there.
     ///
     /// - Returns: how many it replaced.
-    static func replace(_ value: ResealedValue, _ transaction: Transaction) async throws -> Int {
-        let values = [Parameter.blob(value.old), .blob(value.new)]
-        let (sql, parameters): (String, [Parameter]) =
-            switch value.place {
-            case .claims(let key): (ofAccount("claims"), key.parameters + values)
-            case .refreshToken(let key): (ofAccount("refresh_token"), key.parameters + values)
-            case .idToken(let key): (ofAccount("id_token"), key.parameters + values)
-            case .accessToken(let key, let tenant, let scopes):
-                (
-                    """
-                    UPDATE access_token SET token = $5
-                    WHERE \(AccountKey.condition) AND token = $4 AND tenant = $6 AND requested_scopes = $7
-                    """, key.parameters + values + [.text(tenant), .text(scopes)]
-                )
-            case .attempt(let state):
-                (
-                    "UPDATE sign_in_attempt SET sealed = $2 WHERE sealed = $1 AND state_hash = $3",
-                    values + [.hash(state)]
-                )
-            case .postedAnswer(let handle):
-                ("UPDATE posted_answer SET sealed = $2 WHERE sealed = $1 AND handle = $3", values + [.hash(handle)])
-            }
-        return try await transaction.query(sql, parameters).changes
-    }
-
-    private static func ofAccount(_ column: String) -> String {
-        "UPDATE account SET \(column) = $5 WHERE \(AccountKey.condition) AND \(column) = $4"
+    fileprivate static func replace(_ value: ResealedValue, _ transaction: Transaction) async throws -> Int {
+        guard let column = value.place.column else { return 0 }
+        let owner: [Parameter]
+        switch value.place {
+        case .claims(let key), .refreshToken(let key), .idToken(let key): owner = key.parameters
+        case .accessToken(let key, let tenant, let scopes): owner = key.parameters + [.text(tenant), .text(scopes)]
+        case .attempt(let state): owner = [.hash(state)]
+        case .postedAnswer: return 0
+        }
+        let isOwner = column.owner.enumerated().map { " AND \($1) = $\($0 + 3)" }.joined()
+        return try await transaction.query(
+            "UPDATE \(column.table) SET \(column.name) = $1 WHERE \(column.name) = $2" + isOwner,
+            [.blob(value.new), .blob(value.old)] + owner
+        ).changes
     }
 
     // MARK: Counting
 
     /// Reads every sealed value's first bytes.
-    static let countQuery = all.map { column in
+    static let countQuery = allCases.map { column in
         "SELECT \(column.keyID), COUNT(*) FROM \(column.table) WHERE \(column.name) IS NOT NULL GROUP BY 1"
     }.joined(separator: " UNION ALL ")
 
@@ -136,7 +115,7 @@ struct SealedColumns: Sendable {
             KeyRing.KeyID(bytes: Array(try $0.blob(0)))
         }
         let missing = try ring.check(known, of: name) { id in
-            try all.contains { column in
+            try allCases.contains { column in
                 try !connection.query(
                     "SELECT 1 FROM \(column.table) WHERE \(column.keyID) = $1 LIMIT 1", [.key(id)]
                 ).isEmpty

@@ -31,7 +31,7 @@ public final class PostgresStore: SharedStoreBackend {
         let connection = try BlockingConnection(settings)
         do {
             _ = try Schema.migrate(connection, settings.description)
-            try SealedColumns.checkKeys(connection, keyRing, settings.description)
+            try SealedColumn.checkKeys(connection, keyRing, settings.description)
         } catch {
             throw StoreError(error, of: settings.description)
         }

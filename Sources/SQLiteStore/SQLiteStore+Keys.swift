@@ -25,14 +25,14 @@ extension SQLiteStore {
         -> SealedValues?
     {
         let (index, after) = SealedColumn.place(of: cursor)
-        guard SealedColumn.all.indices.contains(index) else { return nil }
-        let column = SealedColumn.all[index]
+        guard SealedColumn.allCases.indices.contains(index) else { return nil }
+        let column = SealedColumn.allCases[index]
         // A reader looks for the rows: on the writer, walking a large table would keep every sign-in waiting.
         return try await database.read { db in
             let rows = try db.rows(
                 """
                 SELECT \(column.key) AS number,
-                    CASE WHEN \(column.keyID) <> ? THEN \(column.column) END AS sealed
+                    CASE WHEN \(column.keyID) <> ? THEN \(column.name) END AS sealed
                 FROM \(column.table) WHERE \(column.key) > ? ORDER BY \(column.key) LIMIT ?
                 """, [key, after, Self.resealBatch])
             guard let last = rows.last else {
@@ -40,9 +40,9 @@ extension SQLiteStore {
             }
             let values = try rows.compactMap { row -> (place: SealedPlace, sealed: Data)? in
                 guard let sealed = try row.decode(Data?.self, forColumn: "sealed"),
-                    let owner = try db.row(column.owner, [try row.decode(Int64.self, forColumn: "number")])
+                    let place = try column.place(ofRow: row.decode(forColumn: "number"), db)
                 else { return nil }
-                return (try column.place(owner), sealed)
+                return (place, sealed)
             }
             return SealedValues(
                 values: values,

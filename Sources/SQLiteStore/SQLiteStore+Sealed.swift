@@ -2,75 +2,57 @@ import Foundation
 import GRDB
 import SessionStore
 
-/// A column that holds sealed values. Table and column names are ours: no input is part of the SQL.
-struct SealedColumn: Sendable {
-    let table, column: String
-    /// The number by which the rows are walked.
-    let key: String
-    /// Finds what the values of a row are sealed for, by the row's number.
-    let owner: String
-    let place: @Sendable (Row) throws -> SealedPlace
+// Where the columns with sealed values stand. Table and column names are ours: no input is part of the SQL.
 
-    /// The part of a value that names its key (`substr` counts from 1).
-    var keyID: String {
-        "substr(\(column), \(Sealer.keyIDBytes.lowerBound + 1), \(Sealer.keyIDBytes.count))"
-    }
-
-    /// Every one of them.
-    static let all: [SealedColumn] = [
-        ofAccount("claims") { .claims($0) },
-        ofAccount("refresh_token") { .refreshToken($0) },
-        ofAccount("id_token") { .idToken($0) },
-        SealedColumn(
-            table: "access_token", column: "token", key: "key",
-            owner: """
+extension SealedColumn {
+    /// The table, the number by which its rows are walked, and what finds the owner of a row by that number.
+    private var location: (table: String, key: String, owner: String) {
+        switch self {
+        case .claims, .refreshToken, .idToken:
+            ("account_secret", "account", "SELECT \(AccountKey.columns) FROM account WHERE key = ?")
+        case .accessToken:
+            (
+                "access_token", "key",
+                """
                 SELECT \(AccountKey.columns), requested_scopes, tenant
                 FROM access_token JOIN account ON account.key = access_token.account WHERE access_token.key = ?
                 """
-        ) { row in
-            .accessToken(
-                try AccountKey(row: row), tenant: try row.decode(forColumn: "tenant"),
-                scopes: try row.decode(forColumn: "requested_scopes"))
-        },
-        SealedColumn(
-            table: "sign_in_attempt", column: "sealed", key: "rowid",
-            owner: "SELECT state_hash FROM sign_in_attempt WHERE rowid = ?"
-        ) { row in .attempt(state: try row.decode(forColumn: "state_hash")) },
-    ]
+            )
+        case .attempt: ("sign_in_attempt", "rowid", "SELECT state_hash FROM sign_in_attempt WHERE rowid = ?")
+        }
+    }
 
-    private static func ofAccount(
-        _ column: String, _ place: @escaping @Sendable (AccountKey) -> SealedPlace
-    ) -> SealedColumn {
-        SealedColumn(
-            table: "account_secret", column: column, key: "account",
-            owner: "SELECT \(AccountKey.columns) FROM account WHERE key = ?"
-        ) { row in place(try AccountKey(row: row)) }
+    var table: String { location.table }
+    var key: String { location.key }
+
+    /// The part of a value that names its key (`substr` counts from 1).
+    var keyID: String { "substr(\(name), \(Sealer.keyIDBytes.lowerBound + 1), \(Sealer.keyIDBytes.count))" }
+
+    /// What the value of a row is sealed for; nil when the row is gone.
+    func place(ofRow number: Int64, _ db: Database) throws -> SealedPlace? {
+        guard let row = try db.row(location.owner, [number]) else { return nil }
+        return try place(
+            account: AccountKey(row: row), tenant: row.decode(forColumn: "tenant"),
+            scopes: row.decode(forColumn: "requested_scopes"), state: row.decode(forColumn: "state_hash"))
     }
 
     /// Puts a value in the place of the one that it was made from, if that is still there.
     static func replace(_ value: ResealedValue, _ db: Database) throws {
-        let account = "(SELECT key FROM account WHERE session = ? AND app = ? AND id = ?)"
-        func replace(_ column: String, of key: AccountKey) throws {
-            try db.run(
-                "UPDATE account_secret SET \(column) = ? WHERE \(column) = ? AND account = \(account)",
-                [value.new, value.old, key.session, key.app, key.id])
-        }
+        guard let column = value.place.column else { return }
+        let ofAccount = "account = (SELECT key FROM account WHERE session = ? AND app = ? AND id = ?)"
+        let (owner, arguments): (String, StatementArguments)
         switch value.place {
-        case .claims(let key): try replace("claims", of: key)
-        case .refreshToken(let key): try replace("refresh_token", of: key)
-        case .idToken(let key): try replace("id_token", of: key)
+        case .claims(let key), .refreshToken(let key), .idToken(let key):
+            (owner, arguments) = (ofAccount, [key.session, key.app, key.id])
         case .accessToken(let key, let tenant, let scopes):
-            try db.run(
-                """
-                UPDATE access_token SET token = ?
-                WHERE token = ? AND account = \(account) AND tenant = ? AND requested_scopes = ?
-                """, [value.new, value.old, key.session, key.app, key.id, tenant, scopes])
-        case .attempt(let state):
-            try db.run(
-                "UPDATE sign_in_attempt SET sealed = ? WHERE sealed = ? AND state_hash = ?",
-                [value.new, value.old, state])
-        case .postedAnswer: break
+            owner = ofAccount + " AND tenant = ? AND requested_scopes = ?"
+            arguments = [key.session, key.app, key.id, tenant, scopes]
+        case .attempt(let state): (owner, arguments) = ("state_hash = ?", [state])
+        case .postedAnswer: return
         }
+        try db.run(
+            "UPDATE \(column.table) SET \(column.name) = ? WHERE \(column.name) = ? AND \(owner)",
+            [value.new, value.old] + arguments)
     }
 
     // MARK: Walking
@@ -90,16 +72,16 @@ struct SealedColumn: Sendable {
     /// How many values each key seals. Reads every sealed value's first bytes.
     static func counts(_ db: Database) throws -> [KeyRing.KeyID: Int] {
         var counts: [KeyRing.KeyID: Int] = [:]
-        for column in all {
+        for column in allCases {
             // A database of an older version has not all of them.
             guard try db.tableExists(column.table),
-                try db.columns(in: column.table).contains(where: { $0.name == column.column })
+                try db.columns(in: column.table).contains(where: { $0.name == column.name })
             else { continue }
             let rows = try Row.fetchAll(
                 db,
                 sql: """
                     SELECT \(column.keyID) AS id, COUNT(*) AS count FROM \(column.table)
-                    WHERE \(column.column) IS NOT NULL GROUP BY 1
+                    WHERE \(column.name) IS NOT NULL GROUP BY 1
                     """)
             for row in rows {
                 counts[try row.decode(forColumn: "id"), default: 0] += try row.decode(Int.self, forColumn: "count")
@@ -110,7 +92,7 @@ struct SealedColumn: Sendable {
 
     /// Whether a key seals anything. Reads sealed values' first bytes until one is found.
     static func isUsed(_ db: Database, _ id: KeyRing.KeyID) throws -> Bool {
-        try all.contains { column in
+        try allCases.contains { column in
             try db.value("SELECT 1 FROM \(column.table) WHERE \(column.keyID) = ? LIMIT 1", [id], as: Int.self) != nil
         }
     }

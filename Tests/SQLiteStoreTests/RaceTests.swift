@@ -62,8 +62,7 @@ import Testing
             }
         }
         var state = Resealing(key: ring.currentKeyID)
-        state.cursor = SealedColumn.cursor(
-            try #require(SealedColumn.all.firstIndex { $0.column == "refresh_token" }))
+        state.cursor = SealedColumn.cursor(try #require(SealedColumn.allCases.firstIndex(of: .refreshToken)))
         #expect(try await store.resealStep(state)?.count == 0)
         #expect(
             try await store.refreshToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant"))

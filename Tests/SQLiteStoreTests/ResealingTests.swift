@@ -15,11 +15,11 @@ import Testing
         let nonces = Shared<[Data]>([])
         func collect() async throws {
             let found = try await fixture.outsider().read { db in
-                try SealedColumn.all.flatMap { column in
+                try SealedColumn.allCases.flatMap { column in
                     try Data.fetchAll(
                         db,
                         sql: """
-                            SELECT substr(\(column.column), 10, 12) FROM \(column.table) WHERE \(column.column) IS NOT NULL
+                            SELECT substr(\(column.name), 10, 12) FROM \(column.table) WHERE \(column.name) IS NOT NULL
                             """)
                 }
             }
