@@ -5,8 +5,8 @@ import HTTPWire
 import WebFormats
 
 /// Where a worker puts answers together: heads with the fixed fields and the date, small bodies behind them.
-/// One buffer serves all connections of a worker in turn.
-struct OutputBuffer {
+/// One buffer serves all connections of a worker in turn, and is never copied.
+struct OutputBuffer: ~Copyable {
     /// Larger bodies are not copied but sent from where they are.
     private static let maxCopiedBody = 16 * 1024
     /// Answers to pipelined requests are sent together up to this size.

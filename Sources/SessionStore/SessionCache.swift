@@ -55,6 +55,15 @@ final class SessionCache: Sendable {
         var isUnwritten: Bool
         var wasUsed: Bool
         var cost: Int
+
+        /// - Returns: what `unwritten` has to take up; nil when it has the session.
+        mutating func use(_ now: Int64) -> (SessionKey, Int64)? {
+            wasUsed = true
+            lastSeenAt = max(lastSeenAt, now)
+            guard !isUnwritten else { return nil }
+            isUnwritten = true
+            return (snapshot.session.key, lastSeenAt)
+        }
     }
 
     fileprivate struct State {
@@ -314,15 +323,9 @@ extension SessionCache.State {
         evict(over: maxBytes, keeping: index)
     }
 
+    /// Changes the slot where it is: copying what it holds would count as many references as the rest of a hit.
     mutating func use(_ index: Int, _ now: Int64) {
-        guard var slot = slots[index] else { return }
-        slot.wasUsed = true
-        slot.lastSeenAt = max(slot.lastSeenAt, now)
-        if !slot.isUnwritten {
-            slot.isUnwritten = true
-            unwritten[slot.snapshot.session.key] = slot.lastSeenAt
-        }
-        slots[index] = slot
+        if let (key, at) = slots[index]?.use(now) { unwritten[key] = at }
     }
 
     func knownUse(_ key: SessionKey) -> Int64 {

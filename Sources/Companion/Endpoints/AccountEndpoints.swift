@@ -12,8 +12,18 @@ struct AccountEndpoints: Sendable {
     let signOut: SignOutFlow
     let cookie: SessionCookie
 
+    /// Where nobody is signed in, and nobody was.
+    private let nobody = PreparedResponse.json(answer("", nil))
+
+    init(store: SessionStore, sessions: SessionLookup, signOut: SignOutFlow, cookie: SessionCookie) {
+        self.store = store
+        self.sessions = sessions
+        self.signOut = signOut
+        self.cookie = cookie
+    }
+
     /// The account of a session's application: the one named, else the current one.
-    private func answer(_ app: String, _ session: Session?, named id: String? = nil) -> JSONValue {
+    private static func answer(_ app: String, _ session: Session?, named id: String? = nil) -> JSONValue {
         let account = session.flatMap { session in
             id.map { session.account(for: app, id: $0) } ?? session.currentAccount(for: app)
         }
@@ -27,14 +37,13 @@ struct AccountEndpoints: Sendable {
     /// The current account, when memory knows it.
     func prepared(_ call: Call) -> PreparedResponse? {
         guard let app = call.application?.id, call.request.head.query == nil else { return nil }
-        guard let id = call.cookie else { return .json(answer(app, nil)) }
-        return sessions.cached(id).map { session, answers in
-            answers.answer(at: call.match) { .json(answer(app, session)) }
-        }
+        guard let id = call.cookie else { return nobody }
+        guard let (session, answers) = sessions.cached(id) else { return nil }
+        return answers.answer(at: call.match) { .json(Self.answer(app, session)) }
     }
 
     func current(_ visit: Visit) -> Response {
-        .json(answer(visit.application.id, visit.session, named: visit.call.field("account")))
+        .json(Self.answer(visit.application.id, visit.session, named: visit.call.field("account")))
     }
 
     func all(_ visit: Visit) -> Response {
@@ -59,7 +68,7 @@ struct AccountEndpoints: Sendable {
         let body: SwitchBody = try visit.call.body()
         let asking = try visit.signedIn(as: body.id)
         try await store.setCurrentAccount(asking.key)
-        return .json(answer(asking.application.id, try await sessions.session(of: visit.call)))
+        return .json(Self.answer(asking.application.id, try await sessions.session(of: visit.call)))
     }
 
     /// Takes an account off this browser's list: its tokens are gone; the provider's session is left alone.

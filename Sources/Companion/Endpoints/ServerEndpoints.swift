@@ -32,9 +32,8 @@ struct ServerEndpoints: Sendable {
     func prepared(_ call: Call) -> PreparedResponse? {
         let language = languages.language(of: call.request.head)
         guard let id = call.cookie else { return applicationsOfNobody[language.index] }
-        return sessions.cached(id).map { session, _ in
-            .json(ServerEndpoints.applications(configuration, session, in: language))
-        }
+        guard let session = sessions.cached(id)?.session else { return nil }
+        return .json(ServerEndpoints.applications(configuration, session, in: language))
     }
 
     func applications(_ call: Call, _ session: Session?) -> Response {
