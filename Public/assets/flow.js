@@ -3,7 +3,7 @@
 
 import { Failure, app, get, post } from "./api.js";
 import { beginFlow, clearLog, keepLog, log, logError, restoreLog } from "./log.js";
-import { abandonTrip, leave, leaveForSignOut, loadApplications, onForeground, returnFocus, signInAddress, takeReturn } from "./return-trip.js";
+import { abandonTrip, leave, leaveForSignOut, leaveNothing, loadApplications, onForeground, returnFocus, signInAddress, takeReturn } from "./return-trip.js";
 import { element, t } from "./page.js";
 
 /** What the page knows. `account` is undefined until the server said, null when signed out. */
@@ -318,6 +318,7 @@ export function start(own) {
   begin((async () => {
     known.then(({ mode, own: application }) => {
       state.device = { mode };
+      if (mode === "shared") leaveNothing();
       if (!application) return;
       document.title = `${application.title} · Companion`;
       page.configured?.(application);

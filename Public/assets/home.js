@@ -1,7 +1,7 @@
 // The home page: who is signed in. All else is in the page.
 
 import { get } from "./api.js";
-import { onForeground } from "./return-trip.js";
+import { leaveNothing, onForeground } from "./return-trip.js";
 import { t } from "./page.js";
 
 const state = document.getElementById("state");
@@ -14,7 +14,8 @@ function show(place, text, isSignedIn) {
 }
 
 async function load() {
-  const { apps } = await get("/api/apps");
+  const { apps, mode } = await get("/api/apps");
+  if (mode === "shared") leaveNothing();
   state.hidden = true;
   for (const { id, signed_in_as: username } of apps) {
     show(document.querySelector(`[data-app="${id}"] .who`), username ? t("home.signed_in_as", { username }) : t("home.nobody"), Boolean(username));

@@ -89,13 +89,27 @@ export function takeSignOut() {
   return takeQuery().get("state") === expected && expected !== null;
 }
 
+const empty = () => document.body.replaceChildren();
+let leavesNothing = false;
+
+/** On a shared device, the browser's Back button brings back nothing of a person: a page is emptied when it is left, and loads anew. */
+export function leaveNothing() {
+  leavesNothing = true;
+  addEventListener("pagehide", empty);
+}
+
 /**
  * Runs `look` when the page comes to the foreground, because another tab may have signed in or out. `isRestored` says that
  * the browser's Back button has brought the page back as it was left.
  */
 export function onForeground(look) {
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && look({ isRestored: false }));
-  addEventListener("pageshow", ({ persisted }) => persisted && look({ isRestored: true }));
+  addEventListener("pageshow", ({ persisted }) => {
+    if (!persisted) return;
+    if (!leavesNothing) return look({ isRestored: true });
+    abandonTrip();
+    location.reload();
+  });
 }
 
 /** Forgets the trip of a page that was restored: its button is still busy. */

@@ -21,6 +21,9 @@ struct FixedContent: Sendable {
         kiosk = KioskLook(configuration: configuration)
     }
 
+    /// Whether one person after the other uses the browser.
+    var isOnSharedDevice: Bool { deviceMode == .shared }
+
     /// What the pages load that no folder has.
     var assets: [String: Asset] { kiosk.assets }
 

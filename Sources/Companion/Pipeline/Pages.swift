@@ -47,8 +47,9 @@ struct Pages: Sendable {
         }
         func page(_ name: String, for application: Application? = nil) throws -> Page {
             let template = try PageTemplate(file: "\(name).html", html: html(name)) { try html("parts/\($0)") }
-            // A kiosk's page is not brought back by the browser as somebody left it.
-            let cacheControl = name == Application.Page.kiosk.rawValue ? "no-store" : "no-cache"
+            // A kiosk's page, or any on a shared device, is not brought back by the browser as somebody left it.
+            let isLeftBehind = name == Application.Page.kiosk.rawValue || content?.isOnSharedDevice == true
+            let cacheControl = isLeftBehind ? "no-store" : "no-cache"
             return Page(
                 assets: try languages.all.map { language in
                     try template.check(language)

@@ -41,7 +41,9 @@ extension Platform {
                 throw error
             }
             var signIn = try signIn(
-                DemoSignInFlow(request: request, expires: now().addingTimeInterval(DemoSignInFlow.lifetime)), exchange)
+                DemoSignInFlow(
+                    id: newID(), request: request, expires: now().addingTimeInterval(DemoSignInFlow.lifetime)),
+                exchange)
             return try signIn.begin()
         } catch {
             throw AuthorizationFailure(error: error as? PlatformError ?? .serverError, target: request.target)
@@ -54,7 +56,7 @@ extension Platform {
             guard
                 let flow = exchange.fields["flow"].flatMap({
                     state.sealer.open($0, for: .flow, as: DemoSignInFlow.self)
-                }), now() < flow.expires
+                }), !isOver(flow)
             else { throw PlatformError.flowExpired }
             var signIn = try signIn(flow, exchange)
             return try signIn.take(exchange.fields)

@@ -1,10 +1,11 @@
 import Foundation
 
-/// How far one sign-in has come. It travels in the pages' hidden field, sealed: the server keeps nothing, and a page
-/// that is gone back to continues from where that page was.
+/// How far one sign-in has come. It travels in the pages' hidden field, sealed: the server keeps only that a sign-in has
+/// ended. Until then, a page that is gone back to continues from where that page was.
 struct DemoSignInFlow: Sendable, Codable {
     static let lifetime: TimeInterval = 3600
 
+    var id: String
     var request: DemoAuthorizationRequest
     var expires: Date
     /// The chosen account.
@@ -38,6 +39,22 @@ enum SignInStep: Sendable {
 }
 
 extension Platform {
+    /// Ends a sign-in: nobody who goes back to its pages, as the next person at a kiosk, signs in with what was entered there.
+    func end(_ flow: DemoSignInFlow) {
+        let now = now()
+        state.note { record in
+            var ended = record.endedSignIns.take() ?? [:]
+            if ended.count.isMultiple(of: 256) { ended = ended.filter { $0.value > now } }
+            ended[flow.id] = flow.expires
+            record.endedSignIns = ended
+        }
+    }
+
+    /// Returns whether the sign-in has ended, or its pages have expired.
+    func isOver(_ flow: DemoSignInFlow) -> Bool {
+        now() >= flow.expires || state.read { $0.endedSignIns?[flow.id] != nil }
+    }
+
     /// The next step, in the platform's order: account, authentication, policy, consent.
     func step(_ flow: DemoSignInFlow, _ client: DemoClient) -> SignInStep {
         let request = flow.request

@@ -253,6 +253,7 @@ struct SignIn {
     }
 
     private func finish(_ account: DemoAccount, _ authentication: Authentication) throws -> Response {
+        platform.end(flow)
         var answer: [(String, String?)]
         switch request.purpose {
         case .code:
@@ -275,7 +276,8 @@ struct SignIn {
     }
 
     private func fail(_ error: PlatformError) throws -> Response {
-        try withCookie(platform.answer(error, exchange.diagnostics, to: request.target))
+        platform.end(flow)
+        return try withCookie(platform.answer(error, exchange.diagnostics, to: request.target))
     }
 
     private func withCookie(_ response: Response) throws -> Response {

@@ -4,8 +4,8 @@ import Logging
 import Synchronization
 
 /// What the tenant remembers. With a state file it outlives the process: each change is on disk (written to a new file
-/// and renamed over the old one) before the response that depends on it. Only redeemed codes and used refresh tokens,
-/// which every sign-in brings, are written with the next change or at the end.
+/// and renamed over the old one) before the response that depends on it. Only ended sign-ins, redeemed codes
+/// and used refresh tokens, which every sign-in brings, are written with the next change or at the end.
 final class TenantState: Sendable {
     /// The file's content.
     struct Record: Codable, Sendable {
@@ -31,6 +31,9 @@ final class TenantState: Sendable {
         var revokedTokens: Set<String>?
         /// Redeemed codes, with the time at which they expire anyway.
         var redeemedCodes: [String: Date] = [:]
+        /// Sign-ins that have ended, with the time at which their pages expire anyway; a state file from an older version has
+        /// none.
+        var endedSignIns: [String: Date]?
         /// Families of single-use refresh tokens; a state file from an older version has none.
         var refreshFamilies: RefreshFamilies?
         /// Sign-on sessions (or single accounts of such a session) that were ended, with the time at which they expire anyway.

@@ -44,12 +44,12 @@ def expect_start(browser):
 
 
 def expect_nothing_of(browser, *names):
-    # The demo's note names an account for everybody.
+    # The demo's note and the home page's sample name an account for everybody.
     text = browser.driver.execute_script(
-        "const page = document.documentElement.cloneNode(true); page.querySelector('#demo')?.remove();"
+        "const page = document.documentElement.cloneNode(true); page.querySelectorAll('#demo, .hero').forEach((each) => each.remove());"
         "return page.outerHTML + JSON.stringify([sessionStorage, localStorage, history.state])")
     for name in names:
-        assert name not in text, f"{name} is still there"
+        assert name not in text, f"{name} is still at {browser.driver.current_url}: …{text[max(0, text.find(name) - 80):][:160]}…"
 
 
 @test("the card has name and photo from Graph; signing out ends the provider's session and comes back by itself")
@@ -87,6 +87,53 @@ def back(browser):
         browser.driver.refresh()
         expect_start(browser)
         expect_nothing_of(browser, "Adele", ADELE)
+
+
+@test("nobody signs in with what the person before has entered, not even by sending their form again")
+def form_sent_again(browser):
+    with kiosk(browser):
+        walk_up(browser)
+        browser.press("Sign out")
+        expect_start(browser)
+        browser.driver.back()
+        form = browser.server.tenant + "/common/login?ui_locales=en"
+        assert browser.driver.current_url == form, browser.driver.current_url
+        browser.allowed.append(form)
+        # Chromium has asked whether to send the form again; this says yes.
+        browser.cdp("Page.reload")
+        browser.wait("the provider's refusal", lambda: "begin again" in browser.one("[role=alert]").text)
+        expect_nothing_of(browser, "Adele", ADELE)
+        browser.open("/kiosk")
+        browser.press("Sign in")
+        browser.choose_account()
+        browser.one("input[name=password]")
+
+
+@test("on a shared device, neither Back nor the tutorial's or the portal's page shows anything of the person before")
+def back_on_other_pages(browser):
+    with kiosk(browser):
+        browser.sign_in(username=MEGAN)
+        for path, place in (("/", "#signed-in"), ("/portal?app=ios", "#who"), ("/ios", "#username")):
+            browser.open(path)
+            browser.wait(f"the name at {path}", lambda: MEGAN in browser.one(place).text)
+            browser.settled()
+            # As in a browser that keeps a page for Back although it must not.
+            browser.driver.execute_script("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+            expect_nothing_of(browser, "Megan", MEGAN)
+            browser.driver.execute_script("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+            browser.wait("the page anew", lambda: MEGAN in browser.one(place).text)
+        browser.press("Sign Out")
+        browser.expect_page("/auth/signed-out")
+        paths = set()
+        for _ in range(8):
+            browser.driver.back()
+            if not browser.driver.current_url.startswith(browser.server.origin):
+                continue
+            expect_nothing_of(browser, "Megan", MEGAN)
+            browser.settled()
+            expect_nothing_of(browser, "Megan", MEGAN)
+            paths.add(browser.driver.current_url.removeprefix(browser.server.origin))
+        assert {"/", "/portal", "/ios"} <= paths, paths
 
 
 @test("two people, one after the other, are each asked for the password and each see their own card")
