@@ -114,6 +114,9 @@ function signInOptions() {
 
 // MARK: Account
 
+/** That this page has signed the account out itself, and said so then; nothing about the person. */
+const signedOutKey = `signed-out:${location.pathname}`;
+
 /** Shows an account, or with null that none is signed in. */
 export function show(account) {
   state.account = account;
@@ -138,8 +141,10 @@ export async function loadAccount({ onlyChanges = false, isAside = false } = {})
   const { account: current, previous_account: noted } = answer;
   const before = state.account;
   const changed = before === undefined || before?.id !== current?.id;
+  const isSaid = !before && localStorage.getItem(signedOutKey) !== null;
+  if (current) localStorage.removeItem(signedOutKey);
   // A provider that signs somebody out ends the session as a whole: then only the page still knows who was here.
-  const previous = noted ?? (state.device?.mode === "private" ? before?.username : null);
+  const previous = isSaid ? null : noted ?? (state.device?.mode === "private" ? before?.username : null);
   // On a shared device the next person must not read what the one before left on the screen.
   if (changed && before && state.device?.mode === "shared") clearLog();
   if (changed || !onlyChanges) page.sayAccount({ current, previous });
@@ -251,6 +256,7 @@ export async function signOut({ browser = state.device?.mode === "shared", done,
   try {
     const { redirect } = await post(`/auth/${app}/sign-out`, { browser });
     done();
+    localStorage.setItem(signedOutKey, "yes");
     show(null);
     await Promise.all([claims.update(), showAccounts()]);
     if (redirect) return leaveForSignOut(redirect);

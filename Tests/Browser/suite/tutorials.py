@@ -186,6 +186,33 @@ def signed_out_in_a_tab(browser):
         expect_said(browser, *before, *([text.format(WHO[page])] if text else []))
 
 
+@test("what the page's own button signed out is not announced again: the next start prints what a start without an account prints")
+def signed_out_here(browser):
+    for page, start in (("ios", ["Account signed out. Updating UX"]), ("macos", ["Account signed out. Updating UX"]), ("external", [])):
+        browser.cdp("Network.clearBrowserCookies")
+        gone = f"The account with username {WHO[page]} has been signed out."
+        browser.open(f"/{page}")
+        browser.press(next(iter(SCREENS[page]["buttons"])))
+        sign_in_somehow(browser, WHO[page])
+        browser.wait("the end of the flow", lambda: browser.one("#sign-out").is_enabled() and not browser.all("button[aria-busy]"))
+        browser.one("#sign-out").click()
+        browser.expect_log("Sign out completed successfully")
+        for _ in range(2):
+            browser.open(f"/{page}")
+            browser.settled()
+            expect_said(browser, *start)
+        # Elsewhere, at the portal, which is another application's page.
+        browser.press(next(iter(SCREENS[page]["buttons"])))
+        sign_in_somehow(browser, WHO[page])
+        browser.wait("the end of the flow", lambda: browser.one("#sign-out").is_enabled() and not browser.all("button[aria-busy]"))
+        browser.open(f"/portal?app={page}")
+        browser.press("Sign out of this application")
+        browser.wait("the end of the account", lambda: WHO[page] not in browser.one("#who").text)
+        browser.open(f"/{page}")
+        browser.settled()
+        expect_said(browser, gone)
+
+
 @test("an account that the provider signs out, at another application's wish, is named in the tutorial's words")
 def signed_out_by_the_provider(browser):
     browser.sign_in("macos")
