@@ -2,7 +2,7 @@
 // request that a step stands for.
 
 import { base, element, language, t } from "./page.js";
-import { known } from "./flow.js";
+import { known, signOutChoice, state } from "./flow.js";
 import { wholeText } from "./msal-lines-parts.js";
 
 const page = document.body.dataset.page;
@@ -51,6 +51,7 @@ export async function fill(box) {
   );
   if (page === "external") box.append(...workforceHalf(apps));
   document.addEventListener("input", ({ target }) => target.closest?.("#sign-in-options") && follow(null));
+  document.addEventListener("change", ({ target }) => target.closest?.("#sign-out-options") && draw());
   document.addEventListener("reset", () => setTimeout(() => follow(null)));
   document.addEventListener("companion-step", ({ detail }) => show(detail));
   draw();
@@ -90,7 +91,8 @@ function choice() {
   const { kind = "workforce", authority = demoAuthorities.workforce, scopes = [], prompt } = application ?? {};
   const form = document.getElementById("sign-in-options");
   const typed = form ? Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()])) : {};
-  const usual = { kind, authority, scopes, webView: own.web_view, completion: own.completion };
+  const signoutFromBrowser = state.device?.mode === "shared" || signOutChoice.get() === "browser";
+  const usual = { kind, authority, scopes, webView: own.web_view, completion: own.completion, signoutFromBrowser };
   if (!settings) {
     return { ...usual, prompt: typed.prompt || (page === "external" ? prompt : "select_account"), loginHint: typed.login_hint, tenant: typed.tenant,
       domainHint: typed.domain_hint, claims: typed.claims, extraScopes: typed.scope?.split(/\s+/).filter(Boolean) };

@@ -251,8 +251,17 @@ const explain = (show) => import("./problem.js").then(show).catch(() => {});
 
 // MARK: Sign-out
 
+const signOutKey = `sign-out-choice:${location.pathname}`;
+
+/** Where the person wants to be signed out: "app", or "browser" too. It lasts over the trip of a sign-in, while the tab is open. */
+export const signOutChoice = {
+  get: () => sessionStorage.getItem(signOutKey) ?? "app",
+  set: (choice) => sessionStorage.setItem(signOutKey, choice),
+};
+
 /** Signs out. Then it leaves for the provider's own sign-out page, if there is one. */
-export async function signOut({ browser = state.device?.mode === "shared", done, failed }) {
+export async function signOut({ done, failed }) {
+  const browser = state.device?.mode === "shared" || signOutChoice.get() === "browser";
   try {
     const { redirect } = await post(`/auth/${app}/sign-out`, { browser });
     done();

@@ -9,7 +9,7 @@ import { authorityType, called, interactive, lines, list, mark, sceneDelegate, t
  *
  * `page` is ios, macos or external. `choice` is what it is made from: the application's `kind`, `authority`, `scopes` and
  * `api`; a sign-in's `prompt`, `loginHint`, `extraScopes`, `claims`, `tenant`, `domainHint`; and what is the native app's alone,
- * `webView` and `completion`.
+ * `webView` and `completion`; and where Sign Out signs out, `signoutFromBrowser`.
  */
 export const program = (page, choice) => lines(viewController(page, choice));
 
@@ -222,12 +222,12 @@ const externalAPI = (own) => `    @objc func callAPI(_ sender: AnyObject) { ${ma
     } ${mark("api")}
 `;
 
-const signOut = ({ completion }) => `    @objc func signOut(_ sender: AnyObject) { ${mark("sign-out sign_out")}
+const signOut = ({ completion, signoutFromBrowser = false }) => `    @objc func signOut(_ sender: AnyObject) { ${mark("sign-out sign_out")}
         guard let applicationContext = applicationContext, let account = currentAccount, ${mark("sign_out")}
             let webViewParameters = webViewParameters ${mark("sign_out")}
         else { return } ${mark("sign_out")}
         let signoutParameters = MSALSignoutParameters(webviewParameters: webViewParameters) ${mark("sign_out")}
-        signoutParameters.signoutFromBrowser = false ${mark("sign_out")}
+        signoutParameters.signoutFromBrowser = ${signoutFromBrowser} ${mark("sign_out")}
 ${completion === "async" ? `        Task { ${mark("sign_out")}
             do { ${mark("sign_out")}
                 _ = try await applicationContext.signout(with: account, signoutParameters: signoutParameters) ${mark("sign_out")}

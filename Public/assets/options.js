@@ -1,5 +1,6 @@
-// What the next interactive sign-in asks for beyond the usual: prompt, hints, scopes, claims.
+// What the next interactive sign-in asks for beyond the usual: prompt, hints, scopes, claims; and where Sign Out signs out.
 
+import { known, signOutChoice } from "./flow.js";
 import { element, loadTexts, t } from "./page.js";
 import { promptTypes } from "./msal-lines-parts.js";
 
@@ -58,4 +59,26 @@ export async function fill(box) {
   form.addEventListener("reset", () => claims.setCustomValidity(""));
   form.addEventListener("submit", (event) => event.preventDefault());
   box.append(form);
+  // The B2C sample removes its account without MSALSignoutParameters.
+  if (document.body.dataset.page !== "b2c") box.append(signOutForm((await known).mode === "shared"));
+}
+
+/** Where Sign Out signs out; on a shared device there is no choice. */
+function signOutForm(isShared) {
+  const select = Object.assign(element("select"), { disabled: isShared });
+  select.append(...["app", "browser"].map((value) => new Option(t(`options.sign_out.${value}`), value)));
+  select.value = isShared ? "browser" : signOutChoice.get();
+  const form = Object.assign(element("form", "options"), { id: "sign-out-options" });
+  form.append(field("sign_out", t("options.sign_out"), select, ""));
+  const meaning = form.querySelector("small");
+  const explain = () => {
+    const line = element("code", "", `signoutParameters.signoutFromBrowser = ${select.value === "browser"}`);
+    meaning.replaceChildren(line, " ", isShared ? t("options.sign_out_shared") : t(`options.sign_out_hint.${select.value}`));
+  };
+  select.addEventListener("change", () => {
+    signOutChoice.set(select.value);
+    explain();
+  });
+  explain();
+  return form;
 }

@@ -211,3 +211,46 @@ def without_motion(browser):
     browser.wait("the steps", lambda: len(browser.all("#timeline .step")) == 5)
     browser.wait("none waits", lambda: not browser.all("#timeline .step.waiting"))
     lit(browser, "URLSession.shared.dataTask")
+
+
+@test("Sign Out signs out where the person has chosen, here only or at the provider too, and the code has MSAL's line for it")
+def sign_out_choice(browser):
+    browser.open("/b2c")
+    browser.press("Sign-in options")
+    browser.one("#option-prompt")
+    assert not browser.all("#option-sign_out"), "the B2C sample has no such choice"
+    browser.sign_in()
+    logouts = browser.server.counts()["logout"]
+    browser.press("Sign-in options")
+    browser.one("#option-sign_out")
+    assert "signoutFromBrowser = false" in browser.one("#sign-out-options small").text
+    browser.press("Sign Out")
+    browser.expect_log("Sign out completed successfully")
+    lit(browser, "signoutParameters.signoutFromBrowser = false")
+    assert browser.server.counts()["logout"] == logouts, "the provider was asked to sign out"
+    browser.one("#option-sign_out option[value=browser]").click()
+    browser.wait("what it means", lambda: "signoutFromBrowser = true" in browser.one("#sign-out-options small").text)
+    browser.expect_accessible("sign-out choice")
+    # The provider still knows the person, and the choice lasts over the trip.
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.expect_graph()
+    browser.wait("the line", lambda: "signoutParameters.signoutFromBrowser = true" in browser.one(".listing").get_property("textContent"))
+    browser.press("Sign Out")
+    browser.expect_page("/auth/signed-out")
+    browser.wait("the confirmation", lambda: "signed out there too" in browser.one("#provider").text)
+    assert browser.server.counts()["logout"] == logouts + 1
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.choose_account()
+    browser.one("input[name=password]")
+
+
+@test("on a shared device there is no choice: Sign Out signs out at the provider too, as the tutorial's code does")
+def sign_out_shared(browser):
+    with browser.visiting(browser.server.sibling("sign-out", COMPANION_DEVICE_MODE="shared")):
+        browser.open("/ios")
+        browser.press("Sign-in options")
+        assert not browser.one("#option-sign_out").is_enabled()
+        assert "signoutFromBrowser = true" in browser.one("#sign-out-options small").text
+        browser.wait("the line", lambda: "signoutParameters.signoutFromBrowser = true" in browser.one(".listing").get_property("textContent"))

@@ -30,6 +30,7 @@ OPTIONS = {
     "api": [None, "https://api.example.com/tasks?a=b"],
     "webView": [None, "ephemeral", "authentication_session", "safari", "wk_web_view"],
     "completion": ["block", "async"],
+    "signoutFromBrowser": [False, True],
 }
 
 
@@ -126,6 +127,10 @@ def settings(browser):
         for name, (value, line) in chosen.items():
             after = generated(browser, page, [usual | {name: value}])[0]
             assert line not in before and line in after, f"{page}: {name}"
+        # The B2C sample removes its account without parameters.
+        for value in (False, True):
+            line = f"signoutParameters.signoutFromBrowser = {str(value).lower()}"
+            assert (line in generated(browser, page, [usual | {"signoutFromBrowser": value}])[0]) == (page != "b2c"), f"{page}: {line}"
     tenant = generated(browser, "ios", [{"kind": "workforce", "authority": AUTHORITIES["workforce"], "scopes": [], "tenant": "contoso.com"}])[0]
     assert 'URL(string: "https://login.microsoftonline.com/contoso.com")' in tenant
 
