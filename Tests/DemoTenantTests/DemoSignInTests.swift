@@ -228,10 +228,10 @@ struct DemoSignInTests {
             page = try await browser.submit(page, "password", "demo")
             #expect(page.text.contains("Need admin approval"))
             #expect(page.text.contains("AADSTS90094"))
+            #expect(try await browser.submit(page, "consent", "accept").text.contains("Need admin approval"))
             let back = try await browser.submit(page, "consent", "cancel").callback()
             #expect(back["error"] == "access_denied")
             #expect(back["error_description"]?.hasPrefix("AADSTS90094: ") == true)
-            #expect(try await browser.submit(page, "consent", "accept").text.contains("Need admin approval"))
 
             let fields = [
                 ("client_id", TestTenant.web.id), ("redirect_uri", "http://localhost:8080/auth/callback"),
