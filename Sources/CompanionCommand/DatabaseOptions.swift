@@ -45,13 +45,7 @@ struct DatabaseOptions: ParsableArguments {
     /// Opens the store, and closes it whatever happens.
     func withStore(_ body: (SessionStore) async throws -> Void) async throws {
         let store = try SessionStore(configuration: existing())
-        do {
-            try await body(store)
-        } catch {
-            await store.close()
-            throw error
-        }
-        await store.close()
+        try await closing(store.close) { try await body(store) }
     }
 }
 

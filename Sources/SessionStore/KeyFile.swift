@@ -2,20 +2,14 @@ import Foundation
 
 extension KeyRing {
     /// `fsync`, or a test's in its place: whether a file was synced cannot be seen from outside.
-    typealias Sync = (Int32) -> Int32
+    package typealias Sync = (Int32) -> Int32
 
     /// The key file's keys; makes the file (mode 0600) with one new key when it is not there.
     ///
     /// A new file appears complete or not at all, also when two processes start at once or the power fails: it is
     /// written under another name (O_EXCL), synced, linked to its name, and the folder is synced.
-    public static func load(
-        orCreateAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes
-    ) throws(StoreError) -> KeyRing {
-        try load(orCreateAt: path, randomBytes: randomBytes, sync: fsync)
-    }
-
-    static func load(
-        orCreateAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes, sync: Sync
+    package static func load(
+        orCreateAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes, sync: Sync = fsync
     ) throws(StoreError) -> KeyRing {
         if let existing = try load(existingAt: path) { return existing }
         let key = try newKey(randomBytes)
@@ -34,14 +28,8 @@ extension KeyRing {
     /// Puts a new key first in the file, in one atomic step; the older ones stay, to open. A running server notices
     /// within a second, seals with the new key from then on, and seals again what the older ones sealed; then
     /// `SessionStore.retireOlderKeys()`.
-    public static func rotate(
-        fileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes
-    ) throws(StoreError) -> KeyRing {
-        try rotate(fileAt: path, randomBytes: randomBytes, sync: fsync)
-    }
-
-    static func rotate(
-        fileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes, sync: Sync
+    package static func rotate(
+        fileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes, sync: Sync = fsync
     ) throws(StoreError) -> KeyRing {
         let lock = try lockFile(path)
         defer { Foundation.close(lock) }

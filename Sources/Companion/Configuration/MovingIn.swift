@@ -13,20 +13,9 @@ extension CompanionConfiguration {
         let ring = try encryptionKey.loadedOrMade()
         for place in [self, target] { try await place.refuseWhileInUse(ring) }
         let from = try openMovable(ring)
-        do {
+        return try await closing(from.close) {
             let to = try target.openMovable(ring)
-            do {
-                let count = try await from.copyAll(to: to)
-                await to.close()
-                await from.close()
-                return count
-            } catch {
-                await to.close()
-                throw error
-            }
-        } catch {
-            await from.close()
-            throw error
+            return try await closing(to.close) { try await from.copyAll(to: to) }
         }
     }
 

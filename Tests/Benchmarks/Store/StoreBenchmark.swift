@@ -106,13 +106,7 @@ struct Place {
             idle: .seconds(1e9), maxAge: .seconds(1e9), cacheBytes: 0)
         configuration.newcomers = .init(signIns: 0, bytes: 0, freeBytes: 0)
         let store = try open(configuration, .load(orCreateAt: folder + "/companion.key"))
-        do {
-            try await body(store)
-        } catch {
-            await store.close()
-            throw error
-        }
-        await store.close()
+        try await closing(store.close) { try await body(store) }
     }
 
     private func open(_ configuration: SessionStore.Configuration, _ ring: KeyRing) throws -> SessionStore {
