@@ -1,8 +1,6 @@
-import Expiring
 import Foundation
 import OpenIDConnect
 import SessionStore
-import Synchronization
 
 /// An access token and where it came from.
 struct AcquiredToken: Sendable {
@@ -65,15 +63,7 @@ final class TokenAcquisition: Sendable {
     private let refreshes = SingleFlight<Key, AcquiredToken>()
     private let accounts = OneAtATime<AccountKey>()
 
-    /// What a refresh brought when it could not be stored.
-    private struct Unsaved {
-        /// The turn that it cost, with the refresh token that the provider may not take again.
-        var turn: RefreshTurn
-        var tokens: NewTokens
-    }
-
-    private static let unsavedLifetime: TimeInterval = 12 * 3600
-    private let unsaved = Mutex(ExpiringMap<AccountKey, Unsaved>(maxCount: 10_000, maxBytes: 8 << 20))
+    private let unsaved: UnsavedRefreshes
 
     init(
         publicURL: PublicURL, store: SessionStore, providers: Providers, admission: Admission,
@@ -86,6 +76,7 @@ final class TokenAcquisition: Sendable {
         (timeline, metrics) = reports
         now = providers.now
         forced = ForcedRefreshLimit(now: providers.now)
+        unsaved = UnsavedRefreshes(store: store, accounts: accounts, now: providers.now)
     }
 
     /// What makes a stored token not good enough.
@@ -172,7 +163,7 @@ final class TokenAcquisition: Sendable {
             let participants = try await participants(wish)
             let token = try await inTurn(wish) { turn in
                 let tokens = try await redeem(turn, wish, participants, granted: stored?.grantedScopes.scopes)
-                try await save(tokens, account, turn)
+                try await unsaved.save(tokens, account, turn)
             }
             if token.source == .refreshed {
                 timeline.record(
@@ -204,7 +195,7 @@ final class TokenAcquisition: Sendable {
         let account = wish.target.account
         let deadline = ContinuousClock.now + TokenAcquisition.patience
         while true {
-            try await storeUnsaved(account)
+            try await unsaved.store(account)
             let answer = try await store.takeRefreshTurn(of: account)
             if let token = try await storedToken(wish.target), isGood(token, for: wish.demand) {
                 if case .mine(let turn) = answer { await store.giveBack(turn) }
@@ -235,7 +226,7 @@ final class TokenAcquisition: Sendable {
     ///
     /// - Returns: what its error means.
     private func failed(_ turn: RefreshTurn, _ wish: Wish, _ error: any Error) async throws -> Problem {
-        let isKept = unsaved.withLock { $0.value(for: wish.target.account, now: now()) != nil }
+        let isKept = unsaved.has(wish.target.account)
         let problem = try await failure(error, of: wish, turn.refreshToken)
         // What could not be stored has cost the refresh token: nobody else may try it while the turn lasts.
         if !isKept { await store.giveBack(turn, pause: .seconds(TokenThrottle.pause(after: error))) }
@@ -252,50 +243,6 @@ final class TokenAcquisition: Sendable {
     private static func inUse() -> Problem {
         Problem(
             .providerUnavailable, "Another server is renewing your access. Try again in a moment.", retryAfter: 6)
-    }
-
-    /// Stores a refresh's answer; keeps it when that is not possible now, since nothing else has the next refresh token.
-    private func save(_ tokens: NewTokens, _ account: AccountKey, _ turn: RefreshTurn) async throws {
-        do throws(StoreError) {
-            // Where it is not stored, what is there is newer, by a sign-in or by another server.
-            try await store.storeRefreshed(account, tokens: tokens, turn: turn)
-            _ = unsaved.withLock { $0.remove(account) }
-        } catch {
-            guard error.isUnavailable else { throw error }
-            let now = now()
-            let cost =
-                turn.refreshToken.utf8.count + (tokens.refreshToken?.utf8.count ?? 0)
-                + (tokens.accessToken?.utf8.count ?? 0)
-            let isNew = unsaved.withLock { unsaved in
-                let isNew = unsaved.value(for: account, now: now) == nil
-                _ = unsaved.set(
-                    Unsaved(turn: turn, tokens: tokens), for: account, cost: cost,
-                    until: now.addingTimeInterval(TokenAcquisition.unsavedLifetime), now: now)
-                return isNew
-            }
-            if isNew, store.isShared { saveSoon(account) }
-            throw error
-        }
-    }
-
-    /// Stores what was kept as soon as that is possible, while nobody else can have the turn: another server that redeems
-    /// the same refresh token after it may find it spent.
-    private func saveSoon(_ account: AccountKey) {
-        let end = ContinuousClock.now + SessionStore.refreshTurnTime
-        Task.detached { [weak self] in
-            while ContinuousClock.now < end {
-                try? await Task.sleep(for: .milliseconds(250))
-                guard let self else { return }
-                if (try? await accounts.run(account, { try await self.storeUnsaved(account) })) != nil { return }
-            }
-        }
-    }
-
-    /// Stores what an earlier refresh brought, unless somebody has signed in anew since.
-    private func storeUnsaved(_ account: AccountKey) async throws {
-        let now = now()
-        guard let kept = unsaved.withLock({ $0.value(for: account, now: now) }) else { return }
-        try await save(kept.tokens, account, kept.turn)
     }
 
     private func storedToken(_ target: TokenTarget) async throws(StoreError) -> StoredAccessToken? {
