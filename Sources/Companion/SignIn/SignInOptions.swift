@@ -65,6 +65,37 @@ struct SignInOptions: Sendable {
     init(
         query: String?, application: Application, publicURL: PublicURL, isCrossSite: Bool = false
     ) throws(Problem) {
+        let fields = try SignInOptions.fields(of: query, application)
+        loginHint = fields["login_hint"].flatMap { $0.isEmpty ? nil : $0 }
+        domainHint = fields["domain_hint"].flatMap { $0.isEmpty ? nil : $0 }
+        extraScopes = (fields["scope"] ?? "").split(separator: " ").map(String.init)
+        extraParameters = application.extraQueryParameters.compactMap { name in fields[name].map { (name, $0) } }
+        (userFlow, authority) = try SignInOptions.destination(
+            policy: isCrossSite ? "" : fields["policy"] ?? "", tenant: fields["tenant"] ?? "", application)
+        isAutomatic = !isCrossSite && fields["automatic"] == "1"
+        choosesAccount = isCrossSite || ["select_account", "create"].contains(fields["prompt"])
+        tenant = fields["tenant"].flatMap { $0.isEmpty ? nil : $0 }
+        policy = application.kind == .b2c ? userFlow.rawValue : nil
+        // A hint names the account, so that asking which account it is (the application's own prompt) would be wrong.
+        prompt = try SignInOptions.prompt(
+            fields["prompt"], else: loginHint == nil && userFlow == .signIn ? application.prompt : nil)
+        maxAge = try SignInOptions.maxAge(fields["max_age"])
+        claims = try SignInOptions.claims(fields["claims"])
+        if isCrossSite {
+            (loginHint, extraScopes, extraParameters, claims, maxAge) = (nil, [], [], nil, nil)
+            prompt = .selectAccount
+        }
+        // Nobody at a kiosk gets in with what the person before them left at the provider.
+        if application.page == .kiosk { (prompt, maxAge) = (.login, SignInOptions.kioskMaxAge) }
+        let home = publicURL.pagePath(of: application)
+        guard let path = ReturnPath(fields["return_to"] ?? home, below: publicURL.prefix) else {
+            throw Problem(.badRequest, "“return_to” must be a path of this site.")
+        }
+        returnPath = path
+    }
+
+    /// The query's fields, none of them twice, and each as long as it may be.
+    private static func fields(of query: String?, _ application: Application) throws(Problem) -> FormFields {
         let fields: FormFields
         do {
             fields = try FormFields(query: query ?? "")
@@ -83,50 +114,34 @@ struct SignInOptions: Sendable {
                 throw Problem(.badRequest, "“\(name)” is too long or has control characters.")
             }
         }
-        loginHint = fields["login_hint"].flatMap { $0.isEmpty ? nil : $0 }
-        domainHint = fields["domain_hint"].flatMap { $0.isEmpty ? nil : $0 }
-        extraScopes = (fields["scope"] ?? "").split(separator: " ").map(String.init)
-        extraParameters = application.extraQueryParameters.compactMap { name in fields[name].map { (name, $0) } }
-        (userFlow, authority) = try SignInOptions.destination(
-            policy: isCrossSite ? "" : fields["policy"] ?? "", tenant: fields["tenant"] ?? "", application)
-        isAutomatic = !isCrossSite && fields["automatic"] == "1"
-        choosesAccount = isCrossSite || ["select_account", "create"].contains(fields["prompt"])
-        tenant = fields["tenant"].flatMap { $0.isEmpty ? nil : $0 }
-        policy = application.kind == .b2c ? userFlow.rawValue : nil
-        // A hint names the account, so that asking which account it is (the application's own prompt) would be wrong.
-        switch fields["prompt"] {
-        case nil, "": prompt = loginHint == nil && userFlow == .signIn ? application.prompt : nil
-        case SignInOptions.ifNecessary: prompt = nil
-        case .some(let text):
-            guard let known = Prompt(rawValue: text) else {
-                throw Problem(
-                    .badRequest, "“prompt” must be if_necessary, select_account, login, consent, create or none.")
-            }
-            prompt = known
+        return fields
+    }
+
+    /// - Parameter own: what an address asks for that says nothing.
+    private static func prompt(_ text: String?, else own: Prompt?) throws(Problem) -> Prompt? {
+        guard let text, !text.isEmpty else { return own }
+        guard text != ifNecessary else { return nil }
+        guard let known = Prompt(rawValue: text) else {
+            throw Problem(
+                .badRequest, "“prompt” must be if_necessary, select_account, login, consent, create or none.")
         }
-        if let text = fields["max_age"], !text.isEmpty {
-            guard let seconds = Int(text), (0...SignInOptions.longestMaxAge).contains(seconds) else {
-                throw Problem(.badRequest, "“max_age” must be a whole number of seconds, at most a year.")
-            }
-            maxAge = seconds
+        return known
+    }
+
+    private static func maxAge(_ text: String?) throws(Problem) -> Int? {
+        guard let text, !text.isEmpty else { return nil }
+        guard let seconds = Int(text), (0...longestMaxAge).contains(seconds) else {
+            throw Problem(.badRequest, "“max_age” must be a whole number of seconds, at most a year.")
         }
-        if let text = fields["claims"], !text.isEmpty {
-            guard text.utf8.count <= SignInOptions.maxClaimsBytes, let request = ClaimsRequest(json: text) else {
-                throw Problem(.badRequest, "“claims” must be a JSON object of at most 2048 bytes.")
-            }
-            claims = request
+        return seconds
+    }
+
+    private static func claims(_ text: String?) throws(Problem) -> ClaimsRequest? {
+        guard let text, !text.isEmpty else { return nil }
+        guard text.utf8.count <= maxClaimsBytes, let request = ClaimsRequest(json: text) else {
+            throw Problem(.badRequest, "“claims” must be a JSON object of at most 2048 bytes.")
         }
-        if isCrossSite {
-            (loginHint, extraScopes, extraParameters, claims, maxAge) = (nil, [], [], nil, nil)
-            prompt = .selectAccount
-        }
-        // Nobody at a kiosk gets in with what the person before them left at the provider.
-        if application.page == .kiosk { (prompt, maxAge) = (.login, SignInOptions.kioskMaxAge) }
-        let home = publicURL.pagePath(of: application)
-        guard let path = ReturnPath(fields["return_to"] ?? home, below: publicURL.prefix) else {
-            throw Problem(.badRequest, "“return_to” must be a path of this site.")
-        }
-        returnPath = path
+        return request
     }
 
     /// Adds the claims for which the provider or the API last refused the account: a sign-in without them would bring a
