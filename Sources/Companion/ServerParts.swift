@@ -1,0 +1,133 @@
+import EventLoop
+import Foundation
+import HTTPClient
+import Logging
+import OpenIDConnect
+import SessionStore
+
+/// What a server's endpoints are made of. Each part is made once, after those that it needs.
+struct ServerParts: Sendable {
+    let configuration: CompanionConfiguration
+    let languages: Languages
+    let now: @Sendable () -> Date
+    let randomBytes: @Sendable (Int) -> [UInt8]
+
+    // What is reported.
+    let metrics: Metrics
+    let audit: AuditLog
+    let monitoring: MonitoringReport
+
+    // Where sessions live, and what is noted of them.
+    let store: SessionStore
+    let memory: SessionMemory
+    let timeline: Timeline
+    let recent: RecentSignIns
+    let journal: SignInJournal
+
+    // Who may have one.
+    let cookie: SessionCookie
+    let client: HTTPClient
+    let providers: Providers
+    let admission: Admission
+    let sessions: SessionLookup
+
+    // What is done for them.
+    let limits: RequestLimits
+    let tokens: TokenAcquisition
+    let signOut: SignOutFlow
+
+    /// - Parameters:
+    ///   - languages: those of the pages.
+    ///   - openStore: opens the store, given what it calls after each operation and after a rotation of the keys.
+    init(
+        configuration: CompanionConfiguration, languages: Languages, workers: WorkerGroup, logger: Logger,
+        now: @escaping @Sendable () -> Date, randomBytes: @escaping @Sendable (Int) -> [UInt8],
+        openStore: CompanionServer.OpenStore
+    ) throws {
+        let applications = configuration.applications
+        self.configuration = configuration
+        self.languages = languages
+        self.now = now
+        self.randomBytes = randomBytes
+
+        let metrics = Metrics(applications: applications, workers: workers.workers.count, now: now)
+        let audit = try AuditLog(logger: logger, file: configuration.auditLogFile, now: now)
+        (self.metrics, self.audit) = (metrics, audit)
+
+        store = try openStore(metrics.database) { audit.write(.keysRotated, more: ["key": $0.description]) }
+        memory = SessionMemory(now: now, store: store)
+        timeline = Timeline(memory: memory)
+        recent = RecentSignIns(now: now)
+        journal = SignInJournal(memory: memory, metrics: metrics, audit: audit, recent: recent)
+
+        cookie = SessionCookie(configuration: configuration, staleness: store.staleness)
+        client = HTTPClient(
+            workers: workers,
+            configuration: HTTPClient.Configuration(userAgent: "companion/\(companionVersion)"))
+        providers = Providers(
+            applications: applications, client: client, metrics: metrics, now: now, randomBytes: randomBytes)
+        admission = Admission(applications: applications, directory: providers.directory)
+        sessions = SessionLookup(store: store, admission: admission, audit: audit, logger: logger)
+
+        limits = RequestLimits(configuration: configuration, metrics: metrics, now: now) { limit, application in
+            audit.limitReached(limit.rawValue, application: application)
+        }
+        tokens = TokenAcquisition(
+            publicURL: configuration.publicURL, store: store, providers: providers, admission: admission,
+            reportingTo: (timeline, metrics))
+        signOut = SignOutFlow(
+            configuration: configuration, store: store, providers: providers, timeline: timeline, memory: memory,
+            trips: journal.trips, audit: audit, logger: logger)
+        monitoring = MonitoringReport(
+            configuration: configuration, metrics: metrics, store: store, credentials: providers.credentials, now: now)
+    }
+}
+
+extension Endpoints {
+    init(_ parts: ServerParts) {
+        let (configuration, store) = (parts.configuration, parts.store)
+        signIn = SignInEndpoints(parts)
+        signOut = SignOutEndpoints(
+            flow: parts.signOut,
+            channels: ChannelLogout(
+                applications: configuration.applications, store: store, directory: parts.providers.directory,
+                audit: parts.audit),
+            cookie: parts.cookie, isShared: configuration.deviceMode == .shared)
+        accounts = AccountEndpoints(
+            store: store, sessions: parts.sessions, signOut: parts.signOut, cookie: parts.cookie)
+        tokens = TokenEndpoints(parts)
+        story = StoryEndpoints(memory: parts.memory, languages: parts.languages)
+        portal = PortalEndpoints(
+            configuration: configuration, store: store, memory: parts.memory,
+            authorities: AuthorityCheck(client: parts.client, now: parts.now),
+            credentials: parts.providers.credentials, recent: parts.recent, languages: parts.languages,
+            audit: parts.audit)
+        server = ServerEndpoints(
+            configuration: configuration, sessions: parts.sessions, languages: parts.languages, cookie: parts.cookie)
+        demo = DemoEndpoints(configuration: configuration, client: parts.client)
+        monitoring = parts.monitoring
+    }
+}
+
+extension SignInEndpoints {
+    fileprivate init(_ parts: ServerParts) {
+        self.init(
+            flow: SignInFlow(
+                configuration: parts.configuration, store: parts.store, providers: parts.providers,
+                admission: parts.admission, journal: parts.journal),
+            store: parts.store, formPosts: FormPostCallbacks(now: parts.now, randomBytes: parts.randomBytes),
+            cookie: parts.cookie, publicURL: parts.configuration.publicURL, languages: parts.languages)
+    }
+}
+
+extension TokenEndpoints {
+    fileprivate init(_ parts: ServerParts) {
+        self.init(
+            configuration: parts.configuration, store: parts.store, acquisition: parts.tokens,
+            api: APIProxy(
+                client: parts.client, tokens: parts.tokens, directory: parts.providers.directory,
+                throttle: Throttle(isOfSession: parts.configuration.demoControlURL != nil, now: parts.now),
+                reportingTo: (parts.timeline, parts.journal.trips, parts.metrics), now: parts.now),
+            limits: parts.limits, timeline: parts.timeline)
+    }
+}
