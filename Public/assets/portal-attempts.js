@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { element, t } from "./page.js";
 import { ask } from "./portal-dialog.js";
 import { impersonalClaims, refill } from "./portal-form.js";
-import { button, copyButton, dateTime, explained, facts, folded, identifiers, milliseconds, table, time } from "./portal-parts.js";
+import { button, copyButton, dateTime, explained, facts, folded, identifiers, milliseconds, stepOutcome, table, time } from "./portal-parts.js";
 import { waterfall } from "./portal-waterfall.js";
 
 /** What came of an attempt, in words. */
@@ -20,7 +20,7 @@ const took = ({ began, ended }) => (ended ? milliseconds(new Date(ended) - new D
 
 /**
  * What was asked for and what came of it, as [term, value], without secrets and without anything that names a person.
- * In the rows of steps only what follows as a third, the outcomes, is worth comparing.
+ * A comparison shows a third where there is one: of the steps, what came of them and not how long they took.
  */
 function known({ app, title, authority, settings, granted_scopes: granted, declined_scopes: declined, problem, steps, ...attempt }) {
   const given = (hint) => (hint ? t("portal.given") : t("portal.not_given"));
@@ -41,8 +41,10 @@ function known({ app, title, authority, settings, granted_scopes: granted, decli
     [t("problem.number"), problem?.explanation?.number],
     ...names.map((name) => {
       const own = steps.filter(({ step }) => step === name);
-      const lines = own.map(({ outcome, duration_ms: duration, correlation_id: id }) => [outcome, milliseconds(duration), id].filter(Boolean).join(" · "));
-      return [t("portal.step", { step: t(`portal.step.${name}`) }), lines.join("\n"), own.map(({ outcome }) => outcome).join()];
+      const words = own.map(({ outcome }) => stepOutcome(outcome, problem));
+      const lines = own.map(({ outcome, duration_ms: duration, correlation_id: id }, index) =>
+        [words[index], outcome === problem?.code && outcome, milliseconds(duration), id].filter(Boolean).join(" · "));
+      return [t("portal.step", { step: t(`portal.step.${name}`) }), lines.join("\n"), words.join("\n")];
     }),
   ];
 }
@@ -58,14 +60,18 @@ function report(attempt) {
   ].join("\n");
 }
 
+/** Why an attempt failed and what helps, which stands above its facts where they are not compared. */
+const reason = ({ problem }) => [t("portal.reason"), [problem?.explanation?.cause ?? problem?.detail, problem?.explanation?.remedy].filter(Boolean).join(" ")];
+
 /** Two attempts side by side: what differs first, and the rest folded. */
 function compare(attempts) {
-  const [one, two] = attempts.map((attempt) => new Map(known(attempt).map(([term, ...values]) => [term, values])));
+  const [one, two] = attempts.map((attempt) => new Map(known(attempt).flatMap((row) => (row[0] === t("portal.outcome") ? [row, reason(attempt)] : [row]))
+    .map(([term, ...values]) => [term, values])));
   const rows = { different: [], same: [] };
   for (const term of new Set([...one.keys(), ...two.keys()])) {
     const differs = (one.get(term)?.at(-1) || "") !== (two.get(term)?.at(-1) || "");
     const name = element("div", "", `${term} `, ...(differs ? [element("strong", "tag", t("portal.differs"))] : []));
-    rows[differs ? "different" : "same"].push([name, ...[one, two].map((each) => each.get(term)?.[0] || "–")]);
+    rows[differs ? "different" : "same"].push([name, ...[one, two].map((each) => each.get(term)?.at(-1) || "–")]);
   }
   const titles = () => [t("portal.setting"), ...attempts.map((attempt) => element("span", "", attempt.title, outcomeWord(attempt), element("span", "", dateTime(attempt.began))))];
   const shown = (part) => {

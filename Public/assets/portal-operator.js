@@ -17,7 +17,10 @@ function refused(failure) {
 
 const word = (isGood) => element("strong", isGood ? "good" : "bad", isGood ? t("portal.good") : t("portal.bad"));
 
-const daysLeft = (days) => (days == null ? [] : [element("span", days < 30 ? "tag bad" : "tag", t("portal.days_left", { days: Math.max(0, days) }))]);
+/** A text with a number of days; a single one has a text of its own. */
+const inDays = (days, one, several) => (days === 1 ? t(one) : t(several, { days: Math.max(0, days) }));
+
+const daysLeft = (days) => (days == null ? [] : [element("span", days < 30 ? "tag bad" : "tag", inDays(days, "portal.day_left", "portal.days_left"))]);
 
 const checksTable = (checks) =>
   table([t("portal.check_title"), t("portal.outcome"), t("portal.detail")], checks.map((each) => [t(`portal.check.${each.check}`), word(each.ok), each.detail]));
@@ -32,7 +35,7 @@ const health = ({ titles, authority, ok, checks, days }) => element("section", "
 function healthOf(apps) {
   const good = apps.filter(({ ok }) => ok).length;
   const soonest = Math.min(...apps.map(({ days_left: days }) => days ?? Infinity));
-  const text = [t("portal.health_good", { good, all: apps.length }), soonest < Infinity && t("portal.next_expiry", { days: Math.max(0, soonest) })].filter(Boolean).join(" · ");
+  const text = [t("portal.health_good", { good, all: apps.length }), soonest < Infinity && inDays(soonest, "portal.next_expiry_day", "portal.next_expiry")].filter(Boolean).join(" · ");
   announce(text);
   const line = element("p", good === apps.length ? "summary good" : "summary bad", text);
   return [line, ...(apps.length > many ? lines(apps) : groups(apps))];

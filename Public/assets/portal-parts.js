@@ -11,6 +11,13 @@ export const dateTime = (value) => new Date(value).toLocaleString(language, { da
 const units = new Intl.NumberFormat(language, { style: "unit", unit: "millisecond", maximumFractionDigits: 1 });
 export const milliseconds = (value) => (value == null ? "" : units.format(value < 10 ? value : Math.round(value)));
 
+/** What came of a step of an attempt with this `problem`, in words. */
+export function stepOutcome(outcome, problem) {
+  const words = { ok: t("portal.succeeded"), cache: t("portal.from_cache"), refreshed: t("portal.refreshed") };
+  const status = outcome.match(/^http_(\d+)$/);
+  return words[outcome] ?? (status ? `HTTP ${status[1]}` : outcome === problem?.code ? problem.title : t("portal.refused"));
+}
+
 /** A list of terms with their values; what has no value is left out. */
 export function facts(rows) {
   const known = rows.filter(([, value]) => value != null && value !== "");

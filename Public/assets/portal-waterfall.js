@@ -1,7 +1,7 @@
 // The steps of an attempt as bars along its time: what took how long, and when the person was at the provider.
 
 import { element, t } from "./page.js";
-import { milliseconds } from "./portal-parts.js";
+import { milliseconds, stepOutcome } from "./portal-parts.js";
 
 const fine = new Set(["ok", "cache", "refreshed"]);
 
@@ -27,7 +27,7 @@ function bar({ begin, end, step, isGood }, start, whole) {
 }
 
 /** The waterfall of an attempt; nothing where none of its steps is remembered. */
-export function waterfall({ steps }) {
+export function waterfall({ steps, problem }) {
   const all = spans(steps);
   if (all.length === 0) return [];
   const start = Math.min(...all.map(({ begin }) => begin));
@@ -35,6 +35,6 @@ export function waterfall({ steps }) {
   const rows = all.map((span) => element("li", "",
     element("span", "", span.step === "person" ? t("portal.at_provider") : t(`portal.step.${span.step}`)),
     bar(span, start, whole),
-    element("span", span.isGood ? "quiet" : "bad", span.isGood ? milliseconds(span.end - span.begin) : span.outcome.replaceAll("_", " "))));
+    element("span", span.isGood ? "quiet" : "bad", span.isGood ? milliseconds(span.end - span.begin) : stepOutcome(span.outcome, problem))));
   return [element("h3", "", t("portal.waterfall")), element("ol", "waterfall", ...rows)];
 }

@@ -149,6 +149,7 @@ async function showFailure(code, correlationID) {
     open("attempts");
   });
   outcome.replaceChildren(explained(problem, ...(attempt ? [show] : [])));
+  if (context.account) outcome.append(element("p", "", t("portal.still_signed_in", { username: context.account.username })));
 }
 
 // MARK: Start

@@ -109,6 +109,24 @@ def three_and_a_failing_one(browser):
     assert "access_denied" in shown.text, shown.text
 
 
+@test("where a sign-in fails and the one from before still holds, the page says both")
+def failed_beside_signed_in(browser):
+    open_portal(browser)
+    sign_in(browser, "ios", ADELE)
+    browser.server.control(authorize_platform_error=50105)
+    browser.one("#sign-in").click()
+    browser.expect_page("/portal")
+    browser.wait("the problem", lambda: "50105" in browser.one("#outcome").text)
+    assert f"The sign-in from before still holds: you are signed in as {ADELE}." in browser.one("#outcome").text
+    browser.expect_accessible("portal failed beside")
+    choose(browser, "app", "external")
+    browser.server.control(authorize_platform_error=50105)
+    browser.one("#sign-in").click()
+    browser.expect_page("/portal")
+    browser.wait("the other problem", lambda: "50105" in browser.one("#outcome").text)
+    assert "still holds" not in browser.one("#outcome").text
+
+
 @test("an attempt is copied as a report without anything personal, and two are compared side by side")
 def attempts(browser):
     open_portal(browser)
@@ -465,6 +483,9 @@ def comparison(browser):
     browser.press("Compare")
     rows = browser.wait("the comparison", lambda: browser.all("dialog[open] table")[0].find_elements(By.CSS_SELECTOR, "tbody tr"))
     assert rows and all("Differs" in row.text for row in rows), [row.text for row in rows]
+    cells = {row.find_element(By.TAG_NAME, "td").text.replace("Differs", "").strip(): [cell.text for cell in row.find_elements(By.TAG_NAME, "td")][1:] for row in rows}
+    assert "not assigned" in cells["Reason"][0] and cells["Reason"][1] == "–", cells
+    assert cells["Step: redirect"] == ["This account may not sign in", "Succeeded"], cells
     heads = browser.one("dialog[open] thead").text
     assert "Succeeded" in heads and "iOS tutorial" in heads and "This account may not sign in" in heads, heads
     assert not browser.one("dialog[open] details").get_attribute("open"), "what is the same is not folded"
@@ -512,6 +533,16 @@ CUT = """
 return [...document.querySelectorAll(".attempt summary > *, .health > summary > *, .session p, #operator td")].filter((e) => e.checkVisibility()
   && (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== "inline" || e.getBoundingClientRect().right > innerWidth)).map((e) => e.textContent);
 """
+
+
+@test("a secret that has a single day left says so in the singular")
+def one_day(browser):
+    with browser.visiting(Registrations(browser.server, 6, days=-2)):
+        open_portal(browser)
+        sign_in(browser, "portal", MEGAN)
+        shown = tab(browser, "operator")
+        browser.press("Check health")
+        browser.wait("the summary", lambda: shown.text.count("expires in 1 day\n") == 1 and shown.text.count(" 1 day left\n") == 1)
 
 
 @test("with 40 registrations the form finds one by words of its name, and health is a line for each: problems first and open, the rest by name")

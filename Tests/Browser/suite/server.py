@@ -91,8 +91,10 @@ FABRIKAM = "fabrikam.example"
 class Registrations(Server):
     """`companion serve` with a team's many registrations, all of them at the demo tenant of another process."""
 
-    def __init__(self, usual, count):
+    def __init__(self, usual, count, days=12):
+        """days: how soon secrets expire, to which each application's number is added."""
         super().__init__(usual.binary, usual.public, usual.folder / "registrations")
+        self.days = days
         self.folder.mkdir(exist_ok=True)
         self.log = self.folder / "companion.log"
         self.count, self.secret = count, secrets.token_hex(16)
@@ -116,7 +118,7 @@ class Registrations(Server):
             title = f"{team} for {'iOS' if page == 'ios' else 'macOS'}, {stage}"
             each = external | {"page": "external"} if team == "Travel" else workforce | {"page": page}
             if number % 9 == 4:
-                each |= {"client_secret_expires": str(datetime.datetime.now(datetime.timezone.utc).date() + datetime.timedelta(days=12 + number))}
+                each |= {"client_secret_expires": str(datetime.datetime.now(datetime.timezone.utc).date() + datetime.timedelta(days=self.days + number))}
             if number == 8:
                 each |= {"authority": f"http://localhost:1/{FABRIKAM}"}
             apps[f"{team.lower().replace(' ', '-')}-{page}-{stage}"] = each | {"title": title}
