@@ -349,6 +349,29 @@ struct ControlTests {
         }
     }
 
+    @Test(
+        "The page leads back to the page of the application that one came from",
+        arguments: [
+            ("/portal", "http://localhost:8080/c/portal"),
+            ("/portal?app=ios&tab=api", "http://localhost:8080/c/portal?app=ios&tab=api"),
+            ("/", "http://localhost:8080/c/"),
+        ])
+    func back(path: String, expected: String) {
+        #expect(Platform.page("/c" + path, of: "http://localhost:8080/c/") == expected)
+    }
+
+    @Test(
+        "No other place is led back to",
+        arguments: [
+            "//evil.example/", "http://evil.example/", "/\\evil.example/c/", "\\\\evil.example", "/c/../other",
+            "/other", "/c",
+            "javascript:alert(1)", "", "c/portal", "http://localhost:8080/c/", "/c@evil.example/",
+            "//localhost:8081/c/",
+        ])
+    func elsewhere(path: String) {
+        #expect(Platform.page(path, of: "http://localhost:8080/c/") == nil)
+    }
+
     @Test("People get a page, whose forms come back to it")
     func page() async throws {
         try await TestTenant.run { (tenant) async throws in

@@ -1,5 +1,6 @@
 import HTTPServer
 import OpenIDConnect
+import WebFormats
 
 /// What pages say of the configuration, which does not change while the server runs: the home page's cards and device mode,
 /// and that this is a demo. It is in the page from the first byte, so that nothing moves and no script is needed.
@@ -115,7 +116,9 @@ struct FixedContent: Sendable {
                 "&#123;account}", with: "<b id=\"demo-account\" data-usual=\"\(usual)\"\(names)>\(account)</b>")
             + " </span>" + text("demo.password").replacing("&#123;password}", with: "<b>demo</b>")
         guard isHome || application?.page == .portal else { return note }
-        let address = PageTemplate.escaped("\(demoControlURL)?ui_locales=\(language.tag)")
+        let here = application.map(publicURL.pagePath) ?? publicURL.homePath
+        let address = PageTemplate.escaped(
+            "\(demoControlURL)?ui_locales=\(language.tag)&return_to=\(FormEncoding.escaped(here))")
         return note + " <a href=\"\(address)\">\(text("demo.control"))</a>"
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
@@ -5,20 +6,37 @@ import WebFormats
 
 /// `/control`: failures on demand, as JSON for tests and as a page for people.
 extension Platform {
+    /// What the address keeps from one page to the next.
+    private struct Kept {
+        /// A language that it asks for.
+        var language: DemoLanguage?
+        /// A page of the application's own to lead back to, as the path and query that it has there.
+        var returnTo: String?
+
+        /// The control page's address with this, and with what was `done`.
+        func address(done: String? = nil) -> String {
+            "/control".appending(
+                query: [("done", done), ("ui_locales", language?.rawValue), ("return_to", returnTo)]
+                    .compactMap { name, value in value.map { (name: name, value: $0) } })
+        }
+    }
+
     /// `GET /control`
     func control(_ request: Request) -> Response {
         guard request.head[.accept]?.contains("text/html") == true else { return .json(.ok, controlState()) }
         let query = request.head.query.flatMap { try? FormFields(query: $0) }
-        return inLanguage(of: request) { language in
-            page(controlPage(notice: query?["done"].flatMap(ControlForm.notice).map { HTML(saying: $0) }, language))
+        return inLanguage(of: request) { kept in
+            page(controlPage(notice: query?["done"].flatMap(ControlForm.notice).map { HTML(saying: $0) }, kept))
         }
     }
 
     /// Makes the page in its language: that of the address, else the browser's.
-    private func inLanguage(of request: Request, _ make: (DemoLanguage?) -> Response) -> Response {
-        let asked = request.head.query.flatMap { try? FormFields(query: $0) }?["ui_locales"]
+    private func inLanguage(of request: Request, _ make: (Kept) -> Response) -> Response {
+        let query = request.head.query.flatMap { try? FormFields(query: $0) }
+        let asked = query?["ui_locales"]
         let language = DemoLanguage(uiLocales: asked, acceptLanguage: request.head[.acceptLanguage])
-        return DemoLanguage.$current.withValue(language) { make(asked == nil ? nil : language) }
+        let kept = Kept(language: asked == nil ? nil : language, returnTo: query?["return_to"])
+        return DemoLanguage.$current.withValue(language) { make(kept) }
     }
 
     /// `POST /control`: JSON, or a form of the page.
@@ -34,30 +52,33 @@ extension Platform {
             }
             for change in try ControlChange.parse(members) { await apply(change) }
             if isJSON { return .json(.ok, controlState()) }
-            return inLanguage(of: request) { language in
-                let query = [
-                    members.keys.first.map { "done=\($0)" }, language.map { "ui_locales=\($0.rawValue)" },
-                ].compactMap(\.self)
-                return .redirect(to: "/control" + (query.isEmpty ? "" : "?" + query.joined(separator: "&")), .seeOther)
-            }
+            return inLanguage(of: request) { .redirect(to: $0.address(done: members.keys.first), .seeOther) }
         } catch {
             if isJSON {
                 return .json(.badRequest, ["error": "bad_request", "message": .string(error.message)])
             }
-            return inLanguage(of: request) { language in
-                var refused = controlPage(notice: "<span lang=\"en\">\(error.message)</span>", language)
+            return inLanguage(of: request) { kept in
+                var refused = controlPage(notice: "<span lang=\"en\">\(error.message)</span>", kept)
                 refused.status = .badRequest
                 return page(refused)
             }
         }
     }
 
-    /// - Parameter language: one that the address asks for.
-    private func controlPage(notice: HTML?, _ language: DemoLanguage?) -> ControlPage {
-        ControlPage(
+    private func controlPage(notice: HTML?, _ kept: Kept) -> ControlPage {
+        let homeURL = clients.values.lazy.compactMap(\.homeURL).first
+        return ControlPage(
             state: controlState(), notice: notice, address: "\(baseURL)/control",
-            homeURL: clients.values.lazy.compactMap(\.homeURL).first,
-            action: "/control" + (language.map { "?ui_locales=\($0.rawValue)" } ?? ""))
+            backURL: homeURL.map { home in kept.returnTo.flatMap { Self.page($0, of: home) } ?? home },
+            action: kept.address())
+    }
+
+    /// The address of a page of the application whose people begin at `home`; nil for any other place.
+    static func page(_ path: String, of home: String) -> String? {
+        guard path.hasPrefix("/"), let url = URL(string: path, relativeTo: URL(string: home))?.absoluteString,
+            url.hasPrefix(home)
+        else { return nil }
+        return url
     }
 
     private func apply(_ change: ControlChange) async {

@@ -8,16 +8,16 @@ struct ControlPage: Page {
     let notice: HTML?
     /// The control page's address, for the example.
     let address: String
-    /// Where the application's people begin.
-    let homeURL: String?
-    /// Where the forms go; it keeps a language that was asked for.
+    /// The application's page from which one came, else where its people begin.
+    let backURL: String?
+    /// Where the forms go; it keeps what the address asks for.
     let action: String
     var status: HTTPResponse.Status = .ok
 
     var title: String { "Failures on demand" }
     var layout: String { "wide-layout" }
 
-    var footLink: HTML { homeURL.map { "<a href=\"\($0)\">\(HTML(saying: "Back to Companion"))</a>" } ?? "" }
+    var footLink: HTML { backURL.map { "<a href=\"\($0)\">\(HTML(saying: "Back to Companion"))</a>" } ?? "" }
 
     private let lead =
         "Make this identity platform and its Graph misbehave, and see how the application copes. "
@@ -25,7 +25,7 @@ struct ControlPage: Page {
 
     var content: HTML {
         """
-        \(homeURL.map { "<p><a class=\"back\" href=\"\($0)\">\(HTML(saying: "Back to Companion"))</a></p>" as HTML } ?? "")
+        \(backURL.map { "<p><a class=\"back\" href=\"\($0)\">\(HTML(saying: "Back to Companion"))</a></p>" as HTML } ?? "")
         <h1>\(HTML(saying: title))</h1>
         <p class="lead">\(HTML(saying: lead))</p>
         \(notice.map { "<p class=\"notice calm\" role=\"status\">\($0)</p>" as HTML } ?? "")
@@ -227,8 +227,8 @@ struct ControlPage: Page {
             """
             <label for="\(key)">\(HTML(saying: title))</label>
             <div class="row"><select id="\(key)" name="\(key)">\(options(choices, ""))</select>\
-            <input class="times" name="times" type="number" min="1" value="1" \
-            aria-label="\(HTML(saying: "%@: how many times", HTML(saying: title)))">\
+            <label class="count">\(HTML(saying: "Times"))<span class="hidden">: \(HTML(saying: title))</span>\
+            <input class="times" name="times" type="number" min="1" value="1"></label>\
             <button>\(HTML(saying: "Set"))<span class="hidden">: \(HTML(saying: title))</span></button></div>
             \(now)
             """)

@@ -496,12 +496,12 @@ extension DemoLanguage {
             "Nu: status %@, %@ gånger till.",
             "当前：状态 %@，还有 %@ 次。",
         ],
-        "%@: how many times": [
-            "%@: 回数",
-            "%@: quantas vezes",
-            "%@: quantas vezes",
-            "%@: hur många gånger",
-            "%@：次数",
+        "Times": [
+            "回数",
+            "Vezes",
+            "Vezes",
+            "Antal gånger",
+            "次数",
         ],
         "Wrong signature": [
             "署名が誤り",

@@ -137,7 +137,8 @@ enum StyleSheet {
         .setting select { flex: 1 1 9rem; width: auto; }
         .setting input { flex: 1 1 6rem; width: auto; }
         .setting .wide { margin-top: 0; }
-        .setting .times { flex: 0 0 4rem; }
+        .setting .count { display: flex; align-items: center; gap: .5rem; margin: 0; }
+        .setting .times { flex: 0 0 4rem; width: 4rem; }
         table { width: 100%; border-collapse: collapse; margin-bottom: 1rem; }
         th, td { padding: .375rem 0; border-bottom: 1px solid var(--line); }
         th { text-align: left; font-weight: 400; }

@@ -306,6 +306,26 @@ def control(browser):
     browser.expect_page("/")
 
 
+@test("the control page leads back to where one came from, after its forms too, and to nowhere else; its number fields say what they are")
+def control_returns(browser):
+    browser.open("/portal")
+    browser.press("Make it fail on purpose")
+    browser.wait("the control page", browser.at_tenant)
+    for place in ("token_error", "graph_error"):
+        row = browser.one(f"form:has(#{place}) .row")
+        assert row.find_element("css selector", "label").text.startswith("Times"), row.text
+    name = browser.driver.execute_script("return document.querySelector('form:has(#graph_error) .times').labels[0].textContent")
+    assert name == "Times: Graph", name
+    browser.one("form:has(#graph_error) button").click()
+    browser.wait("what was done", lambda: "done=graph_error" in browser.driver.current_url)
+    browser.expect_accessible("control")
+    browser.press("Back to Companion")
+    browser.expect_page("/portal")
+    browser.driver.get(browser.server.tenant + "/control?return_to=//evil.example/")
+    browser.press("Back to Companion")
+    browser.expect_page("/")
+
+
 TARGETS = """
 const wanted = arguments[0];
 const boxes = [...document.querySelectorAll("button, select, summary, input, textarea, a")].filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.disabled);
