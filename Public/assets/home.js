@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { leaveNothing, onForeground } from "./return-trip.js";
-import { t } from "./page.js";
+import { finding, t } from "./page.js";
 
 const state = document.getElementById("state");
 const signedIn = document.getElementById("signed-in");
@@ -34,6 +34,22 @@ pause.addEventListener("click", () => {
   const isStill = document.querySelector(".hero").classList.toggle("still");
   pause.setAttribute("aria-pressed", String(isStill));
 });
+
+/** Where there are many cards: those that have the words. Enter opens the first of them. */
+function findCards(field) {
+  const found = document.getElementById("none-found");
+  const cards = [...document.getElementById("cards").children];
+  const left = () => cards.filter((card) => !card.hidden);
+  field.addEventListener("input", () => {
+    const matches = finding(field.value);
+    for (const card of cards) card.hidden = !matches(`${card.textContent} ${card.dataset.app}`);
+    found.textContent = left().length > 0 ? "" : found.dataset.text;
+  });
+  field.addEventListener("keydown", ({ key }) => key === "Enter" && field.value.trim() && left()[0]?.querySelector("a").click());
+}
+
+const field = document.getElementById("find");
+if (field) findCards(field);
 
 onForeground(loadOrSay);
 addEventListener("online", loadOrSay);

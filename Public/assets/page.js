@@ -30,6 +30,12 @@ export function withElements(text, elements) {
   return text.split(/\{(\w+)\}/).map((part, index) => (index % 2 ? elements[part] : part));
 }
 
+/** Returns what says whether a text has all the words in it that were typed, in any order. */
+export function finding(typed) {
+  const words = typed.toLocaleLowerCase(language).split(/\s+/).filter(Boolean);
+  return (text) => words.every((word) => text.toLocaleLowerCase(language).includes(word));
+}
+
 // MARK: Elements
 
 /** An element with a class and content: its text is text, never markup. */

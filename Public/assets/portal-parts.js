@@ -1,7 +1,7 @@
 // What the portal's views are made of: facts, tables, buttons, explained failures.
 
 import { Failure, app } from "./api.js";
-import { base, element, language, t } from "./page.js";
+import { base, element, finding, language, t } from "./page.js";
 import { button } from "./buttons.js";
 import { leave } from "./return-trip.js";
 
@@ -54,10 +54,7 @@ export const byTitle = (apps) => [...apps].sort((one, two) => one.title.localeCo
 /** A field that finds applications; `show` gets what says whether a text has all the words in it. */
 export function finder(show) {
   const field = Object.assign(element("input", "narrow"), { type: "search", placeholder: t("portal.narrow"), ariaLabel: t("portal.narrow") });
-  field.addEventListener("input", () => {
-    const words = field.value.toLocaleLowerCase(language).split(/\s+/).filter(Boolean);
-    show((text) => words.every((word) => text.toLocaleLowerCase(language).includes(word)), words.length > 0);
-  });
+  field.addEventListener("input", () => show(finding(field.value), field.value.trim() !== ""));
   return field;
 }
 

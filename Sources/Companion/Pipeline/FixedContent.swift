@@ -67,8 +67,22 @@ struct FixedContent: Sendable {
         guard !applications.isEmpty else {
             return "<p class=\"state\">\(PageTemplate.escaped(language.page["home.none"] ?? ""))</p>"
         }
-        return
-            "<ul class=\"cards\" id=\"cards\">\n\(applications.map { card($0, in: language, rewritten) }.joined())</ul>"
+        return finder(in: language)
+            + "<ul class=\"cards\" id=\"cards\">\n\(applications.map { card($0, in: language, rewritten) }.joined())</ul>"
+    }
+
+    /// So many cards are looked through by eye; of more, a field finds those with a name.
+    private static let manyCards = 12
+
+    private func finder(in language: Language) -> String {
+        guard applications.count > Self.manyCards else { return "" }
+        func text(_ key: String) -> String { PageTemplate.escaped(language.page[key] ?? "") }
+        return """
+            <p class="find"><input type="search" id="find" autocomplete="off" spellcheck="false" placeholder="\(text("home.find"))" \
+            aria-label="\(text("home.find"))" aria-controls="cards"></p>
+            <p class="state" id="none-found" role="status" data-text="\(text("home.none_found"))"></p>
+
+            """
     }
 
     private func card(

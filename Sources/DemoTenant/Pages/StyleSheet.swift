@@ -137,7 +137,8 @@ enum StyleSheet {
         .setting select { flex: 1 1 9rem; width: auto; }
         .setting input { flex: 1 1 6rem; width: auto; }
         .setting .wide { margin-top: 0; }
-        .setting .count { display: flex; align-items: center; gap: .5rem; margin: 0; }
+        .setting .row:has(.times) select { flex-basis: 100%; }
+        .setting .count { flex: 1; display: flex; align-items: center; gap: .5rem; margin: 0; font-weight: 400; }
         .setting .times { flex: 0 0 4rem; width: 4rem; }
         table { width: 100%; border-collapse: collapse; margin-bottom: 1rem; }
         th, td { padding: .375rem 0; border-bottom: 1px solid var(--line); }

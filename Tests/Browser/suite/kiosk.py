@@ -474,6 +474,29 @@ def admin_consent(browser):
         browser.wait("the provider", browser.at_tenant)
 
 
+STRAP = """
+const lanyard = document.querySelector("#attract .lanyard"), strap = getComputedStyle(lanyard, "::before");
+const end = lanyard.offsetTop + lanyard.offsetHeight - parseFloat(strap.bottom) - parseFloat(strap.height);
+const middle = lanyard.offsetLeft + lanyard.offsetWidth / 2;
+const { right, bottom } = document.getElementById("title").getBoundingClientRect();
+return bottom + scrollY <= end || right < middle - parseFloat(strap.width) / 2 ? null : [bottom, end, right, middle];
+"""
+
+
+@test("on a small window the card's strap does not hang over the title, in any language")
+def strap(browser):
+    with kiosk(browser):
+        for width, height in ((320, 568), (390, 844), (600, 900)):
+            browser.size(width, height)
+            for language in ("English", "Português (Brasil)", "Svenska", "日本語"):
+                browser.press(language)
+                browser.one("#attract")
+                over = browser.wait("where it is", lambda: [browser.driver.execute_script(STRAP)])
+                assert over == [None], f"{language} at {width}: {over}"
+        browser.size(320, 568)
+        browser.shoot("kiosk strap 320")
+
+
 @test("people are greeted by their given name, the languages are buttons for fingers, and the photo has soft edges")
 def details(browser):
     with kiosk(browser):

@@ -297,6 +297,16 @@ def focus(browser):
     browser.wait("the focus", lambda: focused() == "sign-in")
 
 
+@test("where the words stand beside it, the home page's phone is whole")
+def whole_phone(browser):
+    for width in (800, 900, 1000):
+        browser.size(width, 900)
+        browser.open("/")
+        phone, hero = browser.driver.execute_script("return ['.phone', '.hero'].map((e) => document.querySelector(e).getBoundingClientRect().bottom)")
+        assert phone < hero, f"at {width} the phone ends at {phone} and its place at {hero}"
+        browser.shoot(f"home {width}")
+
+
 @test("the demo tenant's control page leads back to Companion, and not to itself")
 def control(browser):
     browser.driver.get(browser.server.tenant + "/control")

@@ -545,6 +545,28 @@ def one_day(browser):
         browser.wait("the summary", lambda: shown.text.count("expires in 1 day\n") == 1 and shown.text.count(" 1 day left\n") == 1)
 
 
+@test("with 40 registrations the home page finds cards by their words, and Enter opens the first; with a few there is no field")
+def home_finds(browser):
+    browser.open("/")
+    browser.settled()
+    assert not browser.all("#find"), "a field although there are few cards"
+    browser.expect_clean()
+    with browser.visiting(Registrations(browser.server, 40)):
+        browser.open("/")
+        browser.settled()
+        shown = lambda: [each.text for each in browser.all(".card h3") if each.is_displayed()]
+        assert len(shown()) == 40
+        field = browser.one("#find")
+        field.send_keys("LIVE timesheets ios")
+        browser.wait("one is left", lambda: shown() == ["Timesheets for iOS, live"])
+        browser.expect_accessible("home found")
+        field.send_keys("x")
+        browser.wait("none", lambda: not shown() and "No application has these words" in browser.one("#none-found").text)
+        browser.expect_accessible("home none found")
+        field.send_keys(Keys.BACKSPACE, Keys.ENTER)
+        browser.expect_page("/timesheets-ios-live")
+
+
 @test("with 40 registrations the form finds one by words of its name, and health is a line for each: problems first and open, the rest by name")
 def forty(browser):
     with browser.visiting(Registrations(browser.server, 40)):
