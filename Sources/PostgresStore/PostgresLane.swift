@@ -4,7 +4,7 @@ import SessionStore
 /// One worker's connections: one for single statements, and a few for transactions. While the server refuses, it tries again
 /// by itself, after 50 ms at first and 1.5 s at last; while the server is silent, each second beside the attempts before.
 ///
-/// `@unchecked Sendable`: everything but `worker` and `settings` is touched on the worker only.
+/// `@unchecked Sendable`: everything but `worker` is touched on the worker only.
 final class PostgresLane: @unchecked Sendable {
     typealias Opened = (Result<PostgresConnection, PostgresFailure>) -> Void
 
@@ -30,25 +30,6 @@ final class PostgresLane: @unchecked Sendable {
         let serve: Opened
     }
 
-    /// An attempt to make a connection.
-    private final class Attempt {
-        let purpose: Purpose
-        /// How many were under way when it began. It begins at another place than they.
-        let number: Int
-        var connection: PostgresConnection?
-
-        init(for purpose: Purpose, number: Int) {
-            self.purpose = purpose
-            self.number = number
-        }
-    }
-
-    /// How long a connection may take to be made.
-    private static let connectPatience: Duration = .seconds(3)
-    /// After so long another attempt begins beside those under way: what was lost on the way to a server that is back
-    /// keeps nobody waiting for `connectPatience`.
-    private static let attemptInterval: Duration = .seconds(1)
-    private static let maxAttempts = 3
     /// How long somebody waits for a connection.
     private static let patience: Duration = .seconds(10)
     /// After so long without a server nobody waits any more.
@@ -57,7 +38,6 @@ final class PostgresLane: @unchecked Sendable {
     private static let lastDelay: Duration = .milliseconds(1500)
 
     let worker: Worker
-    private let settings: PostgresSettings
     private let limit: Int
     private let recovery: Recovery
 
@@ -66,8 +46,7 @@ final class PostgresLane: @unchecked Sendable {
     private var taken = 0
     private var waitingForStatements: [Waiter] = []
     private var waitingForTransaction: [Waiter] = []
-    private var attempts: [Attempt] = []
-    private var nextAttempt: TimerID?
+    private let attempts: ConnectionAttempts
     private var retry: TimerID?
     private var delay = firstDelay
     private var downSince: MonotonicTime?
@@ -80,7 +59,7 @@ final class PostgresLane: @unchecked Sendable {
     ///   - recovery: what the lanes of one database have in common.
     init(worker: Worker, settings: PostgresSettings, limit: Int, recovery: Recovery) {
         self.worker = worker
-        self.settings = settings
+        attempts = ConnectionAttempts(worker: worker, settings: settings)
         self.limit = max(1, limit)
         self.recovery = recovery
         recovery.add { [weak self] in worker.submit { [weak self] in self?.tryAtOnce() } }
@@ -132,7 +111,7 @@ final class PostgresLane: @unchecked Sendable {
     func close() {
         isClosed = true
         for timer in [retry, expiry] { timer.map { _ = worker.cancelTimer($0) } }
-        endAttempts()
+        attempts.end()
         single?.close()
         for connection in idle { connection.close() }
         idle = []
@@ -189,81 +168,16 @@ final class PostgresLane: @unchecked Sendable {
 
     /// Makes the next connection that somebody needs, one at a time.
     private func connectNext() {
-        guard !isClosed, attempts.isEmpty, retry == nil, let need else { return }
-        beginAttempt(for: need)
-    }
-
-    private func beginAttempt(for purpose: Purpose) {
-        if attempts.count < Self.maxAttempts {
-            let attempt = Attempt(for: purpose, number: attempts.count)
-            attempts.append(attempt)
-            findAddresses { [weak self] places in
-                let first = places.isEmpty ? 0 : attempt.number % places.count
-                self?.connect(attempt, to: Array(places[first...] + places[..<first]))
-            }
-        }
-        nextAttempt = worker.addTimer(after: Self.attemptInterval) { [weak self] in
-            self?.beginAttempt(for: purpose)
-        }
-    }
-
-    /// Ends those that are under way.
-    private func endAttempts() {
-        nextAttempt.map { _ = worker.cancelTimer($0) }
-        let ended = attempts
-        attempts = []
-        for attempt in ended { attempt.connection?.close() }
-    }
-
-    /// Where the server may be: every endpoint, at each of its addresses.
-    private func findAddresses(_ completion: @escaping ([[String: String]]) -> Void) {
-        var found: [[String: String]] = []
-        let left = settings.endpoints
-        func next(_ index: Int) {
-            guard left.indices.contains(index) else { return completion(found) }
-            let endpoint = left[index]
-            guard endpoint.needsResolution, let host = endpoint.host else {
-                found.append(settings.parameters(for: endpoint, at: nil))
-                return next(index + 1)
-            }
-            let answer = Answer { addresses in
-                found += addresses.map { self.settings.parameters(for: endpoint, at: $0) }
-                next(index + 1)
-            }
-            let timer = worker.addTimer(after: Self.connectPatience) { answer.give([]) }
-            NameResolution.system.addresses(of: host) { [worker] addresses in
-                worker.submit {
-                    worker.cancelTimer(timer)
-                    answer.give(addresses)
-                }
-            }
-        }
-        next(0)
-    }
-
-    private func connect(_ attempt: Attempt, to places: [[String: String]]) {
-        guard attempts.contains(where: { $0 === attempt }) else { return }
-        guard let place = places.first else {
-            return failed(attempt, .connection("the host name of the database cannot be resolved"))
-        }
-        attempt.connection = PostgresConnection(worker: worker, parameters: place, patience: Self.connectPatience) {
-            [weak self] failure in
-            // Not within the initializer, which may call this.
-            self?.worker.atBatchEnd {
-                guard let self, self.attempts.contains(where: { $0 === attempt }) else { return }
-                guard let failure else { return self.opened(attempt) }
-                guard places.count > 1 else { return self.failed(attempt, failure) }
-                self.connect(attempt, to: Array(places.dropFirst()))
+        guard !isClosed, !attempts.areUnderWay, retry == nil, let need else { return }
+        attempts.begin { [weak self] outcome in
+            switch outcome {
+            case .opened(let connection): self?.opened(connection, for: need)
+            case .failed(let failure, let isLast): self?.failed(failure, isLast: isLast)
             }
         }
     }
 
-    private func opened(_ attempt: Attempt) {
-        guard let connection = attempt.connection, connection.isOpen else {
-            return failed(attempt, .connection("the connection was lost"))
-        }
-        attempt.connection = nil
-        endAttempts()
+    private func opened(_ connection: PostgresConnection, for purpose: Purpose) {
         let wasDown = downSince != nil
         delay = Self.firstDelay
         downSince = nil
@@ -273,7 +187,7 @@ final class PostgresLane: @unchecked Sendable {
             guard let self, let connection else { return }
             lost(connection, failure)
         }
-        switch attempt.purpose {
+        switch purpose {
         case .statements:
             single = connection
             let served = waitingForStatements
@@ -301,14 +215,12 @@ final class PostgresLane: @unchecked Sendable {
         lastFailure = failure
     }
 
-    private func failed(_ attempt: Attempt, _ failure: PostgresFailure) {
-        attempts.removeAll { $0 === attempt }
+    private func failed(_ failure: PostgresFailure, isLast: Bool) {
         lastFailure = failure
         let since = downSince ?? worker.now
         downSince = since
         if !hasConnection, worker.now - since > Self.outage { refuse(failure) }
-        guard attempts.isEmpty else { return }
-        endAttempts()
+        guard isLast else { return }
         // Not all of them at the same moment.
         retry = worker.addTimer(after: delay * Double.random(in: 0.75...1)) { [weak self] in
             self?.retry = nil
@@ -326,19 +238,4 @@ final class Recovery: Sendable {
     func add(_ tryAtOnce: @escaping @Sendable () -> Void) { lanes.withLock { $0.append(tryAtOnce) } }
 
     func announce() { for tryAtOnce in lanes.withLock({ $0 }) { tryAtOnce() } }
-}
-
-/// What goes on when addresses are there, or when they take too long. Safe to send through another thread unchecked: it is
-/// made and used on one worker.
-private final class Answer: @unchecked Sendable {
-    private var completion: (([String]) -> Void)?
-
-    init(_ completion: @escaping ([String]) -> Void) { self.completion = completion }
-
-    /// Goes on, the first time.
-    func give(_ addresses: [String]) {
-        let completion = completion
-        self.completion = nil
-        completion?(addresses)
-    }
 }

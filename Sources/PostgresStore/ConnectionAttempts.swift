@@ -1,0 +1,142 @@
+import EventLoop
+
+/// The attempts to make one connection: the first at once, and while the server is silent another one each second, at the
+/// next of its places. The first connection ends the others. What was lost on the way to a server that is back keeps nobody
+/// waiting for `patience`.
+///
+/// `@unchecked Sendable`: everything is touched on the worker only.
+final class ConnectionAttempts: @unchecked Sendable {
+    enum Outcome {
+        /// All others have ended.
+        case opened(PostgresConnection)
+        /// One has failed; the last one when no other is under way.
+        case failed(PostgresFailure, isLast: Bool)
+    }
+
+    private final class Attempt {
+        /// How many were under way when it began.
+        let number: Int
+        var connection: PostgresConnection?
+
+        init(number: Int) { self.number = number }
+    }
+
+    /// How long a connection may take to be made.
+    private static let patience: Duration = .seconds(3)
+    private static let interval: Duration = .seconds(1)
+    private static let limit = 3
+
+    private let worker: Worker
+    private let settings: PostgresSettings
+    private var underWay: [Attempt] = []
+    private var next: TimerID?
+
+    init(worker: Worker, settings: PostgresSettings) {
+        self.worker = worker
+        self.settings = settings
+    }
+
+    var areUnderWay: Bool { !underWay.isEmpty }
+
+    /// Begins, where none are under way.
+    ///
+    /// - Parameter completion: called on the worker, never at once, with each outcome.
+    func begin(_ completion: @escaping (Outcome) -> Void) {
+        if underWay.count < Self.limit {
+            let attempt = Attempt(number: underWay.count)
+            underWay.append(attempt)
+            findAddresses { [weak self] places in
+                let first = places.isEmpty ? 0 : attempt.number % places.count
+                self?.connect(attempt, to: Array(places[first...] + places[..<first]), completion)
+            }
+        }
+        next = worker.addTimer(after: Self.interval) { [weak self] in self?.begin(completion) }
+    }
+
+    /// Ends those that are under way, without an outcome.
+    func end() {
+        next.map { _ = worker.cancelTimer($0) }
+        let ended = underWay
+        underWay = []
+        for attempt in ended { attempt.connection?.close() }
+    }
+
+    /// Where the server may be: every endpoint, at each of its addresses.
+    private func findAddresses(_ completion: @escaping ([[String: String]]) -> Void) {
+        var found: [[String: String]] = []
+        let left = settings.endpoints
+        func next(_ index: Int) {
+            guard left.indices.contains(index) else { return completion(found) }
+            let endpoint = left[index]
+            guard endpoint.needsResolution, let host = endpoint.host else {
+                found.append(settings.parameters(for: endpoint, at: nil))
+                return next(index + 1)
+            }
+            let answer = Answer { addresses in
+                found += addresses.map { self.settings.parameters(for: endpoint, at: $0) }
+                next(index + 1)
+            }
+            let timer = worker.addTimer(after: Self.patience) { answer.give([]) }
+            NameResolution.system.addresses(of: host) { [worker] addresses in
+                worker.submit {
+                    worker.cancelTimer(timer)
+                    answer.give(addresses)
+                }
+            }
+        }
+        next(0)
+    }
+
+    private func connect(
+        _ attempt: Attempt, to places: [[String: String]], _ completion: @escaping (Outcome) -> Void
+    ) {
+        guard isUnderWay(attempt) else { return }
+        guard let place = places.first else {
+            let failure = PostgresFailure.connection("the host name of the database cannot be resolved")
+            return worker.atBatchEnd { [weak self] in self?.failed(attempt, failure, completion) }
+        }
+        attempt.connection = PostgresConnection(worker: worker, parameters: place, patience: Self.patience) {
+            [weak self] failure in
+            // Not within the initializer, which may call this.
+            self?.worker.atBatchEnd {
+                guard let self, self.isUnderWay(attempt) else { return }
+                guard let failure else { return self.opened(attempt, completion) }
+                guard places.count > 1 else { return self.failed(attempt, failure, completion) }
+                self.connect(attempt, to: Array(places.dropFirst()), completion)
+            }
+        }
+    }
+
+    private func isUnderWay(_ attempt: Attempt) -> Bool { underWay.contains { $0 === attempt } }
+
+    private func opened(_ attempt: Attempt, _ completion: (Outcome) -> Void) {
+        guard let connection = attempt.connection, connection.isOpen else {
+            return failed(attempt, .connection("the connection was lost"), completion)
+        }
+        underWay.removeAll { $0 === attempt }
+        end()
+        completion(.opened(connection))
+    }
+
+    private func failed(_ attempt: Attempt, _ failure: PostgresFailure, _ completion: (Outcome) -> Void) {
+        guard isUnderWay(attempt) else { return }
+        underWay.removeAll { $0 === attempt }
+        if underWay.isEmpty { end() }
+        completion(.failed(failure, isLast: underWay.isEmpty))
+    }
+}
+
+/// What goes on when addresses are there, or when they take too long. Safe to send through another thread unchecked: it is
+/// made and used on one worker.
+private final class Answer: @unchecked Sendable {
+    private var completion: (([String]) -> Void)?
+
+    init(_ completion: @escaping ([String]) -> Void) { self.completion = completion }
+
+    /// Goes on, the first time.
+    func give(_ addresses: [String]) {
+        let completion = completion
+        self.completion = nil
+        completion?(addresses)
+    }
+}
