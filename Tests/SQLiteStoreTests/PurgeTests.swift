@@ -9,7 +9,7 @@ import Testing
 /// What is over is found by indexes and deleted in small steps, so that no sign-in waits for it.
 @Suite struct PurgeTests {
     @Test(arguments: [(PurgePlace.Walk.unused, "session_by_last_use"), (.old, "session_by_age")])
-    func `a walk goes along its index, and sorts only what has the same place in it`(
+    func `a walk goes along its index, and sorts nothing`(
         _ walk: PurgePlace.Walk, _ index: String
     ) async throws {
         let fixture = try StoreFixture()

@@ -92,8 +92,26 @@ public struct AuthorityCheck: Sendable {
     private func check(_ application: Application, at authority: Authority) async -> Report {
         var report = Report(application: application, authority: authority.description)
         checkCredential(of: application, &report)
+        guard await reach(authority, &report) else { return report }
+        // What the running server remembers is not asked: this is about now.
+        let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
+        guard let metadata = await metadata(of: authority, directory, &report) else { return report }
+        await checkKeys(of: metadata, directory, &report)
+        if application.kind == .oidc, application.api == nil, metadata.userInfoEndpoint == nil {
+            report.add(
+                .userInfo, isGood: false, "The provider has no UserInfo endpoint; name an api.",
+                Advice(
+                    why: "The page has nothing to call after signing in.",
+                    remedy: "Set apps.\(application.id).api to an API that accepts the provider's access tokens."))
+        }
+        return report
+    }
+
+    /// Returns whether the authority answers at all.
+    private func reach(_ authority: Authority, _ report: inout Report) async -> Bool {
         do throws(HTTPClientError) {
             checkClock(try await client.send(authority.discoveryRequest.head).head, &report)
+            return true
         } catch {
             report.add(
                 .discovery, isGood: false, "The authority cannot be reached: \(error.reason)",
@@ -102,14 +120,18 @@ public struct AuthorityCheck: Sendable {
                     remedy:
                         "Try `curl -v \(authority)/` on this machine: name resolution, firewall, proxy (https_proxy) or certificates."
                 ))
-            return report
+            return false
         }
-        // What the running server remembers is not asked: this is about now.
-        let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
-        let metadata: ProviderMetadata
+    }
+
+    /// Returns nil when the metadata cannot be used.
+    private func metadata(
+        of authority: Authority, _ directory: ProviderDirectory, _ report: inout Report
+    ) async -> ProviderMetadata? {
         do throws(OpenIDError) {
-            metadata = try await directory.metadata(for: authority)
+            let metadata = try await directory.metadata(for: authority)
             report.add(.discovery, "The authority answers; its issuer is \(metadata.issuer).")
+            return metadata
         } catch {
             report.add(
                 .discovery, isGood: false, "The authority's metadata cannot be used: \(error.description)",
@@ -118,8 +140,13 @@ public struct AuthorityCheck: Sendable {
                     remedy: error.isTransient
                         ? "Look at the provider's status page, and try again in a few minutes."
                         : "Compare authority and kind with the app registration's Endpoints page."))
-            return report
+            return nil
         }
+    }
+
+    private func checkKeys(
+        of metadata: ProviderMetadata, _ directory: ProviderDirectory, _ report: inout Report
+    ) async {
         do throws(OpenIDError) {
             _ = try await directory.signingKeys(of: metadata)
             report.add(.keys, "The keys that sign its tokens can be read.")
@@ -130,14 +157,6 @@ public struct AuthorityCheck: Sendable {
                     why: "Nobody can sign in, because ID tokens cannot be checked without the keys.",
                     remedy: "Try again in a minute. If it happens again, the provider has to fix it."))
         }
-        if application.kind == .oidc, application.api == nil, metadata.userInfoEndpoint == nil {
-            report.add(
-                .userInfo, isGood: false, "The provider has no UserInfo endpoint; name an api.",
-                Advice(
-                    why: "The page has nothing to call after signing in.",
-                    remedy: "Set apps.\(application.id).api to an API that accepts the provider's access tokens."))
-        }
-        return report
     }
 
     private func checkClock(_ head: HTTPResponse, _ report: inout Report) {
