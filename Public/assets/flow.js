@@ -94,6 +94,14 @@ function addPanel(id, title, load, { isColumn = false } = {}) {
 
 // They stand in this order. What is in them is loaded when they are first opened.
 const timeline = addPanel("timeline", t("panel.timeline"), () => import("./timeline.js"), { isColumn: true });
+document.getElementById("below").addEventListener("click", async (event) => {
+  event.preventDefault();
+  timeline.panel.open = true;
+  // Empty, it would be too short to be brought to the top.
+  await timeline.update();
+  timeline.panel.scrollIntoView();
+  timeline.panel.firstChild.focus({ preventScroll: true });
+});
 // Where the server says that this is the demo.
 if (["ios", "macos"].includes(document.body.dataset.page) && document.getElementById("demo").textContent) {
   addPanel("missions", t("panel.missions"), () => import("./missions.js"));

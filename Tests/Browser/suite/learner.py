@@ -207,3 +207,22 @@ def drawn_failure(browser):
     assert len(places) == 1, places
     browser.colours("light")
     browser.expect_accessible("drawing with a failure")
+
+
+@test("on a phone, the foot of the screen says that what just happened stands below it, and leads there")
+def below_the_screen(browser):
+    browser.size(390, 844)
+    for page in ("ios", "external", "b2c", "macos"):
+        browser.open(f"/{page}")
+        browser.settled()
+        link = browser.one("#below")
+        assert link.text == "What just happened", link.text
+        box = link.rect
+        assert box["height"] >= 44 and box["y"] + box["height"] <= 844, f"{page}: {box}"
+        link.click()
+        browser.wait("the steps", lambda: browser.driver.execute_script(
+            "const top = document.getElementById('timeline').getBoundingClientRect().top; return document.getElementById('timeline').open && top >= 0 && top < innerHeight / 2"))
+        assert browser.driver.execute_script("return document.activeElement.matches('#timeline summary')"), "the focus stays above"
+    for width in (820, 1280):
+        browser.size(width, 900)
+        assert not browser.driver.execute_script("return document.getElementById('below').checkVisibility()"), f"at {width} the steps are to be seen"
