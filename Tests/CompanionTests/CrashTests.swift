@@ -25,7 +25,7 @@ import Testing
 
     private static let visitorCount = 200
 
-    @Test func `whoever got the 303 is signed in after kill -9 in the middle of 200 sign-ins, again and again`()
+    @Test func `anyone who got the 303 is signed in after kill -9 in the middle of 200 sign-ins, again and again`()
         async throws
     {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("crash-\(UUID().uuidString)")

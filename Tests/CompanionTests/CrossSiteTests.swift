@@ -42,7 +42,7 @@ import Testing
             ("our own page", [site: "same-origin", dest: "document"]), ("an address that was typed", [site: "none"]),
             ("an older browser", [:]), ("another port of this machine", [site: "same-site", dest: "document"]),
         ] as [(String, HTTPFields)])
-    func `whoever is no other site asks for what it wants`(row: String, headers: HTTPFields) async throws {
+    func `anyone who is no other site asks for what it wants`(row: String, headers: HTTPFields) async throws {
         try await Site.run(configured: { $0.applications[0].extraQueryParameters = ["ui_locales"] }) { site in
             let sent = try parameters(
                 try await Visitor(site).send(.get, "/auth/ios/sign-in?" + Self.asking, headers: headers))

@@ -209,7 +209,7 @@ import WebFormats
         }
     }
 
-    @Test func `a shared device keeps no name of whoever signed out`() async throws {
+    @Test func `a shared device keeps no name of anyone who signed out`() async throws {
         try await Site.run(configured: { $0.deviceMode = .shared }) { site in
             let visitor = Visitor(site)
             try await visitor.signIn()

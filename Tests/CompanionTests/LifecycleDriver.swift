@@ -198,7 +198,7 @@ final class LifecycleDriver {
             guard !model.isOver(attempt) else { return try await callback(before: before, .once) }
             let renewsCookie = model.isGood(index) || attempt.isCompleted
             let expected = model.callback(index)
-            // Whoever comes when the first has ended: it may have given the browser another cookie, which this one does
+            // Anyone who comes when the first has ended: it may have given the browser another cookie, which this one does
             // not have; else the sign-in is over.
             let afterwards = renewsCookie ? .otherBrowser : model.callback(index)
             let tabs = [visitor.copy(), visitor.copy()]

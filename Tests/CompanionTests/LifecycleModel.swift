@@ -252,7 +252,7 @@ struct LifecycleModel {
     mutating func callback(_ index: Int) -> Landing {
         let attempt = attempts[index]
         if isLocked { return .unavailable }
-        // Whoever is signed in goes to the page.
+        // Anyone who is signed in goes to the page.
         let over: Landing = current[attempt.slot.app] == nil ? .error : .page
         switch attempt.state {
         case .failed: return over

@@ -59,7 +59,7 @@ import Testing
         #expect(!MonitoringAccess(configuration: configuration).allows(head, from: .loopback), "it has its own")
     }
 
-    @Test func `whoever may not read metrics finds nothing there, by any method`() async throws {
+    @Test func `anyone who may not read metrics finds nothing there, by any method`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             for method in [HTTPRequest.Method.get, .head, .post] {

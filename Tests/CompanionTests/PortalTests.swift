@@ -188,7 +188,7 @@ import Testing
         #expect(!application.admitsOperators(at: publicURL, mode: mode))
     }
 
-    @Test func `sessions are listed and revoked by whoever is signed in to the portal`() async throws {
+    @Test func `sessions are listed and revoked by anyone who is signed in to the portal`() async throws {
         try await Self.run { site, visitor in
             let other = Visitor(site)
             try await other.signIn(username: "megan@contoso.example")

@@ -121,7 +121,7 @@ struct ControlTests {
     @Test("The connection is closed without an answer, once, also for a client that would repeat the request")
     func closeConnection() async throws {
         try await run { (tenant, browser, refresh, access) async throws in
-            // The application's connections are not those of whoever asks for the failure.
+            // The application's connections are not those of anyone who asks for the failure.
             let application = HTTPClient(workers: tenant.workers)
             let client = Browser(baseURL: tenant.tenant.baseURL, client: application)
             #expect(try await client.me(access).status == 200)

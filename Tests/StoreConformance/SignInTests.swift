@@ -173,7 +173,7 @@ import Testing
         await store.close()
     }
 
-    /// Session fixation: whoever planted or kept the id from before the sign-in completes an attempt of their own.
+    /// Session fixation: anyone who planted or kept the id from before the sign-in completes an attempt of their own.
     @Test(arguments: TestedBackend.allCases) func aPendingAttemptWithTheIDFromBeforeTheSignInGoesIntoASessionOfItsOwn(
         _ backend: TestedBackend
     ) async throws {

@@ -63,7 +63,7 @@ def uncached(bench):
     seconds, least = bench.options.seconds, None
     for count in bench.options.sessions:
         folder = bench.sessions(count)
-        # All measure the file in the system's memory, whoever is first.
+        # All measure the file in the system's memory, no matter which is first.
         with open(folder / "companion.sqlite", "rb") as file:
             while file.read(1 << 24):
                 pass

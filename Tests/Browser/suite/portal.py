@@ -160,7 +160,7 @@ def attempts(browser):
     browser.expect_accessible("portal comparison")
 
 
-@test("the link carries the settings and nothing personal, and fills the form of whoever opens it")
+@test("the link carries the settings and nothing personal, and fills the form of anyone who opens it")
 def link(browser):
     open_portal(browser)
     choose(browser, "app", "macos")
@@ -192,7 +192,7 @@ def claims(browser):
 
 
 def is_signed_in(browser, app, cookie):
-    """Whether whoever has this cookie is still signed in there."""
+    """Whether anyone who has this cookie is still signed in there."""
     request = urllib.request.Request(f"{browser.server.origin}/api/{app}/account", headers={"Cookie": f"companion={cookie}"})
     with urllib.request.urlopen(request, timeout=10) as response:
         return json.load(response)["account"] is not None
