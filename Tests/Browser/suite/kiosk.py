@@ -488,11 +488,11 @@ def strap(browser):
     with kiosk(browser):
         for width, height in ((320, 568), (390, 844), (600, 900)):
             browser.size(width, height)
-            for language in ("English", "Português (Brasil)", "Svenska", "日本語"):
+            for language, tag in (("English", "en"), ("Português (Brasil)", "pt-BR"), ("Svenska", "sv"), ("日本語", "ja")):
                 browser.press(language)
-                browser.one("#attract")
-                over = browser.wait("where it is", lambda: [browser.driver.execute_script(STRAP)])
-                assert over == [None], f"{language} at {width}: {over}"
+                browser.wait(tag, lambda: browser.driver.execute_script("return document.documentElement.lang") == tag and browser.one("#attract").is_displayed())
+                over = browser.driver.execute_script(STRAP)
+                assert over is None, f"{language} at {width}: {over}"
         browser.size(320, 568)
         browser.shoot("kiosk strap 320")
 
