@@ -164,13 +164,14 @@ class Browser:
     # What is on the screen
 
     def wait(self, what, condition):
-        """Polls until the condition gives something true; a page that changes under it is asked again."""
+        """Polls until the condition gives something true; a page that changes under it, or has not yet what the condition
+        takes out of a list, is asked again."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 if result := condition():
                     return result
-            except (StaleElementReferenceException, WebDriverException):
+            except (StaleElementReferenceException, WebDriverException, IndexError):
                 pass
             if time.monotonic() > deadline:
                 raise AssertionError(f"not within {PATIENCE} seconds: {what}")

@@ -166,7 +166,7 @@ def graph_explained(browser):
             continue
         # While the pause lasts the server answers by itself, and says once how long.
         browser.press("Call Microsoft Graph API")
-        said = browser.wait("the server's own answer", lambda: "(throttled" in (text := browser.log()[-1]) and text)
+        said = browser.wait("the server's own answer", lambda: next((text for text in browser.log()[-1:] if "(throttled" in text), None))
         assert len(re.findall(r"Try again in", said)) == 1, said
         browser.expect_accessible(f"graph {status}")
         browser.wait("the end of the pause", lambda: "You can try again now." in browser.one("#problem").text)
