@@ -2,7 +2,7 @@
 // request that a step stands for.
 
 import { base, element, language, t } from "./page.js";
-import { known, signOutChoice, state } from "./flow.js";
+import { known, signOutChoice } from "./flow.js";
 import { wholeText } from "./msal-lines-parts.js";
 
 const page = document.body.dataset.page;
@@ -91,7 +91,7 @@ function choice() {
   const { kind = "workforce", authority = demoAuthorities.workforce, scopes = [], prompt } = application ?? {};
   const form = document.getElementById("sign-in-options");
   const typed = form ? Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()])) : {};
-  const signoutFromBrowser = state.device?.mode === "shared" || signOutChoice.get() === "browser";
+  const signoutFromBrowser = signOutChoice.get() === "browser";
   const usual = { kind, authority, scopes, webView: own.web_view, completion: own.completion, signoutFromBrowser };
   if (!settings) {
     return { ...usual, prompt: typed.prompt || (page === "external" ? prompt : "select_account"), loginHint: typed.login_hint, tenant: typed.tenant,

@@ -261,15 +261,18 @@ const explain = (show) => import("./problem.js").then(show).catch(() => {});
 
 const signOutKey = `sign-out-choice:${location.pathname}`;
 
-/** Where the person wants to be signed out: "app", or "browser" too. It lasts over the trip of a sign-in, while the tab is open. */
+/**
+ * Where Sign Out signs out: "app", or "browser" too. What the person wants lasts over the trip of a sign-in, while the tab is
+ * open; on a shared device it is the browser.
+ */
 export const signOutChoice = {
-  get: () => sessionStorage.getItem(signOutKey) ?? "app",
+  get: () => (state.device?.mode === "shared" ? "browser" : sessionStorage.getItem(signOutKey) ?? "app"),
   set: (choice) => sessionStorage.setItem(signOutKey, choice),
 };
 
 /** Signs out. Then it leaves for the provider's own sign-out page, if there is one. */
 export async function signOut({ done, failed }) {
-  const browser = state.device?.mode === "shared" || signOutChoice.get() === "browser";
+  const browser = signOutChoice.get() === "browser";
   try {
     const { redirect } = await post(`/auth/${app}/sign-out`, { browser });
     done();

@@ -67,7 +67,7 @@ export async function fill(box) {
 function signOutForm(isShared) {
   const select = Object.assign(element("select"), { disabled: isShared });
   select.append(...["app", "browser"].map((value) => new Option(t(`options.sign_out.${value}`), value)));
-  select.value = isShared ? "browser" : signOutChoice.get();
+  select.value = signOutChoice.get();
   const form = Object.assign(element("form", "options"), { id: "sign-out-options" });
   form.append(field("sign_out", t("options.sign_out"), select, ""));
   const meaning = form.querySelector("small");

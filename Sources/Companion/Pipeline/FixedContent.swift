@@ -38,13 +38,12 @@ struct FixedContent: Sendable {
         _ html: String, in language: Language, for application: Application?, rewritten: (String) -> String
     ) -> String {
         let isHome = html.contains("{{applications}}")
-        func text(_ key: String) -> String { PageTemplate.escaped(language.page[key] ?? "") }
         return PageTemplate.filled(html) { place in
             switch place {
             case "applications": cards(in: language, rewritten)
             case "try_now": tryNow(in: language)
-            case "mode": text("home.mode.\(deviceMode.rawValue)")
-            case "mode_means": text("home.mode_means.\(deviceMode.rawValue)")
+            case "mode": text("home.mode.\(deviceMode.rawValue)", in: language)
+            case "mode_means": text("home.mode_means.\(deviceMode.rawValue)", in: language)
             case "servers_note": serversNote(in: language)
             case "demo_note": demoNote(in: language, for: application, isHome: isHome)
             default:
@@ -59,16 +58,21 @@ struct FixedContent: Sendable {
     private func tryNow(in language: Language) -> String {
         guard let first = applications.first else { return "" }
         return "<a class=\"try\" href=\"\(publicURL.pagePath(of: first))\">"
-            + PageTemplate.escaped(language.page["home.try_now"] ?? "")
+            + text("home.try_now", in: language)
             + "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\"><path d=\"M4 12h15m-6-6 6 6-6 6\"/></svg></a>"
     }
 
     private func cards(in language: Language, _ rewritten: (String) -> String) -> String {
         guard !applications.isEmpty else {
-            return "<p class=\"state\">\(PageTemplate.escaped(language.page["home.none"] ?? ""))</p>"
+            return "<p class=\"state\">\(text("home.none", in: language))</p>"
         }
         return finder(in: language)
             + "<ul class=\"cards\" id=\"cards\">\n\(applications.map { card($0, in: language, rewritten) }.joined())</ul>"
+    }
+
+    /// A text of the pages, for HTML.
+    private func text(_ key: String, in language: Language) -> String {
+        PageTemplate.escaped(language.page[key] ?? "")
     }
 
     /// So many cards are looked through by eye; of more, a field finds those with a name.
@@ -76,11 +80,10 @@ struct FixedContent: Sendable {
 
     private func finder(in language: Language) -> String {
         guard applications.count > Self.manyCards else { return "" }
-        func text(_ key: String) -> String { PageTemplate.escaped(language.page[key] ?? "") }
         return """
-            <p class="find"><input type="search" id="find" autocomplete="off" spellcheck="false" placeholder="\(text("home.find"))" \
-            aria-label="\(text("home.find"))" aria-controls="cards"></p>
-            <p class="state" id="none-found" role="status" data-text="\(text("home.none_found"))"></p>
+            <p class="find"><input type="search" id="find" autocomplete="off" spellcheck="false" placeholder="\(text("home.find", in: language))" \
+            aria-label="\(text("home.find", in: language))" aria-controls="cards"></p>
+            <p class="state" id="none-found" role="status" data-text="\(text("home.none_found", in: language))"></p>
 
             """
     }
@@ -88,7 +91,6 @@ struct FixedContent: Sendable {
     private func card(
         _ application: Application, in language: Language, _ rewritten: (String) -> String
     ) -> String {
-        func text(_ key: String) -> String { PageTemplate.escaped(language.page[key] ?? "") }
         let kind = language.page["home.kind.\(application.kind.rawValue)"] ?? application.kind.rawValue
         return """
             <li class="card" data-app="\(application.id)"><div class="card-head"><span class="card-icon">\
@@ -96,10 +98,10 @@ struct FixedContent: Sendable {
             <div><h3><a href="\(publicURL.pagePath(of: application))">\
             \(PageTemplate.escaped(application.title(in: language)))</a></h3>\
             <p class="kind">\(PageTemplate.escaped(kind))</p></div></div>\
-            <p class="purpose">\(text("home.page.\(application.page.rawValue)"))</p>\
+            <p class="purpose">\(text("home.page.\(application.page.rawValue)", in: language))</p>\
             <p class="authority mono">\(PageTemplate.escaped(application.authority.description))</p>\
             <p class="foot"><span class="who">&nbsp;</span>\
-            <span class="open" aria-hidden="true">\(text("home.open")) →</span></p></li>
+            <span class="open" aria-hidden="true">\(text("home.open", in: language)) →</span></p></li>
 
             """
     }
@@ -109,7 +111,7 @@ struct FixedContent: Sendable {
     /// The note that another server may know more; empty where there is one.
     private func serversNote(in language: Language) -> String {
         guard hasSeveralServers else { return "" }
-        return "<p class=\"lead\">\(PageTemplate.escaped(language.page["portal_page.several_servers"] ?? ""))</p>"
+        return "<p class=\"lead\">\(text("portal_page.several_servers", in: language))</p>"
     }
 
     // MARK: The demo
@@ -118,22 +120,21 @@ struct FixedContent: Sendable {
     /// page on which failures can be switched on.
     private func demoNote(in language: Language, for application: Application?, isHome: Bool) -> String {
         guard let demoControlURL else { return "" }
-        func text(_ key: String) -> String { PageTemplate.escaped(language.page[key] ?? "") }
         let accounts = ["external": "customer@fabrikam.example", "b2c": "b2cuser@fabrikamb2c.example"]
         let usual = "adele@contoso.example"
         let account = application.flatMap { accounts[$0.kind.rawValue] } ?? usual
         // The portal's script changes the name with the application that is chosen.
         let names = accounts.sorted { $0.key < $1.key }.map { " data-\($0.key)=\"\($0.value)\"" }.joined()
         let note =
-            "<span class=\"tag\">\(text("demo.name"))</span><span class=\"long\">"
-            + text("demo.account").replacing(
+            "<span class=\"tag\">\(text("demo.name", in: language))</span><span class=\"long\">"
+            + text("demo.account", in: language).replacing(
                 "&#123;account}", with: "<b id=\"demo-account\" data-usual=\"\(usual)\"\(names)>\(account)</b>")
-            + " </span>" + text("demo.password").replacing("&#123;password}", with: "<b>demo</b>")
+            + " </span>" + text("demo.password", in: language).replacing("&#123;password}", with: "<b>demo</b>")
         guard isHome || application?.page == .portal else { return note }
         let here = application.map(publicURL.pagePath) ?? publicURL.homePath
         let address = PageTemplate.escaped(
             "\(demoControlURL)?ui_locales=\(language.tag)&return_to=\(FormEncoding.escaped(here))")
-        return note + " <a href=\"\(address)\">\(text("demo.control"))</a>"
+        return note + " <a href=\"\(address)\">\(text("demo.control", in: language))</a>"
     }
 }
 
