@@ -29,19 +29,19 @@ public final class CompanionServer: Sendable {
     ///   - configuration: checked configuration.
     ///   - workers: the event loop's workers, which the caller owns.
     ///   - logger: where requests and failures go.
-    ///   - now: the wall clock.
+    ///   - clocks: by which it goes.
     ///   - randomBytes: a secure source.
     /// - Throws: when the database, the key, the audit log or the pages cannot be used; the error's description says what to do.
     public convenience init(
         configuration: CompanionConfiguration, workers: WorkerGroup, logger: Logger,
-        now: @escaping @Sendable () -> Date = { Date() },
+        clocks: Clocks = Clocks(),
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes
     ) throws {
         try self.init(
-            configuration: configuration, workers: workers, logger: logger, now: now, randomBytes: randomBytes
+            configuration: configuration, workers: workers, logger: logger, clocks: clocks, randomBytes: randomBytes
         ) { onOperation, onRotation in
             try SessionStore(
-                configuration: configuration, workers: workers, now: now, randomBytes: randomBytes,
+                configuration: configuration, workers: workers, clocks: clocks, randomBytes: randomBytes,
                 onOperation: onOperation, onRotation: onRotation)
         }
     }
@@ -54,7 +54,7 @@ public final class CompanionServer: Sendable {
 
     init(
         configuration: CompanionConfiguration, workers: WorkerGroup, logger: Logger,
-        now: @escaping @Sendable () -> Date, randomBytes: @escaping @Sendable (Int) -> [UInt8], openStore: OpenStore
+        clocks: Clocks, randomBytes: @escaping @Sendable (Int) -> [UInt8], openStore: OpenStore
     ) throws {
         let languages = try Languages(
             folder: configuration.publicFolder + "/languages",
@@ -68,7 +68,7 @@ public final class CompanionServer: Sendable {
         self.workers = workers
 
         let parts = try ServerParts(
-            configuration: configuration, languages: languages, workers: workers, logger: logger, now: now,
+            configuration: configuration, languages: languages, workers: workers, logger: logger, clocks: clocks,
             randomBytes: randomBytes, openStore: openStore)
         (store, memory, client, monitoring) = (parts.store, parts.memory, parts.client, parts.monitoring)
         lag = EventLoopLag(metrics: parts.metrics)

@@ -9,7 +9,7 @@ import SessionStore
 struct ServerParts: Sendable {
     let configuration: CompanionConfiguration
     let languages: Languages
-    let now: @Sendable () -> Date
+    let clocks: Clocks
     let randomBytes: @Sendable (Int) -> [UInt8]
 
     // What is reported.
@@ -41,23 +41,24 @@ struct ServerParts: Sendable {
     ///   - openStore: opens the store, given what it calls after each operation and after a rotation of the keys.
     init(
         configuration: CompanionConfiguration, languages: Languages, workers: WorkerGroup, logger: Logger,
-        now: @escaping @Sendable () -> Date, randomBytes: @escaping @Sendable (Int) -> [UInt8],
+        clocks: Clocks, randomBytes: @escaping @Sendable (Int) -> [UInt8],
         openStore: CompanionServer.OpenStore
     ) throws {
         let applications = configuration.applications
         self.configuration = configuration
         self.languages = languages
-        self.now = now
+        self.clocks = clocks
         self.randomBytes = randomBytes
 
+        let now = clocks.wall
         let metrics = Metrics(applications: applications, workers: workers.workers.count, now: now)
         let audit = try AuditLog(logger: logger, file: configuration.auditLogFile, now: now)
         (self.metrics, self.audit) = (metrics, audit)
 
         store = try openStore(metrics.database) { audit.write(.keysRotated, more: ["key": $0.description]) }
-        memory = SessionMemory(now: now, store: store)
+        memory = SessionMemory(clocks: clocks, store: store)
         timeline = Timeline(memory: memory)
-        recent = RecentSignIns(now: now)
+        recent = RecentSignIns(clocks: clocks)
         journal = SignInJournal(memory: memory, metrics: metrics, audit: audit, recent: recent)
 
         cookie = SessionCookie(configuration: configuration, staleness: store.staleness)
@@ -65,11 +66,12 @@ struct ServerParts: Sendable {
             workers: workers,
             configuration: HTTPClient.Configuration(userAgent: "companion/\(companionVersion)"))
         providers = Providers(
-            applications: applications, client: client, metrics: metrics, now: now, randomBytes: randomBytes)
+            applications: applications, client: client, metrics: metrics, clocks: clocks, randomBytes: randomBytes)
         admission = Admission(applications: applications, directory: providers.directory)
         sessions = SessionLookup(store: store, admission: admission, audit: audit, logger: logger)
 
-        limits = RequestLimits(configuration: configuration, metrics: metrics, now: now) { limit, application in
+        limits = RequestLimits(configuration: configuration, metrics: metrics, now: clocks.steady) {
+            limit, application in
             audit.limitReached(limit.rawValue, application: application)
         }
         tokens = TokenAcquisition(
@@ -99,7 +101,7 @@ extension Endpoints {
         story = StoryEndpoints(memory: parts.memory, languages: parts.languages)
         portal = PortalEndpoints(
             configuration: configuration, store: store, memory: parts.memory,
-            authorities: AuthorityCheck(client: parts.client, now: parts.now),
+            authorities: AuthorityCheck(client: parts.client, now: parts.clocks.wall),
             credentials: parts.providers.credentials, recent: parts.recent, languages: parts.languages,
             audit: parts.audit)
         server = ServerEndpoints(
@@ -115,7 +117,7 @@ extension SignInEndpoints {
             flow: SignInFlow(
                 configuration: parts.configuration, store: parts.store, providers: parts.providers,
                 admission: parts.admission, journal: parts.journal),
-            store: parts.store, formPosts: FormPostCallbacks(now: parts.now, randomBytes: parts.randomBytes),
+            store: parts.store, formPosts: FormPostCallbacks(now: parts.clocks.steady, randomBytes: parts.randomBytes),
             cookie: parts.cookie, publicURL: parts.configuration.publicURL, languages: parts.languages)
     }
 }
@@ -126,8 +128,8 @@ extension TokenEndpoints {
             configuration: parts.configuration, store: parts.store, acquisition: parts.tokens,
             api: APIProxy(
                 client: parts.client, tokens: parts.tokens, directory: parts.providers.directory,
-                throttle: Throttle(isOfSession: parts.configuration.demoControlURL != nil, now: parts.now),
-                reportingTo: (parts.timeline, parts.journal.trips, parts.metrics), now: parts.now),
+                throttle: Throttle(isOfSession: parts.configuration.demoControlURL != nil, now: parts.clocks.steady),
+                reportingTo: (parts.timeline, parts.journal.trips, parts.metrics), now: parts.clocks.wall),
             limits: parts.limits, timeline: parts.timeline)
     }
 }

@@ -64,7 +64,7 @@ public final class SessionStore: Sendable {
     let cache: SessionCache
     package let sealer: Sealer
     let rules: SignInRules
-    let clock: @Sendable () -> Date
+    let clocks: Clocks
     let randomBytes: @Sendable (Int) -> [UInt8]
     let onRotation: (@Sendable (KeyRing.KeyID) -> Void)?
     let version: String
@@ -73,12 +73,12 @@ public final class SessionStore: Sendable {
     /// Takes a backend into use, which has checked that the keys fit.
     ///
     /// - Parameters:
-    ///   - now: The wall clock.
+    ///   - clocks: By which it goes.
     ///   - randomBytes: A secure source; must give as many bytes as asked.
     ///   - backgroundWork: Whether the work that a server needs begins: batched "last seen", purge of what expired, and a
     ///     look each second for changes by others.
     package init(
-        backend: any StoreBackend, configuration: Configuration, keyRing: KeyRing, now: @escaping @Sendable () -> Date,
+        backend: any StoreBackend, configuration: Configuration, keyRing: KeyRing, clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes, backgroundWork: Bool = true
     ) {
         let lifetimes = Lifetimes(
@@ -93,7 +93,7 @@ public final class SessionStore: Sendable {
         self.cache = cache
         sealer = Sealer(keyRing, storeName: backend.name)
         rules = SignInRules(lifetimes: lifetimes, newcomers: configuration.newcomers) { cache.lastUse($0) }
-        clock = now
+        self.clocks = clocks
         onRotation = configuration.onRotation
         version = configuration.version
         self.randomBytes = randomBytes
@@ -141,7 +141,7 @@ public final class SessionStore: Sendable {
         await backend.close()
     }
 
-    var now: Int64 { clock().milliseconds }
+    var now: Int64 { clocks.wall().milliseconds }
 
     // MARK: Sessions
 

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `a session's timeline keeps its last fifty steps`() async throws {
-        let memory = SessionMemory(now: Clock().now)
+        let memory = SessionMemory(clocks: Clocks(wall: Clock().now))
         let timeline = Timeline(memory: memory)
         for number in 0..<60 { timeline.record(TimelineStep("step \(number)"), of: try key(1), app: "ios") }
         let events = try #require(try await memory.all(of: key(1))?.events["ios"])

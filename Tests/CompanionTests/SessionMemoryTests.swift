@@ -37,7 +37,7 @@ import WebFormats
     // MARK: Bounds
 
     @Test func `strangers take two megabytes at most, and push out nobody who signed in`() async throws {
-        let memory = SessionMemory(now: TestClock().now)
+        let memory = SessionMemory(clocks: TestClock().clocks)
         let (history, timeline) = (AttemptHistory(memory: memory), Timeline(memory: memory))
         history.succeed(try begin(history, 1), session: try Self.key(1), granted: [], declined: [])
         for session in 2..<20_000 {
@@ -54,14 +54,14 @@ import WebFormats
     }
 
     @Test func `a stranger's session that is nothing but small is bounded in number`() throws {
-        let memory = SessionMemory(now: TestClock().now)
+        let memory = SessionMemory(clocks: TestClock().clocks)
         let keys = try (1...6_000).map { try Self.key($0) }
         for key in keys { memory.change(key, isSignedIn: false) { _ in } }
         #expect(keys.count { memory.notes(of: $0) != nil } == 5_000)
     }
 
     @Test func `those who signed in take ten megabytes at most, and the ones used last stay`() async throws {
-        let memory = SessionMemory(now: TestClock().now)
+        let memory = SessionMemory(clocks: TestClock().clocks)
         let timeline = Timeline(memory: memory)
         for session in 1...4_000 {
             for _ in 0..<20 {
@@ -78,7 +78,7 @@ import WebFormats
     }
 
     @Test func `a session has its last twenty attempts, and fewer where they are large`() async throws {
-        let memory = SessionMemory(now: TestClock().now)
+        let memory = SessionMemory(clocks: TestClock().clocks)
         let history = AttemptHistory(memory: memory)
         for _ in 0..<30 { try begin(history, 1) }
         #expect(try await attempts(memory, 1).map(\.id) == Array(11...30))
@@ -87,7 +87,7 @@ import WebFormats
     }
 
     @Test func `a provider's identifier is kept only as long as one should be`() async throws {
-        let memory = SessionMemory(now: TestClock().now)
+        let memory = SessionMemory(clocks: TestClock().clocks)
         let timeline = Timeline(memory: memory)
         timeline.record(
             TimelineStep("api", correlationID: String(repeating: "x", count: 10_000)), of: try Self.key(1), app: "ios")
@@ -96,7 +96,7 @@ import WebFormats
 
     @Test func `everything ends an hour after the session's last step`() async throws {
         let clock = TestClock()
-        let memory = SessionMemory(now: clock.now)
+        let memory = SessionMemory(clocks: clock.clocks)
         let (history, timeline) = (AttemptHistory(memory: memory), Timeline(memory: memory))
         try begin(history, 1)
         clock.advance(3_000)

@@ -194,10 +194,11 @@ final class Site: Sendable {
         _ contents: MemoryContents?
     ) throws -> CompanionServer {
         guard let contents else {
-            return try CompanionServer(configuration: configuration, workers: workers, logger: logger, now: clock.now)
+            return try CompanionServer(
+                configuration: configuration, workers: workers, logger: logger, clocks: clock.clocks)
         }
         return try CompanionServer(
-            configuration: configuration, workers: workers, logger: logger, now: clock.now,
+            configuration: configuration, workers: workers, logger: logger, clocks: clock.clocks,
             randomBytes: SessionStore.secureRandomBytes
         ) { onOperation, onRotation in
             guard case .file(let path) = configuration.encryptionKey else { throw TestFailure("a key in a file") }
@@ -206,7 +207,7 @@ final class Site: Sendable {
             own.onRotation = onRotation
             return SessionStore(
                 backend: try MemoryStore(contents, keyRing: ring, onOperation: onOperation), configuration: own,
-                keyRing: ring, now: clock.now)
+                keyRing: ring, clocks: clock.clocks)
         }
     }
 
@@ -278,11 +279,21 @@ struct TestFailure: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// A wall clock that starts at the real time, since curl and the kernel know no other, and moves on the test's word.
+/// A clock that starts at the real time, since curl and the kernel know no other, and moves on the test's word.
 final class TestClock: Sendable {
     private let offset = Mutex<TimeInterval>(0)
+    private let error = Mutex<TimeInterval>(0)
+    /// What time it is.
     var now: @Sendable () -> Date { { Date().addingTimeInterval(self.offset.withLock { $0 }) } }
     func advance(_ seconds: TimeInterval) { offset.withLock { $0 += seconds } }
+    /// How far the companion's machine believes it to be later, in seconds.
+    func setWrong(by seconds: TimeInterval) { error.withLock { $0 = seconds } }
+    /// The companion's clocks, and that of a database, which is right.
+    var clocks: Clocks {
+        var clocks = Clocks(wall: { self.now().addingTimeInterval(self.error.withLock { $0 }) }, steady: now)
+        clocks.place = now
+        return clocks
+    }
 }
 
 /// Everything that was logged, at trace level.

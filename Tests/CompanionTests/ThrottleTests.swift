@@ -149,21 +149,6 @@ import Testing
         }
     }
 
-    @Test func `a clock that is set back makes nobody wait longer for a new token`() async throws {
-        try await Site.run { site in
-            let visitor = Visitor(site)
-            try await visitor.signIn()
-            func renew() async throws -> Visitor.Answer {
-                try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh": true}"#)
-            }
-            for _ in 0..<ForcedRefreshLimit.maxRefreshes { #expect(try await renew().status == 200) }
-            #expect(try await renew().code == "throttled")
-            site.clock.advance(-600)
-            let renewed = try await renew()
-            #expect(renewed.status == 200, "\(renewed.text)")
-        }
-    }
-
     // MARK: The client's pause and its probe
 
     private final class Table {

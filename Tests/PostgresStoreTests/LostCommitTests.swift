@@ -22,7 +22,7 @@ struct LostCommitTests {
         store = SessionStore(
             backend: try PostgresStore(settings, keyRing: ring),
             configuration: .init(idle: .seconds(3600), maxAge: .seconds(12 * 3600)), keyRing: ring,
-            now: { clock.now }, backgroundWork: false)
+            clocks: clock.clocks, backgroundWork: false)
     }
 
     /// What the sessions' rows say of how often they were written.

@@ -70,7 +70,7 @@ final class CrashingWriter: Sendable {
         let store = try SessionStore(
             sqliteFile: folder + "/companion.sqlite",
             configuration: .init(idle: .seconds(3600), maxAge: .seconds(7200)),
-            keyRing: .load(orCreateAt: folder + "/companion.key"), now: { clock.now })
+            keyRing: .load(orCreateAt: folder + "/companion.key"), clocks: clock.clocks)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for person in 0..<200 {
                 group.addTask {

@@ -8,10 +8,22 @@ import SessionStore
 /// A clock that stands still until a test moves it.
 package final class StoreClock: Sendable {
     private let time = Locked(Date(timeIntervalSince1970: 1_800_000_000))
+    private let error = Locked(0.0)
     package init() {}
+    /// What time it is.
     package var now: Date { time.withLock { $0 } }
     package func advance(by duration: Duration) {
         time.withLock { $0 += Double(duration.components.seconds) }
+    }
+    /// How far the machine believes it to be later.
+    package func setWrong(by duration: Duration) {
+        error.withLock { $0 = Double(duration.components.seconds) }
+    }
+    /// The machine's clocks, and that of a database, which is right.
+    package var clocks: Clocks {
+        var clocks = Clocks(wall: { self.now + self.error.withLock { $0 } }, steady: { self.now })
+        clocks.place = { self.now }
+        return clocks
     }
 }
 
@@ -103,7 +115,7 @@ package final class StoreFixture: Sendable {
                 try postgresStore(keyRing: ring, trust: trust, onOperation: note)
             }
         return SessionStore(
-            backend: place, configuration: configuration, keyRing: ring, now: { clock.now },
+            backend: place, configuration: configuration, keyRing: ring, clocks: clock.clocks,
             backgroundWork: backgroundWork)
     }
 

@@ -12,14 +12,14 @@ extension SessionStore {
     /// - Parameters:
     ///   - configuration: checked configuration.
     ///   - workers: on which a PostgreSQL database is asked; nil makes one for it.
-    ///   - now: the wall clock.
+    ///   - clocks: by which it goes.
     ///   - randomBytes: a secure source.
     ///   - onOperation: called after each operation on the database, for measuring.
     ///   - onRotation: called when the running store has followed a rotation of the keys.
     /// - Throws: ``StoreError`` when the database or the key cannot be used.
     public convenience init(
         configuration: CompanionConfiguration, workers: WorkerGroup? = nil,
-        now: @escaping @Sendable () -> Date = { Date() },
+        clocks: Clocks = Clocks(),
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes,
         onOperation: (@Sendable (StoreOperation) -> Void)? = nil,
         onRotation: (@Sendable (KeyRing.KeyID) -> Void)? = nil
@@ -29,12 +29,12 @@ extension SessionStore {
         own.onRotation = onRotation
         guard let postgres = try configuration.openablePostgres() else {
             try self.init(
-                sqliteFile: configuration.database, configuration: own, keyRing: keyRing, now: now,
+                sqliteFile: configuration.database, configuration: own, keyRing: keyRing, clocks: clocks,
                 randomBytes: randomBytes, onOperation: onOperation)
             return
         }
         try self.init(
-            postgres: postgres, configuration: own, keyRing: keyRing, workers: workers, now: now,
+            postgres: postgres, configuration: own, keyRing: keyRing, workers: workers, clocks: clocks,
             randomBytes: randomBytes, onOperation: onOperation)
     }
 }

@@ -38,8 +38,10 @@ final class RequestLimits: Sendable {
     private let now: @Sendable () -> Date
     private let onLimit: @Sendable (Limit, _ application: String?) -> Void
 
-    /// - Parameter onLimit: hears that a limit was reached, once a minute for each address or session: the limit, and the
-    ///   application's name where it is known.
+    /// - Parameters:
+    ///   - now: a clock that nobody sets.
+    ///   - onLimit: hears that a limit was reached, once a minute for each address or session: the limit, and the
+    ///     application's name where it is known.
     init(
         configuration: CompanionConfiguration, metrics: Metrics, now: @escaping @Sendable () -> Date,
         onLimit: @escaping @Sendable (Limit, _ application: String?) -> Void

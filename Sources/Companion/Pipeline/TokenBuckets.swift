@@ -26,14 +26,14 @@ final class TokenBuckets<Key: Hashable & Sendable>: Sendable {
 
     /// Takes a token.
     ///
+    /// - Parameter now: by a clock that nobody sets.
     /// - Returns: nil when there was one, else the seconds until there is; then nothing has changed.
     func take(_ key: Key, now: Date) -> Int? {
         fullAt.withLock { fullAt in
             // A sum of fractions is not exact.
             let limit = depth + 0.000_001
             let missing = fullAt.value(for: key, now: now)?.timeIntervalSince(now) ?? 0
-            // Emptier than empty is a bucket from before the clock was set back.
-            let after = (missing <= limit ? missing : 0) + interval
+            let after = missing + interval
             guard after <= limit else { return max(1, Int((after - depth).rounded(.up))) }
             let full = now.addingTimeInterval(after)
             fullAt.set(full, for: key, until: full, now: now)

@@ -18,6 +18,7 @@ final class FormPostCallbacks: Sendable {
     private let now: @Sendable () -> Date
     private let key: SymmetricKey
 
+    /// - Parameter now: a clock that nobody sets.
     init(now: @escaping @Sendable () -> Date, randomBytes: @Sendable (Int) -> [UInt8]) {
         self.now = now
         key = SymmetricKey(data: randomBytes(32))

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPClient
 import OpenIDConnect
+import SessionStore
 
 /// All that it takes to speak with the applications' identity providers: what they publish, what proves who we are, the
 /// exchange for tokens, and the clock and the randomness of the protocol.
@@ -9,7 +10,7 @@ struct Providers: Sendable {
     let directory: ProviderDirectory
     let credentials: ClientCredentials
     let exchange: TokenExchange
-    let now: @Sendable () -> Date
+    let clocks: Clocks
     let randomBytes: @Sendable (Int) -> [UInt8]
 
     /// For what providers publish, which is small; see ``TokenExchange`` for what must not wait longer.
@@ -17,20 +18,19 @@ struct Providers: Sendable {
 
     /// - Parameters:
     ///   - applications: those whose authorities are known for as long as this lives.
-    ///   - now: the wall clock.
     ///   - randomBytes: a secure source.
     init(
-        applications: [Application], client: HTTPClient, metrics: Metrics, now: @escaping @Sendable () -> Date,
+        applications: [Application], client: HTTPClient, metrics: Metrics, clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) {
         let client = ProviderClient(client: client, metrics: metrics)
         self.client = client
         directory = ProviderDirectory(
             configured: Set(applications.flatMap { [$0.authority] + $0.userFlows.values }),
-            transport: { try await client.send($0, timeout: Providers.publicationTimeout) }, now: now)
-        credentials = ClientCredentials(now: now, randomBytes: randomBytes)
-        exchange = TokenExchange(provider: client, throttle: TokenThrottle(now: now))
-        self.now = now
+            transport: { try await client.send($0, timeout: Providers.publicationTimeout) }, now: clocks.wall)
+        credentials = ClientCredentials(now: clocks.wall, randomBytes: randomBytes)
+        exchange = TokenExchange(provider: client, throttle: TokenThrottle(now: clocks.steady))
+        self.clocks = clocks
         self.randomBytes = randomBytes
     }
 }

@@ -25,29 +25,30 @@ final class RecentSignIns: Sendable {
     }
 
     private static let maxCount = 10_000
-    private let begun = Mutex(ExpiringMap<Key, Date>(maxCount: maxCount))
-    private let now: @Sendable () -> Date
+    private let begun = Mutex(ExpiringMap<Key, Void>(maxCount: maxCount))
+    private let clocks: Clocks
 
-    init(now: @escaping @Sendable () -> Date) {
-        self.now = now
+    init(clocks: Clocks) {
+        self.clocks = clocks
     }
 
     /// Notes a sign-in that is stored. One that the provider was free to answer without a question proves nothing.
     func note(_ attempt: SignInAttempt, account: String) {
         guard attempt.prompt == Prompt.login.rawValue else { return }
         let key = Key(session: attempt.session, app: attempt.app, account: account)
-        let end = attempt.begunAt.addingTimeInterval(TimeInterval(RecentSignIn.maxAge))
-        let now = now()
-        _ = begun.withLock { $0.set(attempt.begunAt, for: key, until: end, now: now) }
+        let left = TimeInterval(RecentSignIn.maxAge) - max(0, clocks.wall().timeIntervalSince(attempt.begunAt))
+        let now = clocks.steady()
+        _ = begun.withLock { $0.set((), for: key, until: now.addingTimeInterval(left), now: now) }
     }
 
     /// How it is known that an account signed in within the last minutes; nil when it did not.
     func evidence(of account: Account, in session: SessionKey) -> RecentSignIn? {
-        let now = now()
         if let time = AuthenticationTime(ofValidated: account.idTokenClaims) {
+            let now = clocks.wall()
             return time.isWithin(now.addingTimeInterval(-TimeInterval(RecentSignIn.maxAge))...now) ? .told : nil
         }
         let key = Key(session: session, app: account.app, account: account.id)
+        let now = clocks.steady()
         return begun.withLock { $0.value(for: key, now: now) } == nil ? nil : .begun
     }
 }

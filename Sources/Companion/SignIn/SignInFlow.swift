@@ -167,7 +167,7 @@ final class SignInFlow: Sendable {
         completion.journey.account = store.pseudonym(
             ofAccount: signedIn.homeAccountID, environment: purpose.authority.environment)
         try admission.check(signedIn.idTokenClaims, application)
-        try purpose.checkAuthenticationTime(of: signedIn.idTokenClaims, attempt, now: providers.now())
+        try purpose.checkAuthenticationTime(of: signedIn.idTokenClaims, attempt, now: providers.clocks.wall())
         return try await keep(signedIn, of: flow, at: purpose.authority, completion)
     }
 

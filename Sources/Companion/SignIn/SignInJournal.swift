@@ -39,7 +39,7 @@ final class SignInJournal: Sendable {
         self.memory = memory
         timeline = Timeline(memory: memory)
         history = AttemptHistory(memory: memory)
-        trips = TripLimit(now: memory.now)
+        trips = TripLimit(now: memory.clocks.steady)
         self.metrics = metrics
         self.audit = audit
         self.recent = recent

@@ -18,9 +18,11 @@ final class TripLimit: Sendable {
     static let window: TimeInterval = 60
     /// Within a minute. What more there are push out only counts.
     private static let maxSessions = 4_000
-    private let trips = Mutex(ExpiringMap<Key, [Date]>(maxCount: TripLimit.maxSessions))
+    private let trips = Mutex(
+        RecentTimes<Key>(most: maxTrips, within: TripLimit.window, maxKeys: TripLimit.maxSessions))
     private let now: @Sendable () -> Date
 
+    /// - Parameter now: a clock that nobody sets.
     init(now: @escaping @Sendable () -> Date) {
         self.now = now
     }
@@ -30,16 +32,7 @@ final class TripLimit: Sendable {
     /// - Returns: nil when it may go ahead, else the seconds until the next may.
     func begin(session: SessionKey, app: String) -> Int? {
         let now = now()
-        let key = Key(session: session, app: app)
-        return trips.withLock { trips in
-            var recent = (trips.value(for: key, now: now) ?? []).filter { now.timeIntervalSince($0) < TripLimit.window }
-            if recent.count >= TripLimit.maxTrips, let oldest = recent.first {
-                return max(1, Int((TripLimit.window - now.timeIntervalSince(oldest)).rounded(.up)))
-            }
-            recent.append(now)
-            trips.set(recent, for: key, until: now.addingTimeInterval(TripLimit.window), now: now)
-            return nil
-        }
+        return trips.withLock { $0.add(Key(session: session, app: app), now: now) }.map(TripLimit.seconds)
     }
 
     /// Counts one trip at all servers that share the sessions; where one is alone, here.
@@ -49,11 +42,13 @@ final class TripLimit: Sendable {
         guard let store else { return begin(session: session, app: app) }
         let age = try await store.countTrip(
             of: session, app: app, most: TripLimit.maxTrips, within: .seconds(TripLimit.window))
-        return age.map { max(1, Int((TripLimit.window - $0 / .seconds(1)).rounded(.up))) }
+        return age.map { TripLimit.seconds(TripLimit.window - $0 / .seconds(1)) }
     }
+
+    private static func seconds(_ wait: TimeInterval) -> Int { max(1, Int(wait.rounded(.up))) }
 
     /// Forgets a session's trips.
     func reset(session: SessionKey, app: String) {
-        _ = trips.withLock { $0.remove(Key(session: session, app: app)) }
+        trips.withLock { $0.forget(Key(session: session, app: app)) }
     }
 }

@@ -76,12 +76,14 @@ final class SessionMemory: Sendable {
 
     private static let lifetime: TimeInterval = 3600
     private let state = Mutex(State())
-    let now: @Sendable () -> Date
+    let clocks: Clocks
+    /// The wall clock.
+    var now: @Sendable () -> Date { clocks.wall }
     /// Where several servers share the sessions, their store.
     let shared: SessionStore?
 
-    init(now: @escaping @Sendable () -> Date, store: SessionStore? = nil) {
-        self.now = now
+    init(clocks: Clocks, store: SessionStore? = nil) {
+        self.clocks = clocks
         shared = store.flatMap { $0.isShared ? $0 : nil }
     }
 
@@ -120,7 +122,7 @@ final class SessionMemory: Sendable {
     ///
     /// - Parameter isSignedIn: whether this shows that somebody has signed in; it stays true for the session.
     func change(_ session: SessionKey, isSignedIn: Bool, _ change: (inout Notes) -> Void) {
-        let now = now()
+        let now = clocks.steady()
         let end = now.addingTimeInterval(Self.lifetime)
         func update(_ map: inout ExpiringMap<SessionKey, Notes>, initially notes: Notes) {
             map.update(session, initially: notes, until: end, now: now) { notes in
@@ -141,7 +143,7 @@ final class SessionMemory: Sendable {
 
     /// A session's part; nil when nothing is known.
     func notes(of session: SessionKey) -> Notes? {
-        let now = now()
+        let now = clocks.steady()
         return state.withLock {
             $0.signedIn.value(for: session, now: now) ?? $0.strangers.value(for: session, now: now)
         }

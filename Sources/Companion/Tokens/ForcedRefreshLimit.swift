@@ -15,9 +15,10 @@ final class ForcedRefreshLimit: Sendable {
     /// In seconds.
     static let window: TimeInterval = 60
 
-    private let recent = Mutex(ExpiringMap<Account, [Date]>(maxCount: 10_000))
+    private let recent = Mutex(RecentTimes<Account>(most: maxRefreshes, within: window, maxKeys: 10_000))
     private let now: @Sendable () -> Date
 
+    /// - Parameter now: a clock that nobody sets.
     init(now: @escaping @Sendable () -> Date) {
         self.now = now
     }
@@ -27,17 +28,8 @@ final class ForcedRefreshLimit: Sendable {
     /// - Throws: ``Problem`` `throttled` with the seconds until the next may go out; then nothing is counted.
     func take(_ account: Account) throws(Problem) {
         let now = now()
-        let free = recent.withLock { recent -> Date? in
-            let times = (recent.value(for: account, now: now) ?? []).filter {
-                // What lies ahead was noted before the clock was set back.
-                (0..<ForcedRefreshLimit.window).contains(now.timeIntervalSince($0))
-            }
-            if times.count >= ForcedRefreshLimit.maxRefreshes, let oldest = times.first {
-                return oldest.addingTimeInterval(ForcedRefreshLimit.window)
-            }
-            recent.set(times + [now], for: account, until: now.addingTimeInterval(ForcedRefreshLimit.window), now: now)
-            return nil
+        if let wait = recent.withLock({ $0.add(account, now: now) }) {
+            throw Throttle.problem(until: now.addingTimeInterval(wait), now: now)
         }
-        if let free { throw Throttle.problem(until: free, now: now) }
     }
 }

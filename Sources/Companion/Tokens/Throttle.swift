@@ -25,6 +25,7 @@ final class Throttle: Sendable {
     /// Whether a pause is its session's alone. In the demo people share the accounts, and each tries what happens.
     let isOfSession: Bool
 
+    /// - Parameter now: a clock that nobody sets.
     init(isOfSession: Bool, now: @escaping @Sendable () -> Date) {
         self.isOfSession = isOfSession
         self.now = now

@@ -74,9 +74,9 @@ final class TokenAcquisition: Sendable {
         self.providers = providers
         self.admission = admission
         (timeline, metrics) = reports
-        now = providers.now
-        forced = ForcedRefreshLimit(now: providers.now)
-        unsaved = UnsavedRefreshes(store: store, accounts: accounts, now: providers.now)
+        now = providers.clocks.wall
+        forced = ForcedRefreshLimit(now: providers.clocks.steady)
+        unsaved = UnsavedRefreshes(store: store, accounts: accounts, now: providers.clocks.wall)
     }
 
     /// What makes a stored token not good enough.

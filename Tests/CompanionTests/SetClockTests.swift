@@ -1,0 +1,82 @@
+import Foundation
+import HTTPTypes
+import SessionStore
+import Testing
+
+@testable import Companion
+
+/// A clock that somebody sets while the companion runs: what lasts a minute lasts a minute.
+@Suite struct SetClockTests {
+    private static let jumps: [TimeInterval] = [-86_400, -3600, 1000]
+
+    @Test(arguments: jumps) func `the count of trips slides as it did`(_ jump: TimeInterval) async throws {
+        try await Site.run { (site) async throws in
+            let visitor = Visitor(site)
+            let automatic = "/auth/ios/sign-in?automatic=1"
+            _ = try await visitor.get("/auth/ios/sign-in")
+            for _ in 0..<3 { #expect(try await visitor.get(automatic).status == 302) }
+            site.clock.setWrong(by: jump)
+            #expect(try await visitor.get(automatic).fields[.retryAfter] == "60")
+            site.clock.advance(60)
+            #expect(try await visitor.get(automatic).status == 302)
+        }
+    }
+
+    @Test(arguments: jumps) func `an API's pause, and the limit of forced refreshes, end when they would have`(
+        _ jump: TimeInterval
+    ) async throws {
+        try await Site.run { (site) async throws in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            // Its own clock says when the token ends.
+            try await site.control(#"{"access_token_seconds":200000}"#)
+            for _ in 0..<ForcedRefreshLimit.maxRefreshes {
+                #expect(try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#).status == 200)
+            }
+            try await site.control(#"{"graph_error":{"status":429,"headers":{"Retry-After":"40"},"times":1}}"#)
+            #expect(try await visitor.api(.get, "/api/ios/me").status == 429)
+            site.clock.setWrong(by: jump)
+            func forced() async throws -> Visitor.Answer {
+                try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
+            }
+            #expect(try await forced().fields[.retryAfter].flatMap { Int($0) }.map((55...60).contains) == true)
+            #expect(
+                try await visitor.api(.get, "/api/ios/me").fields[.retryAfter].flatMap { Int($0) }
+                    .map((35...40).contains) == true)
+            // The provider's answers are of another day.
+            site.clock.setWrong(by: 0)
+            site.clock.advance(61)
+            #expect(try await forced().status == 200)
+            #expect(try await visitor.api(.get, "/api/ios/me").status == 200)
+        }
+    }
+
+    @Test(arguments: jumps) func `an address that has used its share up gets it back as fast`(_ jump: TimeInterval)
+        async throws
+    {
+        try await Site.run(configured: {
+            $0.limits.signInsPerMinute = 2
+            $0.limits.signInBurst = 2
+        }) { (site) async throws in
+            func begin() async throws -> Visitor.Answer { try await Visitor(site).get("/auth/ios/sign-in") }
+            for _ in 0..<2 { #expect(try await begin().status == 302) }
+            site.clock.setWrong(by: jump)
+            #expect(try await begin().fields[.retryAfter].flatMap { Int($0) }.map((28...30).contains) == true)
+            site.clock.advance(31)
+            #expect(try await begin().status == 302)
+        }
+    }
+
+    @Test(arguments: jumps) func `what is noted of a session is forgotten after an hour`(_ jump: TimeInterval)
+        async throws
+    {
+        let clock = TestClock()
+        let memory = SessionMemory(clocks: clock.clocks)
+        let key = try #require(SessionKey("1"))
+        Timeline(memory: memory).record(TimelineStep("step"), of: key, app: "ios")
+        clock.setWrong(by: jump)
+        #expect(memory.notes(of: key) != nil)
+        clock.advance(3601)
+        #expect(memory.notes(of: key) == nil)
+    }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+
+@testable import Expiring
+
+@Suite struct RecentTimesTests {
+    private func after(_ seconds: Double) -> Date { Date(timeIntervalSince1970: 1_800_000_000 + seconds) }
+
+    @Test func `the window slides, and what is refused does not count`() {
+        var times = RecentTimes<String>(most: 3, within: 60, maxKeys: 10)
+        let counted = [0.0, 10, 30].allSatisfy { times.add("a", now: after($0)) == nil }
+        let refused = [40.0, 59].map { times.add("a", now: after($0)) }
+        let another = times.add("b", now: after(40))
+        #expect(counted && refused == [20, 1] && another == nil)
+        let first = times.add("a", now: after(60))
+        let second = times.add("a", now: after(60))
+        #expect(first == nil && second == 10)
+        times.forget("a")
+        let forgotten = times.add("a", now: after(60))
+        #expect(forgotten == nil)
+    }
+
+    @Test func `keys beyond the most push out the one for which it happened longest ago`() {
+        var times = RecentTimes<Int>(most: 1, within: 60, maxKeys: 2)
+        let counted = [1, 2, 3].allSatisfy { times.add($0, now: after(0)) == nil }
+        let kept = [3, 2].map { times.add($0, now: after(1)) }
+        let pushedOut = times.add(1, now: after(1))
+        #expect(counted && kept == [59, 59] && pushedOut == nil)
+    }
+}
