@@ -3,13 +3,16 @@
 import { msalError, msalErrorDomain, nativeError } from "./msal-errors.js";
 
 const guid = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+
+// Each of these expressions goes through a paste once: none looks for its end from every place at which it could begin.
+
 /** A name in front of a value, as `Name=value`, `"name": "value"`, `Name: value` and `Name value` have it. */
-const named = (name, value) => new RegExp(`(?:${name})["']?\\s*[=:]?\\s*["']?(${value})`, "i");
+const named = (name, value) => new RegExp(`(?:${name})["']?\\s*(?:[=:]\\s*)?["']?(${value})`, "i");
 
 const patterns = {
   oauth: [named("MSALOAuthErrorKey", "[a-z_]+"), /[?&"'\s{(;]error["']?\s*[=:]\s*["']?([a-z_]{5,})/],
   suberror: [named("MSALOAuthSubErrorKey|suberror", "[a-z_]+")],
-  correlation: [named("MSALCorrelationIDKey|correlation[_ -]?id", guid), new RegExp(`\\d\\d:\\d\\d:\\d\\d[^\\]]* - (${guid})\\]`)],
+  correlation: [named("MSALCorrelationIDKey|correlation[_ -]?id", guid), new RegExp(` - (${guid})\\]`)],
   trace: [named("trace[_ ]?id|request[_ ]?id", guid)],
   time: [named("timestamp", "\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?Z?"), /(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?)/],
 };

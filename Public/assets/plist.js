@@ -1,7 +1,10 @@
 // Property lists in XML, read and written in the page. What stands in them, comments included, stays as it is. The browser's
 // own parser makes documents, which pages here are not allowed to make of text.
 
-/** Why a text is no property list; `kind` is binary, json, xml, pairs or no_dict, and the message of xml the line where it fails. */
+/**
+ * Why a text is no property list; `kind` is binary, json, xml, deep, pairs or no_dict. The message of xml is the line where it fails, of
+ * deep the number of levels.
+ */
 export class PlistFault extends Error {
   constructor(kind, detail = "") {
     super(detail);
@@ -13,6 +16,9 @@ export class PlistFault extends Error {
 const holders = ["plist", "dict", "array"];
 const values = [...holders, "key", "string", "data", "date", "integer", "real", "true", "false"];
 const entities = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+/** Real files have about five levels. */
+const maxLevels = 100;
 
 const character = (code) => (Number.isInteger(code) && code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : "");
 const decoded = (text) =>
@@ -47,6 +53,7 @@ function parse(xml) {
       const node = holders.includes(tag) ? { tag, nodes: [] } : { tag, text: "" };
       parent.nodes.push(node);
       if (!empty) open.push(node);
+      if (open.length > maxLevels) throw new PlistFault("deep", String(maxLevels));
     }
   }
   if (open.length > 1) fail(xml.length);
@@ -67,11 +74,11 @@ export function readPlist(text) {
   return dict;
 }
 
-/** The pairs of a dictionary: { key, name, value } with the nodes of key and value. */
+/** The pairs of a dictionary: { key, name, value } with the nodes of key and value. A blank in a name is a part of it. */
 export function pairs(dict) {
   const nodes = elements(dict);
   if (nodes.length % 2 || nodes.some(({ tag }, index) => (tag === "key") !== (index % 2 === 0))) throw new PlistFault("pairs");
-  return nodes.filter((_, index) => index % 2 === 0).map((key, index) => ({ key, name: key.text.trim(), value: nodes[2 * index + 1] }));
+  return nodes.filter((_, index) => index % 2 === 0).map((key, index) => ({ key, name: key.text, value: nodes[2 * index + 1] }));
 }
 
 /** The value of a key; undefined when the dictionary has none. */
@@ -85,7 +92,8 @@ export const strings = (array) => items(array).filter(({ tag }) => tag === "stri
 
 export const add = (holder, ...nodes) => holder.nodes.push(...nodes.map((node) => structuredClone(node)));
 export const addPair = (dict, name, value) => add(dict, { tag: "key", text: name }, value);
-export const remove = (holder, ...gone) => (holder.nodes = holder.nodes.filter((node) => !gone.includes(node)));
+/** Takes out the nodes that the set has. */
+export const remove = (holder, gone) => (holder.nodes = holder.nodes.filter((node) => !gone.has(node)));
 export const replace = (holder, old, node) => (holder.nodes = holder.nodes.map((each) => (each === old ? structuredClone(node) : each)));
 
 const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");

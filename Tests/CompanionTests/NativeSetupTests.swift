@@ -30,15 +30,16 @@ import Testing
         #expect(lists[1].count == 1)
     }
 
-    @Test func `on macOS the app is in the sandbox, may connect outwards and shares macOS's keychain group`() throws {
-        let lists = try plists(setup().text(for: .macos, Self.values))
-        try #require(lists.count == 2)
-        #expect(lists[0]["LSApplicationQueriesSchemes"] == nil)
-        #expect(lists[1]["com.apple.security.app-sandbox"] as? Bool == true)
-        #expect(lists[1]["com.apple.security.network.client"] as? Bool == true)
+    @Test func `on macOS the app needs no URL scheme, is in the sandbox and shares macOS's keychain group`() throws {
+        let text = try setup().text(for: .macos, Self.values)
+        let lists = try plists(text)
+        try #require(lists.count == 1)
+        #expect(lists[0]["com.apple.security.app-sandbox"] as? Bool == true)
+        #expect(lists[0]["com.apple.security.network.client"] as? Bool == true)
         #expect(
-            lists[1]["keychain-access-groups"] as? [String]
+            lists[0]["keychain-access-groups"] as? [String]
                 == ["$(AppIdentifierPrefix)com.microsoft.identity.universalstorage"])
+        #expect(!text.contains("CFBundleURLTypes") && !text.contains("Info.plist"))
     }
 
     @Test(arguments: NativeSetup.Platform.allCases)
