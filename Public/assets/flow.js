@@ -213,11 +213,9 @@ const alike = {
 export const signInError = (code) => t(`sign_in.${alike[code] ?? code}`) || t("sign_in.unknown");
 
 /** A failed interactive sign-in, from the code and correlation id with which the server came back. */
-function explainSignIn(code, correlationID) {
-  const name = /^[a-z0-9_]{1,64}$/.test(code) ? code : "unknown";
-  const ids = [name];
-  if (/^[0-9A-Za-z-]{1,64}$/.test(correlationID ?? "")) ids.push(t("api.correlation_id", { id: correlationID }));
-  return `${signInError(name)} (${ids.join(", ")})`;
+function explainSignIn({ code, correlationID }) {
+  const ids = [code, correlationID && t("api.correlation_id", { id: correlationID })].filter(Boolean);
+  return `${signInError(code)} (${ids.join(", ")})`;
 }
 
 /** What an interactive sign-in brought; returns whether the tab was away for one. */
@@ -229,7 +227,7 @@ async function finishSignIn() {
   if (isConsented) log(t("app.admin_consented"));
   let failure = null;
   if (failed) {
-    failure = { code: failed.code, message: explainSignIn(failed.code, failed.correlationID) };
+    failure = { code: failed.code, message: explainSignIn(failed) };
     await explain(({ showSignInFailure }) => showSignInFailure(failed));
   }
   await page.finishSignIn({ began, current, failure, isProfileEdited: query.get("profile") === "edited" });

@@ -9,13 +9,13 @@ function pieces(authority) {
   return { host, tenant, policy };
 }
 
-const interactiveCall = (choice, { authority, text, steps, account, succeeded }) => {
+const interactiveCall = (choice, { authority, text, steps, ended = steps, account, succeeded }) => {
   const policyChoice = { ...choice, prompt: account ? null : choice.prompt, tenant: null };
   return `            let authority = try getAuthority(forPolicy: ${authority}) ${mark(steps)}
             let parameters = MSALInteractiveTokenParameters(scopes: kScopes, webviewParameters: webViewParameters) ${mark(steps)}
             parameters.authority = authority ${mark(steps)}
 ${parameters(policyChoice).filter((line) => account || !line.startsWith("parameters.account")).map((line) => `            ${line} ${mark(steps)}`).join("\n")}
-${called(choice, "acquireToken", { steps, succeeded, failed: `self.updateLogging(text: "${text}: \\(error)") ${mark(steps)}` }).replace(/^/gm, "    ")}`;
+${called(choice, "acquireToken", { steps, succeeded, failed: `self.updateLogging(text: "${text}: \\(error)") ${mark(ended)}` }).replace(/^/gm, "    ")}`;
 };
 
 /** The program as lines `{ text, steps }`; see msal-lines.js. */
@@ -68,7 +68,7 @@ ${webView({ ...choice, isDefaultNamed: true }, false)}
         ${context}
         do { ${mark("authorize")}
 ${interactiveCall(choice, {
-    authority: "kSignupOrSigninPolicy", text: "Could not acquire token", steps: "authorize", account: false,
+    authority: "kSignupOrSigninPolicy", text: "Could not acquire token", steps: "authorize", ended: "unredeemed", account: false,
     succeeded: `self.accessToken = result.accessToken ${mark("redeemed")}
 self.updateLogging(text: "Access token is \\(result.accessToken.prefix(8))…") ${mark("redeemed")}
 self.tokenButtons.forEach { $0.isEnabled = true } ${mark("redeemed")}

@@ -106,7 +106,7 @@ ${called(choice, "acquireToken", {
 // Only its beginning: anyone who has a token can use it. ${mark("redeemed")}
 self.updateLogging(text: "Access token is \\(self.accessToken.prefix(8))…") ${mark("redeemed")}
 self.updateCurrentAccount(account: result.account) ${mark("redeemed")}${choice.next}`,
-    failed: `self.updateLogging(text: "Could not acquire token: \\(error)")`,
+    failed: `self.updateLogging(text: "Could not acquire token: \\(error)") ${mark("unredeemed")}`,
   })}
     } ${mark("authorize")}
 `;

@@ -216,7 +216,7 @@ const externalAPI = (own) => `    @objc func callAPI(_ sender: AnyObject) { ${ma
                 return ${mark("api")}
             } ${mark("api")}
             let body = String(decoding: data ?? Data(), as: UTF8.self) ${mark("api")}
-            let begin = http.statusCode == 200 ? "Accessed API successfully using access token." : "The API refused." ${mark("api")}
+            let begin = http.statusCode == 200 ? "Accessed API successfully using access token." : "The API refused the request." ${mark("api")}
             self.updateLogging(text: "\\(begin)\\nHTTP response code: \\(http.statusCode)\\nHTTP response body: \\(body)") ${mark("api")}
         }.resume() ${mark("api")}
     } ${mark("api")}

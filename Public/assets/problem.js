@@ -4,7 +4,7 @@ import { app, get } from "./api.js";
 import { countdown } from "./countdown.js";
 import { element, loadTexts, t } from "./page.js";
 import { nativeError } from "./msal-errors.js";
-import { run, signIn } from "./flow.js";
+import { run, signIn, signInError } from "./flow.js";
 
 const box = document.getElementById("problem");
 
@@ -21,8 +21,11 @@ async function explainAPI({ status, requestID }) {
   return { title: t(`refusal.${kind}.title`), explanation: { number: `HTTP ${status}`, cause: t(`refusal.${kind}.cause`), who, remedy: t(`refusal.${kind}.remedy`) }, requestID };
 }
 
-/** Shows what is known beyond the log's line; hides itself when that is nothing. What the person cancelled is shown calmly. */
-export async function showProblem(problem) {
+/**
+ * Shows what is known beyond the log's line; hides itself when that is nothing, unless it `isSignIn`. What the person cancelled is shown
+ * calmly.
+ */
+export async function showProblem(problem, { isSignIn = false } = {}) {
   await loadTexts("problem");
   const { code, title, explanation, action, correlation_id: correlationID, trace_id: traceID, timestamp, retryAfter, requestID } =
     problem.api ? { ...problem, ...(await explainAPI(problem.api)) } : problem;
@@ -30,7 +33,7 @@ export async function showProblem(problem) {
   const isCalm = code === "cancelled";
   const again = action?.kind === "sign_in" && !isCalm ? ownAddress(action.url) : null;
   const msal = native(nativeError(code));
-  box.hidden = !explanation && !consent && !retryAfter && !again && !msal;
+  box.hidden = !isSignIn && !explanation && !consent && !retryAfter && !again && !msal;
   if (box.hidden) return;
   box.classList.toggle("calm", isCalm);
   const parts = [element("h2", "", title ?? t("problem.title"))];
@@ -91,18 +94,14 @@ function copyButton(lines) {
 }
 
 /**
- * Shows the failed sign-in that the browser has just come back from; `code` and `retryAfter` are what its address said. The
- * end of a loop is none of the attempts that the server remembers.
+ * Shows the failed sign-in that the browser has just come back from, with what its address said where the server knows no more: it
+ * remembers nothing of a browser before its first sign-in has begun. The end of a loop is none of the attempts that it remembers.
  */
-export async function showSignInFailure({ code, retryAfter }) {
+export async function showSignInFailure({ code, correlationID, retryAfter }) {
   if (code === "sign_in_loop") {
     await loadTexts("loop");
     return showProblem({ code, title: t("loop.title"), explanation: { cause: t("loop.cause"), who: "user", remedy: t("loop.remedy") }, retryAfter });
   }
-  try {
-    const { failure } = await get(`/api/${app}/sign-in-failure`);
-    if (failure) await showProblem(failure);
-  } catch {
-    // The log's line has said what is known.
-  }
+  const { failure } = await get(`/api/${app}/sign-in-failure`).catch(() => ({}));
+  await showProblem(failure ?? { code, detail: signInError(code), correlation_id: correlationID, retryAfter }, { isSignIn: true });
 }

@@ -68,8 +68,10 @@ export function leaveForSignOut(redirect, options) {
  */
 export function takeReturn() {
   const query = takeQuery();
+  // Anyone can make an address: only what looks like ours is taken from it.
+  const given = (name, pattern) => pattern.exec(query.get(name) ?? "")?.[0] ?? null;
   const failure = query.has("sign_in_error")
-    ? { code: query.get("sign_in_error"), correlationID: query.get("correlation_id"), retryAfter: Number(query.get("retry_after")) || null }
+    ? { code: given("sign_in_error", /^[a-z0-9_]{1,64}$/) ?? "unknown", correlationID: given("correlation_id", /^[0-9A-Za-z-]{1,64}$/), retryAfter: Number(given("retry_after", /^\d{1,5}$/)) || null }
     : null;
   return { began: take(tripKey), failure, isConsented: query.get("admin_consent") === "granted", query };
 }

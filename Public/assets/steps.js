@@ -34,6 +34,7 @@ export function request(kind, { endpoint }, settings) {
     case "callback":
       return lines("GET", endpoint, { code: hidden, state: hidden });
     case "redeemed":
+    case "unredeemed":
       return lines("POST", endpoint, { grant_type: "authorization_code", client_id: hidden, code: hidden, redirect_uri: hidden, code_verifier: hidden }, form);
     case "refreshed":
     case "silent":
@@ -52,6 +53,8 @@ export function request(kind, { endpoint }, settings) {
 const wires = Object.fromEntries(["msal", "platform", "graph"].map((name) => [name, document.getElementById(`wire-${name}`)]));
 const parcel = document.getElementById("parcel");
 const label = document.getElementById("parcel-label");
+/** Where the words of a wire stand: below it, and beside the boxes. */
+const places = { msal: { x: 136, y: 79, width: 216 }, platform: { x: 196, y: 80, width: 208 }, graph: { x: 34, y: 158, width: 262 } };
 const says = document.getElementById("drawing-says");
 const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -66,6 +69,7 @@ const legs = {
   edit_profile: [out("msal", "acquireToken"), out("platform", "authorize")],
   callback: [back("platform", "code")],
   redeemed: [out("platform", "code"), back("platform", "tokens"), back("msal", "token")],
+  unredeemed: [out("platform", "code"), back("platform", "error"), back("msal", "error")],
   cached: [out("msal", "acquireTokenSilent"), back("msal", "token")],
   refreshed: [out("msal", "acquireTokenSilent"), out("platform", "refresh token"), back("platform", "tokens"), back("msal", "token")],
   silent: [out("msal", "acquireTokenSilent"), out("platform", "refresh token"), back("platform", "error"), back("msal", "error")],
@@ -132,12 +136,7 @@ function move({ wire, what, isBack = false, isBad }, mine) {
   parcel.parentElement.classList.add("shown");
   parcel.parentElement.classList.toggle("bad", isBad);
   label.textContent = what;
-  const middle = path.getPointAtLength(length / 2);
-  // The way to MSAL is short: its words stand above it, and end before MSAL's box.
-  const isShort = wire === "msal";
-  label.setAttribute("text-anchor", isShort ? "end" : "middle");
-  label.setAttribute("x", isShort ? 168 : middle.x);
-  label.setAttribute("y", isShort ? 44 : middle.y - 14);
+  for (const [name, value] of Object.entries(places[wire])) label.parentElement.setAttribute(name, value);
   const put = (share) => {
     const { x, y } = path.getPointAtLength(length * (isBack ? 1 - share : share));
     parcel.setAttribute("transform", `translate(${x} ${y})`);

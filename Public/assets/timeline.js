@@ -144,14 +144,16 @@ function begins(event, previous) {
 }
 
 /** How a token came is a step of its own in the tutorial; what this page asks for only to show it, is none. */
-function name({ step, outcome }, previous) {
+function name({ step, outcome, attempt }, previous) {
   if (step !== "token") return step;
+  // A code is redeemed for a sign-in, right after the browser has come back.
+  if (!fine.has(outcome) && (attempt != null || previous?.step === "callback")) return "unredeemed";
   if (outcome === "cache" && previous?.step === "token" && previous.outcome === "ok") return "shown";
   return { ok: "redeemed", cache: "cached", refreshed: "refreshed" }[outcome] ?? "silent";
 }
 
 /** The step of the program: what edits a profile has lines of its own. */
-const lineStep = (kind, attempt) => (attempt?.policy === "edit_profile" && ["authorize", "redeemed"].includes(kind) ? "edit_profile" : kind);
+const lineStep = (kind, attempt) => (attempt?.policy === "edit_profile" && ["authorize", "redeemed", "unredeemed"].includes(kind) ? "edit_profile" : kind);
 
 /** A step as an item of its list. */
 function step(event, index, flow, attempt) {
@@ -173,7 +175,7 @@ function step(event, index, flow, attempt) {
     element("p", "step-facts", ...facts),
   ];
   // The sentence for a failed sign-in says more than its code.
-  if (!good && kind === "callback") parts.push(element("p", "bad", signInError(outcome)));
+  if (!good && ["callback", "unredeemed"].includes(kind)) parts.push(element("p", "bad", signInError(outcome)));
   parts.push(element("p", "", isRefusal(event) ? t("timeline.does.api_refused") : does(kind)));
   if (sent) parts.push(details);
   const found = [...findable(t("timeline.endpoint"), endpoint), ...findable(t("timeline.correlation_id"), id)];

@@ -211,6 +211,59 @@ def no_answer(browser):
     browser.expect_page("/portal")
 
 
+@test("the provider is down before anyone has signed in: the box says why, with MSAL's code and the correlation ID, from the address alone")
+def down_before_sign_in(browser):
+    starts = {"/ios": "#call-graph", "/macos": "#call-graph", "/external": "#acquire-interactively", "/b2c": "#authorize"}
+    browser.server.control(provider_down="all")
+    for page, button in starts.items():
+        browser.open(page)
+        browser.settled()
+        browser.one(button).click()
+        box = browser.wait(f"{page} explains it", lambda: browser.one("#problem").text)
+        assert "The identity provider does not answer. Try again in a moment." in box, box
+        assert "MSALErrorDomain −50000 (MSALErrorInternal, −42007 MSALInternalErrorUnhandledResponse)" in box, box
+        said = [text for text in browser.log() if "provider_unavailable" in text][-1]
+        assert browser.one("#problem dl dd:last-of-type").text in said and "correlation ID" in said, f"{box}\n{said}"
+        assert browser.one("#problem button").text == "Copy for support"
+        assert not browser.driver.get_cookies(), "something is kept of someone who has not signed in"
+    browser.expect_accessible("down before sign-in")
+    browser.server.control(provider_down=None)
+    browser.wait("the provider is back", lambda: browser.at_tenant() or browser.one("#authorize").click())
+    # What anyone can write into an address is neither shown nor believed.
+    browser.open("/ios?sign_in_error=%3Cb%3Eno%3C/b%3E&correlation_id=a%20b&retry_after=-1")
+    browser.wait("the box", lambda: "The identity provider refused the sign-in." in browser.one("#problem").text)
+    assert "no</b>" not in browser.one("body").text and not browser.all("#problem dd") and not browser.all("[role=timer]")
+
+
+@test("a code that could not be redeemed is a step of the sign-in, with its request and its line, and no silent call")
+def not_redeemed(browser):
+    refused = {"status": 401, "body": {"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret provided."}, "times": 5}
+    for control, code in (({"bad_id_token": "nonce"}, "nonce_mismatch"), ({"token_error": refused}, "provider_rejected_client")):
+        browser.cdp("Network.clearBrowserCookies")
+        browser.server.control(**control)
+        for page, button in (("/ios", "#call-graph"), ("/b2c", "#authorize")):
+            if page == "/b2c" and "token_error" not in control:
+                continue
+            browser.open(page)
+            browser.settled()
+            browser.one(button).click()
+            browser.choose_account(ADELE if page == "/ios" else "b2cuser@fabrikamb2c.example")
+            browser.enter_password()
+            browser.wait("consent or the page", lambda: browser.all("button[name=consent]") or not browser.at_tenant())
+            if browser.at_tenant():
+                browser.answer_consent()
+            browser.wait("the steps", lambda: len(browser.all("#timeline .step:not(.waiting)")) == 3)
+            steps = browser.all("#timeline .step")
+            assert [step.get_attribute("data-step") for step in steps] == ["authorize", "callback", "unredeemed"]
+            shown = steps[2].text
+            assert "Redeeming the code" in shown and f"failed: {code}" in shown and "acquireTokenSilent" not in shown, shown
+            browser.wait("its line", lambda: [run.text.strip() for run in browser.all("#code .run.lit")] == ['self.updateLogging(text: "Could not acquire token: \\(error)")'])
+            assert "grant_type=authorization_code" in browser.one("#code .request").get_property("textContent")
+            browser.wait("the drawing", lambda: browser.driver.execute_script("return document.getElementById('parcel-label').textContent") == code.replace("_", " "))
+            assert browser.all("#wire-msal.lit.bad") and not browser.all("#wire-platform.bad"), "the app does not hear of it"
+        browser.server.control(reset=True)
+
+
 @test("the page says that our server is gone, and works when it is back")
 def server_gone(browser):
     browser.sign_in()

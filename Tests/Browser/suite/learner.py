@@ -209,6 +209,56 @@ def drawn_failure(browser):
     browser.expect_accessible("drawing with a failure")
 
 
+# Plays a step, and in each frame of it looks at the words of the arrow: whether they touch a box, an arrow or the edge.
+TOUCHES = """
+const [detail, milliseconds, done] = arguments;
+const label = document.getElementById("parcel-label");
+const svg = document.querySelector("#drawing svg");
+const found = new Set();
+const crosses = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+const look = () => {
+  const range = document.createRange();
+  range.selectNodeContents(label);
+  const words = [...range.getClientRects()].filter(({ width }) => width > 0);
+  const boxes = [...svg.querySelectorAll(".node rect")].map((box) => box.getBoundingClientRect());
+  const points = [...svg.querySelectorAll(".wire")].flatMap((wire) => Array.from({ length: 41 }, (_, part) => {
+    const { x, y } = wire.getPointAtLength(wire.getTotalLength() * part / 40).matrixTransform(svg.getScreenCTM());
+    return { left: x - 1, right: x + 1, top: y - 1, bottom: y + 1 };
+  }));
+  const edge = document.getElementById("drawing").getBoundingClientRect();
+  const says = document.getElementById("drawing-says").getBoundingClientRect();
+  for (const word of words) {
+    if (boxes.some((box) => crosses(word, box))) found.add(`${label.textContent}: a box`);
+    if (points.some((point) => word.left < point.right && point.left < word.right && word.top < point.bottom && point.top < word.bottom)) found.add(`${label.textContent}: an arrow`);
+    if (word.left < edge.left || word.right > edge.right || word.bottom > says.top + 1) found.add(`${label.textContent}: the edge`);
+  }
+  if (performance.now() < end) requestAnimationFrame(look);
+  else done([...found]);
+};
+const end = performance.now() + milliseconds;
+document.dispatchEvent(new CustomEvent("companion-step", { detail }));
+requestAnimationFrame(look);
+"""
+
+
+@test("the words in the drawing stand below their arrow, and touch neither boxes nor arrows nor the edge, at any width")
+def words_in_drawing(browser):
+    # The first goes all its ways; of the others the last one, without motion.
+    steps = (("refreshed", "refreshed"), ("unredeemed", "provider_rejected_client"), ("silent", "interaction_required"), ("authorize", "password_reset_requested"),
+             ("api", "interaction_required"))
+    for width, height in ((390, 844), (1280, 800), (1280, 1000), (1720, 1000)):
+        browser.size(width, height)
+        browser.colours("light")
+        browser.open("/ios")
+        browser.settled()
+        for step, outcome in steps:
+            if step != "refreshed":
+                browser.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+            touched = browser.driver.execute_async_script(TOUCHES, {"step": step, "outcome": outcome, "name": "A step"}, 450 * 4 if step == "refreshed" else 50)
+            assert touched == [], f"{step} at {width} by {height}: {touched}"
+    browser.colours("light")
+
+
 @test("on a phone, the foot of the screen says that what just happened stands below it, and leads there")
 def below_the_screen(browser):
     browser.size(390, 844)

@@ -1,6 +1,7 @@
 """How the pages look: the apps' geometry, accessibility, size."""
 
 from .browser import ADELE
+from .kiosk import kiosk
 from .registry import registry
 
 tests, test = registry("looks")
@@ -232,13 +233,28 @@ setTimeout(() => done(sum), 200);
 
 @test("no page moves while it loads: the layout shift is below 0.02 on phone, tablet and desktop")
 def layout_shift(browser):
-    for width, height in ((390, 844), (820, 1180), (1280, 800)):
+    for width, height in ((390, 844), (820, 1180), (1280, 800), (1440, 900)):
         browser.size(width, height)
-        for path in ("/", "/ios", "/macos", "/external", "/b2c", "/portal", "/auth/signed-out"):
+        for path in ("/", "/ios", "/macos", "/external", "/b2c", "/portal", "/auth/signed-out", "/native", "/native/lint"):
             browser.open(path)
             browser.settled()
             shift = browser.driver.execute_async_script(SHIFT)
             assert shift < 0.02, f"{path} at {width}: {shift:.3f}"
+
+
+@test("nor does the kiosk move, at its first visit and later, while its first screen comes")
+def kiosk_shift(browser):
+    with kiosk(browser):
+        for width, height in ((390, 844), (1080, 1920), (1280, 800), (1920, 1080)):
+            browser.size(width, height)
+            for visit in ("first", "second"):
+                browser.cdp("Network.setCacheDisabled", cacheDisabled=visit == "first")
+                browser.open("/kiosk")
+                browser.one("#attract")
+                browser.settled()
+                shift = browser.driver.execute_async_script(SHIFT)
+                assert shift < 0.02, f"the kiosk at {width}, {visit} visit: {shift:.3f}"
+        browser.cdp("Network.setCacheDisabled", cacheDisabled=False)
 
 
 @test("home has its cards, the device mode and the demo's note before any script has run")

@@ -379,6 +379,23 @@ def looks(browser):
         assert [each.text for each in current] == [name]
 
 
+@test("on a phone the pages have no note of the demo, a radio button is round and small, and the four pages stand in even places")
+def on_a_phone(browser):
+    for width in (320, 390):
+        browser.size(width, 844)
+        for path in PAGES:
+            browser.open(path)
+            assert not browser.all(".demo-note"), f"{path} has the demo's note, which is of no use there"
+            assert browser.one(".topbar").rect["height"] <= 48, f"{path} at {width}"
+            links = [each.rect for each in browser.all(".pages a")]
+            assert len({link["width"] for link in links}) == 1 and len({link["y"] for link in links}) == 2 and all(link["height"] >= 44 for link in links), f"{path} at {width}: {links}"
+            for radio in browser.all("input[type=radio]"):
+                assert (radio.rect["width"], radio.rect["height"]) == (20, 20), f"{path}: {radio.rect}"
+                assert radio.find_element("xpath", "..").rect["height"] >= 44, "the label is too small for a finger"
+            browser.shoot(f"native {path} at {width}")
+    browser.size(1280, 800)
+
+
 @test("without a mouse an app is set up: the fields, the platform, and the copy button")
 def keyboard(browser):
     browser.open("/native")

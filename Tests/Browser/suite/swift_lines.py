@@ -142,7 +142,7 @@ def steps(browser):
       const [page, choice, done] = arguments;
       import(`/assets/msal-lines${page === "b2c" ? "-b2c" : ""}.js`)
         .then(({ program }) => done([...new Set(program(page, choice).flatMap(({ steps }) => steps))]));"""
-    common = {"init", "web_view", "account", "authorize", "redeemed", "cached", "refreshed", "silent", "api", "sign_out", "claims"}
+    common = {"init", "web_view", "account", "authorize", "redeemed", "unredeemed", "cached", "refreshed", "silent", "api", "sign_out", "claims"}
     more = {"ios": {"callback", "device-info", "call-graph", "sign-out"}, "macos": {"call-graph", "sign-out"},
             "external": {"callback", "acquire-interactively", "acquire-silently", "call-api", "sign-out"},
             "b2c": {"callback", "edit_profile", "edit-profile", "refresh-token", "call-api", "logout"}}
