@@ -17,6 +17,12 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
+/// The targets in which threads meet, which `deploy/test thread` builds without all the others.
+let threadTests: Set = [
+    "EventLoopTests", "HTTPServerTests", "HTTPClientTests", "SessionStoreTests", "SQLiteStoreTests",
+    "PostgresStoreTests", "StoreConformance",
+]
+
 let package = Package(
     name: "companion",
     products: [
@@ -166,3 +172,15 @@ let package = Package(
             path: "Tests/Benchmarks/Store", swiftSettings: settings),
     ]
 )
+
+if Context.environment["COMPANION_TARGETS"] == "threads" {
+    let tested = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+    var needed: Set<String> = []
+    func need(_ name: String) {
+        guard let target = tested[name], needed.insert(name).inserted else { return }
+        for case .byNameItem(let below, _) in target.dependencies { need(below) }
+    }
+    threadTests.forEach(need)
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products = []
+}

@@ -111,6 +111,9 @@ final class StoreDatabase: Sendable {
     /// How many transactions the writes so far took.
     var commitCount: Int { state.withLock { $0.commits } }
 
+    /// How many writes wait for the next transaction.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
     /// Merges the log into the file, which then has the size that it should, as far as nobody reads the log.
     func mergeLog() async {
         guard (try? gate.enter()) != nil else { return }

@@ -5,6 +5,7 @@ import HTTPWire
 import Logging
 import OpenIDConnect
 import Synchronization
+import TestSupport
 import Testing
 import WebFormats
 
@@ -38,13 +39,21 @@ import WebFormats
         }) { site in
             #expect(try await Visitor(site).get("/auth/macos/sign-in").status == 302)
             let (visitors, before) = (30, provider.asked.withLock { $0 })
+            provider.isHolding.withLock { $0 = true }
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<visitors {
                     group.addTask { try await Visitor(site).get("/auth/macos/sign-in").status }
                 }
+                // The provider answers when all of them are there.
+                let visitor = Visitor(site)
+                #expect(
+                    await eventually {
+                        ((try? await visitor.metrics())?["companion_http_connections"] ?? 0) > Double(visitors)
+                    })
+                provider.isHolding.withLock { $0 = false }
                 for try await status in group { #expect(status == 302) }
             }
-            // Those who come after an answer ask again; how many do depends on the machine.
+            // Of some the connection is there, and the request is not: they ask again.
             #expect(provider.asked.withLock { $0 } - before <= visitors / 3)
         }
         await server.stop(grace: .zero)
@@ -52,10 +61,11 @@ import WebFormats
     }
 }
 
-/// A provider that takes half a second for its metadata.
+/// A provider that holds its metadata back.
 private final class SlowProvider: Responder {
     let url = Mutex("")
     let asked = Mutex(0)
+    let isHolding = Mutex(false)
 
     func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
         asked.withLock { $0 += 1 }
@@ -65,7 +75,7 @@ private final class SlowProvider: Responder {
             "token_endpoint": .string(url + "/token"), "jwks_uri": .string(url + "/keys"),
         ]
         return .handler(maxBodyBytes: 0) { _ in
-            try? await Task.sleep(for: .milliseconds(500))
+            while self.isHolding.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(5)) }
             return Response(status: .ok, headerFields: [.contentType: "application/json"], body: metadata.bytes)
         }
     }

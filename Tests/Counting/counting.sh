@@ -1,20 +1,26 @@
 # shellcheck shell=bash
 # How deploy/test runs its steps and counts their tests; sourced. What was skipped is never counted as passed. A step fails
-# that has no tests, that ends with another status than 0 (whatever its own line says) or that takes longer than its limit.
-# Tests/Counting/run is the test of this.
+# that has no tests, that ends with another status than 0 (whatever its own line says), that takes longer than its limit, or
+# that leaves a process or a temporary file behind (Tests/Counting/contain). Tests/Counting/run is the test of this.
 
 passed=0
 failed=0
 skipped=0
+# What ran, and its seconds, a line each.
+times=
 # The step that runs, and what shows its output.
 running=
 viewer=
+# What stands before each line that is shown, where several steps run beside each other.
+prefix=
 logs=$(mktemp -d)
+contain=$(dirname "${BASH_SOURCE[0]}")/contain
 
-# A stop of deploy/test ends the step too: it is a process group of its own.
+# A stop of deploy/test ends the steps too.
 end_counting() {
-    [ -z "$running" ] || kill -TERM "$running" 2>/dev/null
-    [ -z "$viewer" ] || kill -TERM "$viewer" 2>/dev/null
+    local job
+    for job in $(jobs -p); do kill -TERM "$job" 2>/dev/null; done
+    wait
     rm -rf "$logs"
 }
 trap end_counting EXIT
@@ -28,12 +34,60 @@ tally() {
     echo "$line"
 }
 
-# count STEP PASSED FAILED SKIPPED [MORE]: adds a step's tests.
+# count STEP PASSED FAILED SKIPPED SECONDS [MORE]: adds a step's tests.
 count() {
     passed=$((passed + $2))
     failed=$((failed + $3))
     skipped=$((skipped + $4))
-    echo "== $1: $(tally "$2" "$3" "$4")${5:+ ($5)}"
+    times+="$5 $1"$'\n'
+    echo "== $1: $(tally "$2" "$3" "$4") ($5 s${6:-})"
+}
+
+# build NAME LIMIT COMMAND...: builds what steps run. One that fails is a failure of its own.
+build() {
+    local began=$SECONDS status
+    limited "build-$1" "$2" '' "${@:3}"
+    status=$?
+    times+="$((SECONDS - began)) build $1"$'\n'
+    echo "== build $1: $((SECONDS - began)) s"
+    [ "$status" -eq 0 ] || count "build $1" 0 1 0 0 ", it does not build"
+    return "$status"
+}
+
+# beside: reads steps, a line each as they would be called, and runs two of them at a time. The first ones should be the
+# longest.
+beside() {
+    local line number=0 each
+    while read -r line; do
+        [ -n "$line" ] || continue
+        number=$((number + 1))
+        while [ "$(jobs -pr | wc -l)" -ge 2 ]; do wait -n; done
+        in_a_lane "$number" "$line" &
+    done
+    wait
+    for each in $(seq "$number"); do
+        if [ -s "$logs/lane-$each" ]; then
+            # shellcheck source=/dev/null
+            . "$logs/lane-$each"
+        else
+            count "step $each" 0 1 0 0 ", it ended without a count"
+        fi
+    done
+}
+
+# in_a_lane NUMBER LINE: a step beside others. It hands on what it has counted.
+in_a_lane() {
+    trap 'kill -TERM "$running" 2>/dev/null; exit 143' TERM
+    trap - EXIT
+    passed=0 failed=0 skipped=0 times=
+    # The name of the step is the line's second word.
+    prefix=$(awk '{print $2}' <<<"$2")
+    eval "$2"
+    {
+        echo "passed=\$((passed + $passed)) failed=\$((failed + $failed)) skipped=\$((skipped + $skipped))"
+        printf 'times+=%q\n' "$times"
+    } >"$logs/lane-$1.part"
+    mv "$logs/lane-$1.part" "$logs/lane-$1"
 }
 
 # swift_tests STEP SECONDS COMMAND...: runs Swift Testing and counts its tests.
@@ -50,12 +104,15 @@ step() {
     seconds=$((SECONDS - began))
     numbers=$("$counts" "$logs/$step")
     set -- $numbers
-    if [ "$status" -ne 0 ] && [ "$seconds" -ge "$limit" ]; then
+    if [ "$status" -eq 124 ]; then
         why="took longer than its limit of $limit seconds"
         set -- "${1:-0}" $((${2:-0} + 1)) "${3:-0}"
     elif [ $# -ne 3 ]; then
         why="does not say how many tests passed, and ended with status $status"
         set -- 0 1 0
+    elif [ "$status" -eq 125 ]; then
+        why="left something behind"
+        set -- "$1" $(($2 + 1)) "$3"
     elif [ "$status" -ne 0 ] && [ "$2" -eq 0 ]; then
         why="ended with status $status"
         set -- "$1" 1 "$3"
@@ -64,17 +121,20 @@ step() {
         set -- 0 1 0
     fi
     [ -z "$why" ] || echo "== $step $why"
-    count "$step" "$1" "$2" "$3" "$seconds s, limit $limit s"
+    count "$step" "$1" "$2" "$3" "$seconds" ", limit $limit s"
 }
 
 # limited NAME SECONDS HIDDEN COMMAND...: runs a command with its output in the file NAME and shown, and ends it after a time.
 limited() {
     local status file=$logs/$1 hidden=$3
     : >"$file"
-    timeout --kill-after=30 "$2" "${@:4}" >"$file" 2>&1 </dev/null &
+    "$contain" "$2" "${@:4}" >"$file" 2>&1 </dev/null &
     running=$!
     # Not through a pipe from the command itself: what it leaves running would keep that open.
-    { tail --lines=+1 --follow --sleep-interval=0.2 --pid="$running" "$file" | grep --line-buffered -vE "${hidden:-^\$.}"; } &
+    {
+        tail --lines=+1 --follow --sleep-interval=0.2 --pid="$running" "$file" |
+            grep --line-buffered -vE "${hidden:-^\$.}" | sed -u "s/^/${prefix:+$prefix: }/"
+    } &
     viewer=$!
     wait "$running"
     status=$?

@@ -107,13 +107,13 @@ struct ControlTests {
     @Test("Delays hold the answer back", arguments: ["token_delay_ms", "graph_delay_ms"])
     func delay(_ key: String) async throws {
         try await run { (_, browser, refresh, access) async throws in
-            _ = try await browser.control(.object([key: 400]))
+            _ = try await browser.control(.object([key: 100]))
             let duration = try await ContinuousClock().measure {
                 let answer =
                     key == "token_delay_ms" ? try await browser.refresh(refresh) : try await browser.me(access)
                 #expect(answer.status == 200)
             }
-            #expect(duration >= .milliseconds(400))
+            #expect(duration >= .milliseconds(100))
             #expect(try await browser.control(.object([key: 0])).json?[key] == 0)
         }
     }

@@ -34,8 +34,9 @@ package final class PgBouncer: Sendable {
         max_db_connections = 150
         server_idle_timeout = 2
         """.write(toFile: folder + "/pgbouncer.ini", atomically: false, encoding: .utf8)
+        // It inherits that other signals are blocked, and does not unblock them.
         process = try ChildProcess(
-            "cd \(folder)\n\(Self.program) -q pgbouncer.ini >pgbouncer.log 2>&1 &", folder: folder)
+            "cd \(folder)\n\(Self.program) -q pgbouncer.ini >pgbouncer.log 2>&1 &", folder: folder, endedBy: "KILL")
         let first = try settings(user: server.makeRole())
         try PostgresServer.waitUntilReady(first)
     }

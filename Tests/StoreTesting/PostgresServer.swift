@@ -94,11 +94,13 @@ package final class PostgresServer: Sendable {
 package final class ChildProcess: Sendable {
     private let input: Pipe
 
-    /// - Parameter script: starts a program in the background, with `&` at its end.
-    package init(_ script: String, folder: String) throws {
+    /// - Parameters:
+    ///   - script: Starts a program in the background, with `&` at its end.
+    ///   - signal: Ends the program, also while it has clients.
+    package init(_ script: String, folder: String, endedBy signal: String = "INT") throws {
         input = Pipe()
         let process = Process()
-        let command = script + "\npid=$!\ncat >/dev/null\nkill -INT $pid\nwait $pid\ncd /\nrm -rf \(folder)"
+        let command = script + "\npid=$!\ncat >/dev/null\nkill -\(signal) $pid\nwait $pid\ncd /\nrm -rf \(folder)"
         let isRoot = getuid() == 0
         process.executableURL = URL(fileURLWithPath: isRoot ? "/usr/bin/setpriv" : "/bin/sh")
         process.arguments =
@@ -115,7 +117,8 @@ package final class ChildProcess: Sendable {
     /// A folder that the program may use.
     package static func temporaryFolder(_ name: String) throws -> String {
         // Short, because a Unix socket's path is.
-        let folder = "/tmp/companion-\(name)-\(UUID().uuidString.prefix(8))"
+        let parent = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        let folder = "\(parent)/companion-\(name)-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         if getuid() == 0, let nobody = getpwnam("nobody")?.pointee { chown(folder, nobody.pw_uid, nobody.pw_gid) }
         return folder

@@ -33,11 +33,16 @@ package enum TestedBackend: String, Sendable, CaseIterable {
     /// PostgreSQL on its Unix socket, over TLS, and through PgBouncer in transaction mode.
     case postgres, encryptedPostgres, pooledPostgres
 
-    /// Those that are here: PostgreSQL may not be installed.
-    package static var allCases: [TestedBackend] {
-        immediate + (PostgresServer.isInstalled ? [.postgres, .encryptedPostgres] : [])
+    /// Those that are here, of those that `STORE_BACKENDS` names, or of all: PostgreSQL may not be installed.
+    package static let allCases: [TestedBackend] = {
+        let here =
+            immediate + (PostgresServer.isInstalled ? [.postgres, .encryptedPostgres] : [])
             + (PgBouncer.isInstalled ? [.pooledPostgres] : [])
-    }
+        guard let names = ProcessInfo.processInfo.environment["STORE_BACKENDS"]?.split(separator: ",") else {
+            return here
+        }
+        return here.filter { names.contains(Substring($0.rawValue)) }
+    }()
     /// Those in which several servers may live.
     package static var shared: [TestedBackend] { allCases.filter { $0 != .sqlite } }
     /// Those in PostgreSQL.

@@ -20,6 +20,7 @@ def arguments():
     parser = argparse.ArgumentParser(prog="Tests/Browser/run")
     parser.add_argument("companion", nargs="?", help="the companion binary; by default the newest of .build/release and .build/debug")
     parser.add_argument("--only", action="append", help="run only tests whose name contains this text, or one of several")
+    parser.add_argument("--part", default="1/1", help="run a part of the modules, such as 1/2: the other part may run beside it")
     parser.add_argument("--screenshots", help="keep screenshots in this folder")
     parser.add_argument("--root", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -37,7 +38,8 @@ def main():
 
     modules = (
         journeys, tutorials, columns, swift_lines, kinds, kiosk, learner, portal, below_a_path, failures, looks, languages, native)
-    tests = [test for module in modules for test in module.tests if not options.only or any(text in test.sentence for text in options.only)]
+    part, parts = map(int, options.part.split("/"))
+    tests = [test for module in modules[part - 1::parts] for test in module.tests if not options.only or any(text in test.sentence for text in options.only)]
     tally = Tally()
     with tempfile.TemporaryDirectory(prefix="companion-browser-") as folder:
         server = Server(binary.resolve(), root / "Public", pathlib.Path(folder))
