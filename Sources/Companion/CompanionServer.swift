@@ -118,7 +118,10 @@ public final class CompanionServer: Sendable {
     ///   - idleGrace: how long idle connections stay open for a request that is on its way.
     public func stop(grace: Duration = .seconds(10), idleGrace: Duration = .zero) async {
         monitoring.stop()
-        if drain > .zero { try? await Task.sleep(for: drain) }
+        if drain > .zero {
+            await server.announceStop()
+            try? await Task.sleep(for: drain)
+        }
         compression.stop()
         lag.stop()
         await server.stop(grace: grace, idleGrace: idleGrace)

@@ -83,6 +83,12 @@ public final class HTTPServer: Sendable {
         return (port, lanes)
     }
 
+    /// Goes on serving, but each answer ends its connection. A front then keeps none on which a request could meet the
+    /// stop, also one that does not notice when a server is about to leave.
+    public func announceStop() async {
+        for lane in runningLanes { await lane.announceStop() }
+    }
+
     /// Stops accepting, closes idle connections at once, lets requests under way finish (with `Connection: close`)
     /// for at most `grace`, cancels and cuts what is left, and returns when nothing is.
     /// - Parameter idleGrace: How long idle connections stay open, for requests that are on their way already.
@@ -100,18 +106,14 @@ public final class HTTPServer: Sendable {
     /// Closes the connections that wait for their next request, so that clients have to open new ones. For failures
     /// on demand: many clients quietly repeat a request when a connection that they had used before goes away.
     public func closeIdleConnections() async {
-        let lanes = state.withLock { state -> [Lane] in
-            if case .running(let lanes) = state { lanes } else { [] }
-        }
-        for lane in lanes { await lane.closeIdle() }
+        for lane in runningLanes { await lane.closeIdle() }
     }
 
     /// How many connections are open.
-    public var connectionCount: Int {
-        state.withLock { state in
-            guard case .running(let lanes) = state else { return 0 }
-            return lanes.first?.shared.connectionCount ?? 0
-        }
+    public var connectionCount: Int { runningLanes.first?.shared.connectionCount ?? 0 }
+
+    private var runningLanes: [Lane] {
+        state.withLock { state in if case .running(let lanes) = state { lanes } else { [] } }
     }
 
     private func maxConnections() -> Int {

@@ -109,6 +109,9 @@ final class Lane: @unchecked Sendable {
 
     // MARK: The end
 
+    /// Each answer ends its connection from now on, while others are accepted.
+    func announceStop() async { await worker.perform { _ in self.isStopping = true } }
+
     /// Stops listening, closes what is idle after `idleGrace`, lets requests under way finish for `grace`, then cuts them.
     func stop(grace: Duration, idleGrace: Duration = .zero) async {
         await withCheckedContinuation { continuation in

@@ -185,6 +185,26 @@ import Testing
         }
     }
 
+    @Test func `after a stop was announced all are served, and each answer ends its connection`() async throws {
+        try await withServer { port, server in
+            let kept = try RawClient(port: port)
+            try await blocking {
+                try kept.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try kept.answer().fields["connection"] == nil)
+            }
+            await server.announceStop()
+            try await blocking {
+                for client in try [kept] + (0..<4).map({ _ in try RawClient(port: port) }) {
+                    try client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+                    let answer = try client.answer()
+                    #expect(answer.body == "hello")
+                    #expect(answer.fields["connection"] == "close")
+                    #expect(client.rest().end == .closed)
+                }
+            }
+        }
+    }
+
     @Test func stoppingAnswersWhoSendsOnAnIdleConnectionWithinTheIdleGrace() async throws {
         try await withServer { port, server in
             let used = try RawClient(port: port)
