@@ -62,16 +62,17 @@ def environment(**more):
 class Provider:
     """The demo tenant, in a process of its own; the companion under test is its registered application."""
 
-    def __init__(self, binary, folder, port, companion_port):
+    def __init__(self, binary, folder, port, companion):
         self.binary, self.folder, self.server_port, self.port = binary, folder, port, port + 1
-        self.companion_port = companion_port
+        # Its origin.
+        self.companion = companion
         self.process = None
 
     def start(self):
         self.process = subprocess.Popen(
             [self.binary, "demo", "--port", str(self.server_port), "--database", f"{self.folder}/provider.sqlite",
              "--public", str(ROOT / "Public")], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env=environment(COMPANION_PUBLIC_URL=f"http://localhost:{self.companion_port}",
+            env=environment(COMPANION_PUBLIC_URL=self.companion,
                             COMPANION_DEMO_CLIENT_SECRET=SECRET))
         until(self.answers, "the provider answers")
 

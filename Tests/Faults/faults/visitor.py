@@ -31,7 +31,8 @@ class Visitor:
     def __init__(self, companion, language="en"):
         self.port, self.language, self.companion = companion.port, language, companion
         # Behind a front, the page has the front's origin, whichever server answers.
-        self.origin = f"http://localhost:{getattr(companion, 'public_port', companion.port)}"
+        self.origin = getattr(companion, "origin", f"http://localhost:{companion.port}")
+        self.cookie_name = "__Host-companion" if self.origin.startswith("https:") else "companion"
         self.cookie, self.provider_cookies = None, {}
         # The version of its session that it has seen, where several companions share that. A browser forgets it soon.
         self.version = None
@@ -40,17 +41,23 @@ class Visitor:
         # What must not stand in any log.
         self.secrets = {ADELE, "Adele"}
 
+    def connection(self):
+        """A new one, with TLS where the other side speaks it."""
+        if tls := getattr(self.companion, "tls", None):
+            return http.client.HTTPSConnection("localhost", self.port, timeout=60, context=tls)
+        return http.client.HTTPConnection("localhost", self.port, timeout=60)
+
     def request(self, method, path, body=None, page=False):
         """One request to the companion: of a page's script, or the browser's own as it navigates."""
         fields = {"Accept-Language": self.language}
         if self.cookie:
-            fields["Cookie"] = f"companion={self.cookie}" + (f"; companion-version={self.version}" if self.version else "")
+            fields["Cookie"] = f"{self.cookie_name}={self.cookie}" + (f"; {self.cookie_name}-version={self.version}" if self.version else "")
         if page:
             fields |= {"Accept": "text/html", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "none"}
         else:
             fields |= {"Accept": "application/json", "Sec-Fetch-Site": "same-origin", "X-Companion": "1",
                        "Origin": self.origin, "Content-Type": "application/json"}
-        connection = http.client.HTTPConnection("localhost", self.port, timeout=60)
+        connection = self.connection()
         try:
             connection.request(method, path, None if body is None else json.dumps(body), fields)
             answer = Answer(connection.getresponse())
@@ -58,10 +65,10 @@ class Visitor:
             connection.close()
         self.seen.append((method, answer.status))
         for value in answer.fields.get_all("Set-Cookie") or []:
-            if match := re.match(r"companion=([^;]*)", value):
+            if match := re.match(rf"{self.cookie_name}=([^;]*)", value):
                 self.cookie = match[1]
                 self.secrets.add(match[1])
-            if match := re.match(r"companion-version=([^;]*)", value):
+            if match := re.match(rf"{self.cookie_name}-version=([^;]*)", value):
                 self.version = match[1]
         if answer.location:
             query = urllib.parse.urlsplit(answer.location).query
@@ -85,10 +92,10 @@ class Visitor:
         """From the provider's first page to the address with which it sends the browser back."""
         method, body = "GET", None
         for _ in range(12):
-            if location.startswith(f"http://localhost:{self.port}/"):
+            if location.startswith(f"{self.origin}/"):
                 query = urllib.parse.urlsplit(location).query
                 self.secrets |= {value for name, value in urllib.parse.parse_qsl(query) if name in SECRET_PARAMETERS}
-                return location.removeprefix(f"http://localhost:{self.port}")
+                return location.removeprefix(self.origin)
             url = urllib.parse.urlsplit(location)
             connection = http.client.HTTPConnection(url.netloc, timeout=20)
             fields = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.provider_cookies.items())}

@@ -1,4 +1,5 @@
 """The commands that operators run, as processes, on the database that several companions share."""
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -181,8 +182,8 @@ def moved_to_a_file_and_back(site):
     file = str(site.folder / "moved.sqlite")
     runner = site.nodes[0]
     refused(runner.run("migrate", "--to", file), "stop all servers")
-    for node in site.nodes:
-        node.stop()
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda node: node.stop(), site.nodes))
     count = int(site.primary.ask("SELECT count(*) FROM session", "companion"))
     try:
         assert f"{count} sessions were copied" in succeeded(runner.run("migrate", "--to", file))

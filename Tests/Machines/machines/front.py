@@ -1,66 +1,54 @@
-"""HAProxy in front of the companions, without affinity: each connection goes to the next of them."""
+"""The published configurations of deploy/fronts in front of the companions, without affinity."""
 import contextlib
+import pathlib
 import socket
-import subprocess
+import ssl
 import sys
 import time
 
-CONFIGURATION = """
-global
-    stats socket {folder}/haproxy.sock
-    maxconn 2000
-defaults
-    mode http
-    timeout connect 2s
-    timeout client 60s
-    timeout server 60s
-    timeout http-request 10s
-    # A request that fails is to be seen.
-    retries 0
-frontend all
-    bind 127.0.0.1:{port}
-    default_backend companions
-backend companions
-    balance roundrobin
-    http-reuse never
-    option httpchk
-    http-check send meth GET uri /readyz?exclude=database ver HTTP/1.1 hdr Host localhost:{port}
-    default-server check inter 200ms fall 1 rise 1
-{servers}
-"""
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "deploy" / "fronts"))
+from published import FRONTS, WAYS, certificate
 
 
 class Front:
-    def __init__(self, folder, port, nodes):
-        self.folder, self.port, self.nodes = folder, port, nodes
-        servers = "\n".join(f"    server {node.name} 127.0.0.1:{node.port}" for node in nodes)
-        self.config = folder / "haproxy.cfg"
-        self.config.write_text(CONFIGURATION.format(folder=folder, port=port, servers=servers))
-        self.process = None
+    """Use it in `with`. `file` is the configuration's name; `origin`, of another front, where that is the companions' own."""
 
-    def start(self):
-        self.process = subprocess.Popen(["/usr/sbin/haproxy", "-db", "-q", "-f", str(self.config)], stdout=sys.stderr)
-        self.until_up()
+    def __init__(self, folder, file, port, plain_port, nodes, origin=None):
+        self.port, self.nodes = port, nodes
+        self.origin = origin or f"https://localhost:{port}"
+        self.folder = folder / file.partition(".")[0]
+        self.folder.mkdir()
+        certificate(self.folder)
+        self.tls = ssl.create_default_context(cafile=self.folder / "certificate.pem")
+        self.program = FRONTS[file](self.folder, WAYS[0], port, plain_port, [node.port for node in nodes])
+        self.admin = self.folder / "admin"
+        if file == "haproxy.cfg":
+            # Beside the published file: a test asks it whom it has.
+            own = self.folder / "own.cfg"
+            own.write_text(f"global\n    stats socket {self.admin}\n")
+            self.program.command += ["-f", own]
 
-    def stop(self):
-        if self.process:
-            self.process.kill()
-            self.process.wait()
+    def __enter__(self):
+        self.program.__enter__()
+        return self
 
-    def up(self):
-        """The names of the companions to which it sends requests."""
+    def __exit__(self, *_):
+        self.program.__exit__()
+
+    def ready(self):
+        """How many companions HAProxy finds ready."""
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as admin:
-            admin.connect(f"{self.folder}/haproxy.sock")
+            admin.connect(str(self.admin))
             admin.sendall(b"show stat -1 4 -1\n")
             text = b""
             while part := admin.recv(65536):
                 text += part
-            rows = [line.split(",") for line in text.decode().splitlines() if line.startswith("companions,")]
-            return {row[1] for row in rows if row[17] == "UP"}
-        return set()
+            rows = [line.split(",") for line in text.decode().splitlines() if line.startswith("companion,")]
+            return len([row for row in rows if row[17] == "UP"])
 
     def until_up(self, count=None, seconds=30):
         end = time.monotonic() + seconds
-        while len(self.up()) != (len(self.nodes) if count is None else count):
-            assert time.monotonic() < end, f"in front of {self.up()}"
+        while self.ready() != (len(self.nodes) if count is None else count):
+            assert time.monotonic() < end, f"in front of {self.ready()}"
             time.sleep(0.05)

@@ -15,9 +15,11 @@ from faults.processes import CLIENT_ID, SECRET, environment, get, until
 
 
 class Node:
-    def __init__(self, binary, folder, name, provider, port, metrics_port, front_port, database, key, drain=2, around=()):
+    def __init__(self, binary, folder, name, provider, port, metrics_port, origin, database, key, *, drain=5, around=(),
+                 public=ROOT / "Public"):
         self.binary, self.name, self.port, self.metrics_port = binary, name, port, metrics_port
-        self.public_port = front_port
+        # Of the front.
+        self.origin = origin
         # A command that runs the server in other circumstances.
         self.around = list(around)
         self.folder = pathlib.Path(folder) / name
@@ -26,7 +28,7 @@ class Node:
         self.config = self.folder / "companion.json"
         base = f"http://localhost:{provider.port}"
         self.settings = {
-            "listen": f"127.0.0.1:{port}", "public_url": f"http://localhost:{front_port}", "public": str(ROOT / "Public"),
+            "listen": f"127.0.0.1:{port}", "public_url": origin, "public": str(public),
             "log_format": "json", "metrics": {"listen": f"127.0.0.1:{metrics_port}"},
             "drain_seconds": drain, "limits": {"exempt": ["127.0.0.1"], "forced_refreshes_per_minute": 0},
             "trusted_proxies": ["127.0.0.1"],
