@@ -47,15 +47,15 @@ enum PlatformErrors {
     static let workforce: [Int: ErrorExplanation] = explanations(
         prefix: "AADSTS",
         [
-            (50058, .user, "Nobody is signed in at the provider.", "Sign in."),
+            (50058, .user, "You are not signed in at the provider.", "Sign in."),
             (16000, .user, "The provider cannot tell which account is meant.", "Sign in and pick the account."),
             (50076, .user, "The organization asks for a second factor.", "Sign in again and confirm it."),
             (50079, .user, "A second factor has to be set up first.", "Sign in again and follow the set-up."),
-            (65001, .user, "The application's permissions have not been agreed to yet.", "Sign in and agree to them."),
-            (65004, .user, "The permissions were declined.", "Sign in again and agree to them, if you want to go on."),
+            (65001, .user, "The application's permissions have not been granted yet.", "Sign in and accept them."),
+            (65004, .user, "The permissions were declined.", "Sign in again and accept them if you want to continue."),
             (
-                90094, .administrator, "The organization lets only administrators agree to these permissions.",
-                "Open the consent address and agree for everyone."
+                90094, .administrator, "In this organization, only administrators can grant these permissions.",
+                "Open the consent address and accept for everyone."
             ),
             (
                 90095, .administrator, "The organization wants an administrator to review this application.",
@@ -63,15 +63,15 @@ enum PlatformErrors {
             ),
             (70008, .user, "The code or the sign-in is too old.", "Sign in again."),
             (700082, .user, "The sign-in was not used for 90 days.", "Sign in again."),
-            (50173, .user, "The sign-in was revoked, as after a change of password.", "Sign in again."),
+            (50173, .user, "The sign-in was revoked, for example after a password change.", "Sign in again."),
             (70043, .user, "The sign-in is older than the organization allows.", "Sign in again."),
-            (54005, .user, "The code of this sign-in was used already.", "Start the sign-in again from the page."),
+            (54005, .user, "The code of this sign-in has already been used.", "Start the sign-in again from the page."),
             (
                 50011, .operator, "The redirect URI is not registered.",
                 "Register it exactly as companion check prints it."
             ),
             (
-                500112, .operator, "The redirect URI is not the one with which the sign-in began.",
+                500112, .operator, "The redirect URI is not the one that the sign-in began with.",
                 "Keep public_url the same on all machines, and register exactly what companion check prints."
             ),
             (
@@ -125,9 +125,9 @@ enum PlatformErrors {
     static let userFlows: [Int: ErrorExplanation] = explanations(
         prefix: "AADB2C",
         [
-            (90118, .user, "The password was forgotten.", "Set a new one on the page that follows."),
-            (90091, .user, "You cancelled on the sign-in page.", "Start again, if you want to go on."),
-            (90077, .user, "Nobody is signed in at the provider.", "Sign in."),
+            (90118, .user, "You asked to reset the password.", "Set a new one on the next page."),
+            (90091, .user, "You cancelled on the sign-in page.", "Start again if you want to continue."),
+            (90077, .user, "You are not signed in at the provider.", "Sign in."),
         ])
 
     private static func explanations(

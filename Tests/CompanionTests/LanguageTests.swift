@@ -97,8 +97,8 @@ import Testing
             let json = try await visitor.send(
                 .get, "/api/ios/me", headers: [.acceptLanguage: "sv", .accept: "application/json"])
             #expect(json.json["title"] as? String == language.text("Sign in again"))
-            #expect(json.json["detail"] as? String == language.text("Nobody is signed in. Sign in first."))
-            #expect(json.json["detail"] as? String != "Nobody is signed in. Sign in first.")
+            #expect(json.json["detail"] as? String == language.text("You are not signed in. Sign in first."))
+            #expect(json.json["detail"] as? String != "You are not signed in. Sign in first.")
             let page = try await visitor.send(
                 .get, "/nowhere", headers: [.acceptLanguage: "sv", .accept: "text/html"])
             #expect(page.text.contains(language.text("There is nothing at this address.")))

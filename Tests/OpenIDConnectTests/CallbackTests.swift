@@ -165,7 +165,7 @@ struct CallbackTests {
         #expect(error.timestamp == "2026-11-21 01:02:03Z")
         #expect(
             error.description
-                == "cancelled: The permissions were declined. Sign in again and agree to them, if you want to go on. "
+                == "cancelled: The permissions were declined. Sign in again and accept them if you want to continue. "
                 + "error=access_denied AADSTS65004 "
                 + "trace_id=\(tenantID) correlation_id=\(otherTenantID) timestamp=2026-11-21 01:02:03Z")
     }

@@ -63,7 +63,7 @@ final class ClientCredentials: Sendable {
         } catch {
             throw Problem(
                 .providerRejectedClient,
-                "The companion cannot prove to the identity provider who it is. Tell the operator.",
+                "The companion could not authenticate to the identity provider. Tell the operator.",
                 reason: "\(application.id): \(error)")
         }
     }

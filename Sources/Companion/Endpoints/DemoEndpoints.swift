@@ -34,7 +34,7 @@ struct DemoEndpoints: Sendable {
         guard let sid = session?.currentAccount(for: app)?.sid else {
             // Nobody's failure is over.
             if body.failure == nil { return done }
-            throw Problem(.interactionRequired, "Nobody is signed in. Sign in first.")
+            throw Problem(.interactionRequired, "You are not signed in. Sign in first.")
         }
         var request = HTTPRequest(
             method: .post, scheme: control.scheme, authority: control.authority, path: control.pathAndQuery)

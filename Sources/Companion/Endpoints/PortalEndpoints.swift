@@ -20,11 +20,12 @@ struct PortalEndpoints: Sendable {
     /// Who may see other people's sessions: an account of the portal itself, where the portal is not open to everybody.
     private func requireOperator(_ asking: SignedIn) throws(Problem) {
         let application = asking.application
-        guard application.page == .portal else { throw Problem(.notFound, "This application is no portal.") }
+        guard application.page == .portal else { throw Problem(.notFound, "This application is not a portal.") }
         guard application.admitsOperators(at: configuration.publicURL, mode: configuration.deviceMode) else {
             throw Problem(
                 .accessDenied,
-                "This portal is open to everybody, so nobody sees the sessions of others here. The operator names those who may in allowed_users or allowed_tenants."
+                "This portal is open to everybody, so it does not show other people's sessions. "
+                    + "The operator can name those who may see them in allowed_users or allowed_tenants."
             )
         }
         // Where nobody is named, the tenants that are written down operate, and the authority's own alone do not.
@@ -34,7 +35,7 @@ struct PortalEndpoints: Sendable {
                 || asking.account.tenantID.map({ tenants.contains($0.lowercased()) }) ?? false
         else {
             throw Problem(
-                .accessDenied, "This account is not among those that may use this application. Ask the operator.")
+                .accessDenied, "This account is not allowed to use this application. Ask the operator.")
         }
     }
 
@@ -99,7 +100,7 @@ struct PortalEndpoints: Sendable {
             more["auth_time"] = try requireRecentSignIn(asking).rawValue
         }
         guard let key, try await store.revoke(key) else {
-            throw Problem(.notFound, "There is no such session any more.")
+            throw Problem(.notFound, "This session no longer exists.")
         }
         await memory.forget(key)
         more["ended_session"] = key.description
@@ -115,7 +116,7 @@ struct PortalEndpoints: Sendable {
         let url = configuration.publicURL
         throw Problem(
             .interactionRequired,
-            "To end a session of somebody else, you must have signed in within the last five minutes. Sign in again.",
+            "To end someone else's session, you must have signed in within the last five minutes. Sign in again.",
             action: .signIn(
                 url.signInPath(
                     of: asking.application,

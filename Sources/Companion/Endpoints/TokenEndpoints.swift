@@ -110,7 +110,7 @@ struct TokenEndpoints: Sendable {
     /// What the stored tokens say; nothing is renewed for it.
     func decoded(_ asking: SignedIn) async throws -> Response {
         guard configuration.deviceMode == .private, configuration.tokenDisplay != .hidden else {
-            throw Problem(.accessDenied, "On this server tokens are not shown. The operator decides that.")
+            throw Problem(.accessDenied, "This server is configured not to show tokens.")
         }
         let key = asking.key
         let access = try await store.accessToken(of: key, scopes: asking.application.scopes)

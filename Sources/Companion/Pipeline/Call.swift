@@ -88,7 +88,7 @@ final class Visit: Sendable {
             guard call.cookie == nil else {
                 throw Problem(.sessionExpired, "Your session has ended. Sign in again.", action: signIn)
             }
-            throw Problem(.interactionRequired, "Nobody is signed in. Sign in first.", action: signIn)
+            throw Problem(.interactionRequired, "You are not signed in. Sign in first.", action: signIn)
         }
         if let id {
             guard id.utf8.count <= 512, let account = session.account(for: application.id, id: id) else {
@@ -97,7 +97,7 @@ final class Visit: Sendable {
             return SignedIn(application: application, session: session, account: account, tenant: tenant)
         }
         guard let account = session.currentAccount(for: application.id) else {
-            throw Problem(.interactionRequired, "Nobody is signed in. Sign in first.", action: signIn)
+            throw Problem(.interactionRequired, "You are not signed in. Sign in first.", action: signIn)
         }
         return SignedIn(application: application, session: session, account: account, tenant: tenant)
     }

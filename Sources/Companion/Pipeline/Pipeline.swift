@@ -182,7 +182,7 @@ final class Pipeline: Responder {
         case .anyone, .provider, .monitoring: break
         case .navigation:
             if let destination = head[.secFetchDest], destination != "document" {
-                throw Problem(.crossSiteRequest, "A sign-in begins in a window of its own, never inside another page.")
+                throw Problem(.crossSiteRequest, "You can't sign in inside another page. Open this in its own window.")
             }
         case .ourPages: try checkOurPages(head)
         }

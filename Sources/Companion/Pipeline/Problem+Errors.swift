@@ -22,7 +22,7 @@ extension Problem {
     init(_ error: StoreError) {
         switch error {
         case .noSuchSession, .attemptNotPending:
-            self.init(.sessionExpired, "You were signed out meanwhile. Sign in again.")
+            self.init(.sessionExpired, "You have been signed out in the meantime. Sign in again.")
         case .noRoom:
             self.init(
                 .storageUnavailable,
@@ -57,7 +57,7 @@ extension Problem {
         case let error as OpenIDError: self.init(error)
         case let error as StoreError: self.init(error)
         case let error as HTTPClientError: self.init(api: error)
-        case is CancellationError: self.init(.serverError, "The request was given up.")
+        case is CancellationError: self.init(.serverError, "The request was cancelled.")
         default:
             self.init(.serverError, "Try again; if it happens again, tell the operator.", reason: "\(type(of: error))")
         }

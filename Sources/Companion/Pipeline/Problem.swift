@@ -116,7 +116,7 @@ struct Problem: Error, Sendable {
         case .providerUnavailable: "The identity provider cannot be reached"
         case .providerRejectedClient: "The identity provider does not accept this application"
         case .providerRejectedRequest: "The identity provider does not accept the request"
-        case .providerMetadataInvalid: "The identity provider's published settings do not fit"
+        case .providerMetadataInvalid: "The identity provider's published settings do not match"
         case .accessDenied: "This account may not sign in"
         case .apiUnavailable: "The API cannot be reached"
         case .throttled: "Too many requests"

@@ -25,7 +25,7 @@ extension SignInAttempt {
     /// - Throws: ``Problem`` `other_account`.
     func checkPerson(is homeAccountID: String) throws(Problem) {
         guard expectedAccountID.map(person) == person(homeAccountID) else {
-            throw Problem(.otherAccount, "Another person's profile was edited than the one who is signed in here.")
+            throw Problem(.otherAccount, "The profile that was edited belongs to someone else.")
         }
     }
 

@@ -57,7 +57,7 @@ final class Admission: Sendable {
             preferredUsername: { claims.preferredUsername })
         guard application.allowedUsers.isEmpty || application.allowedUsers.contains(where: { $0.names(account) }) else {
             throw Problem(
-                .accessDenied, "This account is not among those that may use this application. Ask the operator.")
+                .accessDenied, "This account is not allowed to use this application. Ask the operator.")
         }
     }
 

@@ -63,7 +63,7 @@ struct AttemptPurpose: Sendable {
     init(_ attempt: SignInAttempt, _ application: Application) throws(Problem) {
         guard let stored = Stored(attempt), let authority = try? Authority(stored.authority, kind: application.kind)
         else {
-            throw Problem(.stateMismatch, "The application was configured anew since this sign-in began. Start again.")
+            throw Problem(.stateMismatch, "The application's settings changed during this sign-in. Start again.")
         }
         self.init(
             stored.kind, at: authority, redirectURI: stored.redirectURI,
@@ -81,7 +81,7 @@ struct AttemptPurpose: Sendable {
         guard time.isWithin(earliest...now) else {
             throw Problem(
                 .invalidIDToken,
-                "The identity provider was asked for a fresh sign-in, and it took an older one. Tell the operator.",
+                "The identity provider was asked for a fresh sign-in but used an older one. Tell the operator.",
                 reason: "auth_time is older than max_age and prompt allow")
         }
     }

@@ -78,7 +78,7 @@ final class SignInFlow: Sendable {
         try await providers.client.requireAnswer(of: options.authority, since: start)
         let subject = options.userFlow == .editProfile ? session?.currentAccount(for: application.id) : nil
         if options.userFlow == .editProfile, subject == nil {
-            throw Problem(.interactionRequired, "Nobody is signed in. Sign in first, then edit the profile.")
+            throw Problem(.interactionRequired, "You are not signed in. Sign in first, then edit the profile.")
         }
         let settings = AttemptSettings(options, of: application)
         let purpose = AttemptPurpose(
@@ -114,7 +114,7 @@ final class SignInFlow: Sendable {
         case .attempt(let attempt):
             guard let application = applications[attempt.app] else {
                 try await store.failSignIn(attempt)
-                throw Problem(.stateMismatch, "The application of this sign-in is not configured any more.")
+                throw Problem(.stateMismatch, "The application of this sign-in is no longer configured.")
             }
             let journey = journal.cameBack(attempt, to: application, at: arrival.redirectURI, since: start)
             return try await finish(
@@ -153,7 +153,7 @@ final class SignInFlow: Sendable {
         let purpose = try AttemptPurpose(attempt, application)
         // Another provider's answer, which its code must not be taken from (a mix-up, RFC 9700 §4.4).
         guard purpose.redirectURI == arrival.redirectURI else {
-            throw Problem(.issuerMismatch, "The answer came to another address than it was asked for at. Start again.")
+            throw Problem(.issuerMismatch, "The response came to the wrong address. Start again.")
         }
         let secrets = AuthorizationAttempt(
             state: arrival.callback.state, nonce: attempt.nonce, codeVerifier: attempt.codeVerifier)

@@ -24,7 +24,7 @@ extension SignInFlow {
     static var notOfThisBrowser: Problem {
         Problem(
             .stateMismatch,
-            "The answer of the identity provider does not belong to a sign-in of this browser. Start again from the page, "
+            "This response doesn't match a sign-in started in this browser. Start again from the page, "
                 + "and allow cookies for this site.")
     }
 

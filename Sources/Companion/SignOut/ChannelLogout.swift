@@ -22,7 +22,7 @@ final class ChannelLogout: Sendable {
     /// - Throws: ``Problem`` `bad_request` when one is missing or the issuer is none that people sign in with here.
     func front(issuer: String?, sid: String?) async throws {
         guard let issuer, let sid, !sid.isEmpty, sid.utf8.count <= 512 else {
-            throw Problem(.badRequest, "The provider has to name iss and sid.")
+            throw Problem(.badRequest, "The provider has to include iss and sid.")
         }
         note(try await store.removeSessions(issuer: issuer, sid: sid))
     }
@@ -38,7 +38,7 @@ final class ChannelLogout: Sendable {
     /// Back-Channel Logout 1.0 section 2.6: checks the token, then ends what it names.
     func back(token: String?) async throws(Problem) {
         guard let token, let issuer = LogoutToken.unverifiedIssuer(of: token) else {
-            throw Problem(.badRequest, "There is no logout_token that can be read.")
+            throw Problem(.badRequest, "The logout_token is missing or cannot be read.")
         }
         let claims = try await claims(of: token, issuer: issuer)
         let ended: [EndedAccount]?
@@ -49,7 +49,7 @@ final class ChannelLogout: Sendable {
         } catch {
             throw Problem(error)
         }
-        guard let ended else { throw Problem(.badRequest, "This logout token was used before.") }
+        guard let ended else { throw Problem(.badRequest, "This logout token has already been used.") }
         note(ended)
     }
 

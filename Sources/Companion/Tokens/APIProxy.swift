@@ -131,7 +131,7 @@ struct APIProxy: Sendable {
         guard asking.application.api == nil,
             !UserInfo.isAbout(subject: asking.account.subject, body: answer.body)
         else { return }
-        throw Problem(.apiUnavailable, "The identity provider described another person than the one who is signed in.")
+        throw Problem(.apiUnavailable, "The identity provider returned the details of someone else.")
     }
 
     private static func challenges(_ answer: HTTPClientResponse) -> [AuthenticationChallenge] {

@@ -53,12 +53,12 @@ struct ControlPage: Page {
                     [("", "Never"), ("token", "Token endpoint, next request"), ("graph", "Graph, next request")],
                     selected: state["close_connection"]?.string ?? ""),
                 switchForm(
-                    "lost_token_answer", on: "Lose the answer to the next token request",
-                    off: "Keep the answer to the next token request"),
+                    "lost_token_answer", on: "Drop the next token response",
+                    off: "Deliver the next token response"),
                 choiceForm(
                     "provider_down", "No answer from the identity provider",
                     [
-                        ("", "It answers"), ("workforce", "Entra ID is down"),
+                        ("", "Available"), ("workforce", "Entra ID is down"),
                         ("external", "The external tenant is down"),
                         ("b2c", "B2C is down"), ("all", "All are down"),
                     ], selected: state["provider_down"]?.string ?? ""),
@@ -112,7 +112,7 @@ struct ControlPage: Page {
                 buttonForm("rotate_key", "true", "Rotate the signing keys"),
                 switchForm("omit_auth_time", on: "ID tokens without auth_time", off: "ID tokens with auth_time"),
                 switchForm(
-                    "ignore_max_age", on: "Pass over prompt=login and max_age", off: "Heed prompt=login and max_age"),
+                    "ignore_max_age", on: "Ignore prompt=login and max_age", off: "Respect prompt=login and max_age"),
             ])
     }
 
@@ -145,8 +145,8 @@ struct ControlPage: Page {
                     "b2c_issuer_without_policy", on: "B2C: issuer without the user flow",
                     off: "B2C: issuer with the user flow"),
                 switchForm(
-                    "generic_provider", on: "Refresh and revoke as other providers",
-                    off: "Refresh as Microsoft\u{2019}s"),
+                    "generic_provider", on: "Behave like a generic OpenID provider",
+                    off: "Behave like Microsoft\u{2019}s platform"),
             ])
     }
 

@@ -111,33 +111,33 @@ extension DemoLanguage {
             "Graph, nästa begäran",
             "Graph，下一个请求",
         ],
-        "Lose the answer to the next token request": [
-            "次のトークン要求への応答を失わせる",
-            "Perder a resposta à próxima solicitação de token",
-            "Perder a resposta ao próximo pedido de token",
-            "Tappa bort svaret på nästa tokenbegäran",
-            "丢失对下一个令牌请求的响应",
+        "Drop the next token response": [
+            "次のトークン応答を破棄する",
+            "Descartar a próxima resposta de token",
+            "Descartar a próxima resposta de token",
+            "Kasta nästa tokensvar",
+            "丢弃下一个令牌响应",
         ],
-        "Keep the answer to the next token request": [
-            "次のトークン要求への応答を届ける",
-            "Manter a resposta à próxima solicitação de token",
-            "Manter a resposta ao próximo pedido de token",
-            "Behåll svaret på nästa tokenbegäran",
-            "保留对下一个令牌请求的响应",
+        "Deliver the next token response": [
+            "次のトークン応答を届ける",
+            "Entregar a próxima resposta de token",
+            "Entregar a próxima resposta de token",
+            "Leverera nästa tokensvar",
+            "发送下一个令牌响应",
         ],
         "No answer from the identity provider": [
             "ID プロバイダーが応答しない",
             "Provedor de identidade sem resposta",
             "Fornecedor de identidade sem resposta",
-            "Inget svar från identitetsprovidern",
+            "Inget svar från identitetsleverantören",
             "标识提供者没有响应",
         ],
-        "It answers": [
-            "応答する",
-            "Ele responde",
-            "Responde",
-            "Den svarar",
-            "正常响应",
+        "Available": [
+            "利用可能",
+            "Disponível",
+            "Disponível",
+            "Tillgänglig",
+            "可用",
         ],
         "Entra ID is down": [
             "Entra ID が停止している",
@@ -307,14 +307,14 @@ extension DemoLanguage {
             "ID-token med auth_time",
             "带 auth_time 的 ID 令牌",
         ],
-        "Pass over prompt=login and max_age": [
+        "Ignore prompt=login and max_age": [
             "prompt=login と max_age を無視する",
             "Ignorar prompt=login e max_age",
             "Ignorar prompt=login e max_age",
             "Bortse från prompt=login och max_age",
             "忽略 prompt=login 和 max_age",
         ],
-        "Heed prompt=login and max_age": [
+        "Respect prompt=login and max_age": [
             "prompt=login と max_age に従う",
             "Respeitar prompt=login e max_age",
             "Respeitar prompt=login e max_age",
@@ -377,19 +377,19 @@ extension DemoLanguage {
             "B2C: utfärdare med användarflödet",
             "B2C：颁发者带用户流",
         ],
-        "Refresh and revoke as other providers": [
-            "ほかのプロバイダーのように更新し、取り消す",
-            "Atualizar e revogar como outros provedores",
-            "Atualizar e revogar como outros fornecedores",
-            "Uppdatera och återkalla som andra providrar",
-            "像其他提供者那样刷新和撤销",
+        "Behave like a generic OpenID provider": [
+            "汎用の OpenID プロバイダーとして動作する",
+            "Comportar-se como um provedor OpenID genérico",
+            "Comportar-se como um fornecedor OpenID genérico",
+            "Bete sig som en vanlig OpenID-leverantör",
+            "像通用 OpenID 提供者那样工作",
         ],
-        "Refresh as Microsoft’s": [
-            "Microsoft のように更新する",
-            "Atualizar como o da Microsoft",
-            "Atualizar como o da Microsoft",
-            "Uppdatera som Microsofts",
-            "像 Microsoft 那样刷新",
+        "Behave like Microsoft’s platform": [
+            "Microsoft のプラットフォームとして動作する",
+            "Comportar-se como a plataforma da Microsoft",
+            "Comportar-se como a plataforma da Microsoft",
+            "Bete sig som Microsofts plattform",
+            "像 Microsoft 平台那样工作",
         ],
         "Reset everything": [
             "すべてリセット",
@@ -459,7 +459,7 @@ extension DemoLanguage {
             "Saídas",
             "Fins de sessão",
             "Utloggningar",
-            "注销",
+            "退出登录",
         ],
         "Key fetches": [
             "キーの取得",

@@ -220,7 +220,7 @@ def down_before_sign_in(browser):
         browser.settled()
         browser.one(button).click()
         box = browser.wait(f"{page} explains it", lambda: browser.one("#problem").text)
-        assert "The identity provider does not answer. Try again in a moment." in box, box
+        assert "The identity provider is not responding. Try again in a moment." in box, box
         assert "MSALErrorDomain −50000 (MSALErrorInternal, −42007 MSALInternalErrorUnhandledResponse)" in box, box
         said = [text for text in browser.log() if "provider_unavailable" in text][-1]
         assert browser.one("#problem dl dd:last-of-type").text in said and "correlation ID" in said, f"{box}\n{said}"

@@ -299,7 +299,7 @@ def provider_down(browser):
         browser.press("Back to the start")
         expect_start(browser)
         browser.press("Sign in")
-        browser.wait("why not", lambda: browser.driver.current_url.startswith(browser.server.origin) and "does not answer" in browser.one("#message").text)
+        browser.wait("why not", lambda: browser.driver.current_url.startswith(browser.server.origin) and "is not responding" in browser.one("#message").text)
         browser.server.control(provider_down=None)
         browser.press("Try again")
         browser.choose_account()

@@ -561,7 +561,7 @@ def home_finds(browser):
         browser.wait("one is left", lambda: shown() == ["Timesheets for iOS, live"])
         browser.expect_accessible("home found")
         field.send_keys("x")
-        browser.wait("none", lambda: not shown() and "No application has these words" in browser.one("#none-found").text)
+        browser.wait("none", lambda: not shown() and "No applications match" in browser.one("#none-found").text)
         browser.expect_accessible("home none found")
         field.send_keys(Keys.BACKSPACE, Keys.ENTER)
         browser.expect_page("/timesheets-ios-live")
