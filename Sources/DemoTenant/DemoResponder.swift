@@ -23,7 +23,8 @@ struct DemoResponder: Responder {
         case ("assets", let name): return assets[name].map(Reply.asset) ?? notFound()
         case ("control", ""): return control(head)
         case ("control", "logout-token"): return handler { platform.logoutToken($0) }
-        case ("v1.0", "me"): return graph(.me)
+        // Microsoft's tutorials call it with a slash at the end.
+        case ("v1.0", "me"), ("v1.0", "me/"): return graph(.me)
         case ("v1.0", "me/photo/$value"): return graph(.photo)
         case ("v1.0", let rest): return graph(.unknown(rest))
         case ("oidc", "userinfo"): return graph(.userInfo)

@@ -82,14 +82,14 @@ public final class DemoTenant: Sendable {
     public var graphURL: String { "\(baseURL)/v1.0/me" }
 
     /// Security headers of every response. `form-action` includes the applications' origins, because browsers also apply it
-    /// to the redirect that follows a form.
+    /// to the redirect that follows a form. Of localhost any port is registered.
     private static func responseFields(_ clients: [DemoClient]) -> HTTPFields {
         var origins: Set<String> = []
         for uri in clients.flatMap({ $0.redirectURIs + $0.postLogoutRedirectURIs }) {
             guard let url = URLComponents(string: uri), let scheme = url.scheme, let host = url.host,
                 ["http", "https"].contains(scheme)
             else { continue }
-            origins.insert("\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")")
+            origins.insert("\(scheme)://\(host)\(host == "localhost" ? ":*" : url.port.map { ":\($0)" } ?? "")")
         }
         let formAction = (["'self'"] + origins.sorted()).joined(separator: " ")
         var fields: HTTPFields = [

@@ -8,7 +8,7 @@ public struct DemoClient: Sendable, Hashable {
     public var id: String
     /// The secret of a web application; nil makes a public client (platform "mobile and desktop").
     public var secret: String?
-    /// The redirect URIs; compared character by character.
+    /// The redirect URIs; compared character by character, but for the port of localhost.
     public var redirectURIs: [String]
     /// Where the browser may go after signing out.
     public var postLogoutRedirectURIs: [String]

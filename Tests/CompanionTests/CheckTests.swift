@@ -39,7 +39,7 @@ import Testing
     @Test func `the provider does not know the redirect URI`() async throws {
         try await Site.run { site in
             var configuration = site.configuration
-            configuration.publicURL = .localhost(port: 9)
+            configuration.publicURL = try PublicURL("http://localhost:9/elsewhere")
             configuration.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
             for index in configuration.applications.indices {
                 configuration.applications[index].register(redirectURI: configuration.publicURL.redirectURI)
@@ -49,7 +49,7 @@ import Testing
             for app in ["ios", "contoso", "external", "b2c"] {
                 let finding = try #require(findings(report, "redirect_uri", app: app).first, "\(app)")
                 #expect(finding.severity == .mistake)
-                #expect(finding.what.contains("http://localhost:9/auth/callback"))
+                #expect(finding.what.contains("http://localhost:9/elsewhere/auth/callback"))
                 #expect(finding.remedy?.contains("platform Web") == true)
             }
         }

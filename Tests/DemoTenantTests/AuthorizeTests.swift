@@ -71,13 +71,21 @@ struct AuthorizeTests {
                 testDescription: "an unknown scope", changes: ["scope": "openid api://other/read"],
                 error: "invalid_scope", number: 70011),
             RedirectCase(
-                testDescription: "no code challenge", changes: ["code_challenge": ""], error: "invalid_request",
-                number: 9_002_325),
+                testDescription: "a method without a code challenge", changes: ["code_challenge": ""],
+                error: "invalid_request", number: 501491),
             RedirectCase(
-                testDescription: "a plain code challenge", changes: ["code_challenge_method": "plain"],
+                testDescription: "an unknown method", changes: ["code_challenge_method": "S512"],
                 error: "invalid_request", number: 90023),
             RedirectCase(
                 testDescription: "a short code challenge", changes: ["code_challenge": "abc"],
+                error: "invalid_request", number: 501491),
+            RedirectCase(
+                testDescription: "a short plain code challenge",
+                changes: ["code_challenge": String(repeating: "a", count: 42), "code_challenge_method": "plain"],
+                error: "invalid_request", number: 501491),
+            RedirectCase(
+                testDescription: "a plain code challenge with other characters",
+                changes: ["code_challenge": String(repeating: "a", count: 43) + "+", "code_challenge_method": ""],
                 error: "invalid_request", number: 501491),
             RedirectCase(
                 testDescription: "an unknown prompt", changes: ["prompt": "please"], error: "invalid_request",
@@ -98,6 +106,50 @@ struct AuthorizeTests {
             #expect(description.hasPrefix("AADSTS\(row.number): "))
             #expect(description.contains(#/ Trace ID: [0-9a-f-]{36} Correlation ID: [0-9a-f-]{36} Timestamp: /#))
             #expect(description.hasSuffix(" Timestamp: 2027-01-15 08:00:00Z"))
+        }
+    }
+
+    @Test(
+        "Of localhost the port is not compared, all else is",
+        arguments: [
+            ("http://localhost:8081/auth/callback", true), ("http://localhost/auth/callback", true),
+            ("http://localhost:65535/auth/callback", true), ("http://localhost:65536/auth/callback", false),
+            ("http://localhost:/auth/callback", false), ("https://localhost:8080/auth/callback", false),
+            ("http://localhost:8081/auth/callback/", false), ("http://localhost:8081/native", false),
+            ("http://localhost:8080@evil.example/auth/callback", false),
+            ("http://localhost.evil.example/auth/callback", false), ("http://127.0.0.1:8080/auth/callback", false),
+        ])
+    func localhost(_ redirectURI: String, _ isAccepted: Bool) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let answer = try await browser.authorize(["redirect_uri": redirectURI])
+            #expect((answer.shownField == "username") == isAccepted)
+            #expect(answer.text.contains("AADSTS50011: ") != isAccepted)
+            guard isAccepted else { return }
+            // The code belongs to the very address that it went to.
+            let code = try await browser.signIn("adele@contoso.example", ["redirect_uri": redirectURI]).answer["code"]
+            #expect(try await browser.redeem(code).number == 500112)
+            #expect(try await browser.redeem(code, ["redirect_uri": redirectURI]).status == 200)
+        }
+    }
+
+    @Test("Only localhost's port is not compared")
+    func elsewhere() {
+        var client = TestTenant.web
+        client.redirectURIs = ["https://app.example:8443/callback"]
+        #expect(client.accepts(redirectURI: "https://app.example:8443/callback"))
+        #expect(!client.accepts(redirectURI: "https://app.example/callback"))
+        #expect(!client.accepts(redirectURI: "https://app.example:8444/callback"))
+    }
+
+    @Test("A public client has to send a code challenge")
+    func publicClient() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let callback = try await tenant.browser().authorize(
+                ["code_challenge": "", "code_challenge_method": ""], client: TestTenant.native
+            ).callback()
+            #expect(callback["error"] == "invalid_request")
+            #expect(callback["error_description"]?.hasPrefix("AADSTS9002325: ") == true)
         }
     }
 

@@ -127,6 +127,77 @@ struct DemoTokenTests {
         }
     }
 
+    @Test(
+        "A code is redeemed with the verifier of its challenge, whatever the method, and without one only where none was sent",
+        arguments: [
+            ("S256", nil, TestTenant.challenge, TestTenant.verifier),
+            ("plain", "plain", TestTenant.verifier, TestTenant.verifier),
+            ("plain by default", "", TestTenant.verifier, TestTenant.verifier), ("none", "", "", ""),
+        ] as [(String, String?, String, String)])
+    func proofKey(_ row: String, _ method: String?, _ challenge: String, _ verifier: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            var changes = ["code_challenge": challenge]
+            changes["code_challenge_method"] = method
+            let code = try await browser.signIn("adele@contoso.example", changes).answer["code"]
+            for wrong in ["", TestTenant.verifier, TestTenant.challenge] where wrong != verifier {
+                #expect(try await browser.redeem(code, ["code_verifier": wrong]).number == 501481, "\(wrong)")
+            }
+            #expect(try await browser.redeem(code, ["code_verifier": verifier]).status == 200)
+        }
+    }
+
+    @Test("A code may be for several resources, a token is for one")
+    func severalResources() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let both = "openid offline_access user.read api://fabrikam.example/tasks.read"
+            let answer = try await browser.signIn("adele@contoso.example", ["scope": both]).answer
+            let refused = try await browser.redeem(answer["code"], ["scope": both])
+            #expect(refused.status == 400 && refused.number == 28000)
+            #expect(refused.member("error") == "invalid_request")
+            #expect(try await browser.redeem(answer["code"]).number == 28003)
+            let tasks = try await browser.redeem(
+                answer["code"], ["scope": "openid offline_access api://fabrikam.example/tasks.read"])
+            #expect(tasks.claims("access_token")?["aud"] == "api://fabrikam.example")
+            // A refresh that names several is for the first.
+            let graph = try await browser.refresh(tasks.member("refresh_token"), ["scope": both])
+            #expect(graph.claims("access_token")?["aud"]?.string == AccessToken.graphAudience)
+            #expect(graph.claims("access_token")?["scp"] == "User.Read")
+            #expect(graph.member("scope") == "openid User.Read")
+            #expect(try await browser.me(graph.member("access_token")).status == 200)
+        }
+    }
+
+    @Test(
+        "An ID token has the claims of the scopes that were asked for",
+        arguments: [
+            ("openid", []), ("openid profile", ["name", "oid", "preferred_username"]), ("openid email", ["email"]),
+            ("openid email profile user.read", ["email", "name", "oid", "preferred_username"]),
+        ] as [(String, [String])])
+    func claims(_ scope: String, _ expected: [String]) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let tokens = try await browser.tokens("adele@contoso.example", ["scope": "\(scope) offline_access"])
+            let renewed = try await browser.refresh(tokens.member("refresh_token"))
+            for claims in [tokens.claims("id_token"), renewed.claims("id_token")] {
+                let named = ["email", "name", "oid", "preferred_username"].filter { claims?[$0] != nil }
+                #expect(named == expected)
+                #expect(claims?["tid"]?.string == Tenant.contoso && claims?["sub"] != nil)
+            }
+        }
+    }
+
+    @Test("A user flow's ID token has its claims whatever was asked for")
+    func userFlowClaims() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let tokens = try await tenant.browser().tokens(
+                "b2cuser@fabrikamb2c.example", ["scope": "openid https://fabrikamb2c.example/api/demo.read"],
+                segment: "tfp/\(Tenant.fabrikamB2CDomain)/b2c_1_susi")
+            #expect(tokens.claims("id_token")?["name"] == "Bianca Pisani")
+        }
+    }
+
     @Test("The secret may come by HTTP Basic")
     func basic() async throws {
         try await TestTenant.run { (tenant) async throws in

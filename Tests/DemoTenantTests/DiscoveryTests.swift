@@ -35,7 +35,32 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("The keys of common name their issuers, and one is of a type to pass over")
+    @Test("A discovery document has no member without a value but the platform's own")
+    func noEmptyMembers() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let document = try await tenant.browser().get("/common/v2.0/.well-known/openid-configuration")
+            let empty = document.json?.object?.filter { $0.value == .null }.keys.sorted()
+            #expect(empty == ["tenant_region_scope"])
+        }
+    }
+
+    @Test("All keys are RSA keys, until one of another type is asked for")
+    func unknownKey() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            func types() async throws -> Set<String?> {
+                let keys = try await browser.get("/common/discovery/v2.0/keys").json?["keys"]?.array ?? []
+                return Set(keys.map { $0["kty"]?.string })
+            }
+            #expect(try await types() == ["RSA"])
+            #expect(try await browser.control(["unknown_key": true]).json?["unknown_key"] == true)
+            #expect(try await types() == ["RSA", "AKP"])
+            _ = try await browser.control(["reset": true])
+            #expect(try await types() == ["RSA"])
+        }
+    }
+
+    @Test("The keys of common name their issuers")
     func keys() async throws {
         try await TestTenant.run { (tenant) async throws in
             let base = tenant.tenant.baseURL
@@ -44,9 +69,8 @@ struct DiscoveryTests {
                     case .array(let keys) = try await tenant.browser().get("/\(segment)/discovery/v2.0/keys").json?[
                         "keys"]
                 else { return [] }
-                #expect(keys.contains { $0["kty"] != "RSA" })
-                #expect(keys.allSatisfy { $0["kty"] != "RSA" || $0["alg"] == nil })
-                return keys.filter { $0["kty"] == "RSA" }.map { $0["issuer"]?.string }
+                #expect(keys.allSatisfy { $0["kty"] == "RSA" && $0["alg"] == nil })
+                return keys.map { $0["issuer"]?.string }
             }
             #expect(
                 try await issuers("common") == ["\(base)/{tenantid}/v2.0", "\(base)/\(Tenant.consumers)/v2.0"])

@@ -22,6 +22,10 @@ struct GraphTests {
             #expect(answer.member("id") == "87d349ed-44d7-43e1-9a83-5f2406dee5bd")
             #expect(answer["client-request-id"] == id)
             #expect(answer["request-id"]?.count == 36)
+            // As Microsoft's tutorials for iOS and macOS write it.
+            let tutorial = try await browser.me(token, path: "/v1.0/me/")
+            #expect(tutorial.status == 200 && tutorial.body == answer.body)
+            #expect(try await browser.count("graph_me") == 2)
         }
     }
 

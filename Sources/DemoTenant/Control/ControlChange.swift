@@ -25,6 +25,7 @@ enum ControlChange: Sendable {
     case omitAuthTime(Bool)
     case ignoreFreshness(Bool)
     case genericProvider(Bool)
+    case unknownKey(Bool)
     case sessionFailure(SessionFailure?, of: String)
     case reset
 
@@ -38,7 +39,7 @@ enum ControlChange: Sendable {
         "provider_down", "revoke", "require_consent", "require_mfa", "claims_challenge", "bad_id_token",
         "token_platform_error", "authorize_platform_error", "missing_scope", "declined_scope",
         "b2c_issuer_without_policy", "id_token_claims", "omit_auth_time", "ignore_max_age", "generic_provider",
-        "session_failure",
+        "unknown_key", "session_failure",
     ]
 
     /// Returns the changes in a JSON object, or throws everything that is wrong with it. No part is applied alone.
@@ -89,6 +90,7 @@ enum ControlChange: Sendable {
         case "omit_auth_time": .omitAuthTime(try flag(value))
         case "ignore_max_age": .ignoreFreshness(try flag(value))
         case "generic_provider": .genericProvider(try flag(value))
+        case "unknown_key": .unknownKey(try flag(value))
         case "session_failure": try sessionFailure(value)
         case "rotate_key": try flag(value) ? .rotateKey : nil
         default: try flag(value) ? .reset : nil

@@ -105,6 +105,7 @@ extension Platform {
         case .omitAuthTime(let isOn): controls.change { $0.omitsAuthTime = isOn }
         case .ignoreFreshness(let isOn): controls.change { $0.ignoresFreshness = isOn }
         case .genericProvider(let isOn): controls.change { $0.isGeneric = isOn }
+        case .unknownKey(let isOn): controls.change { $0.publishesUnknownKey = isOn }
         case .sessionFailure(let failure, let session):
             controls.setSessionFailure(failure, of: session, now: now())
         case .claimsChallenge(let isOn): controls.setClaimsChallenge(isOn, now: now())
@@ -157,6 +158,7 @@ extension Platform {
             "omit_auth_time": .bool(settings.omitsAuthTime),
             "ignore_max_age": .bool(settings.ignoresFreshness),
             "generic_provider": .bool(settings.isGeneric),
+            "unknown_key": .bool(settings.publishesUnknownKey),
             "counts": .object(
                 Dictionary(
                     uniqueKeysWithValues: Controls.Counter.allCases.map { ($0.rawValue, .integer(counts[$0] ?? 0)) })

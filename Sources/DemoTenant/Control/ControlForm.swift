@@ -125,6 +125,7 @@ enum ControlForm {
         case "omit_auth_time": "auth_time in ID tokens is switched."
         case "ignore_max_age": "What asks for a fresh sign-in is heeded, or passed over, as you chose."
         case "generic_provider": "The kind of provider is switched."
+        case "unknown_key": "The published keys are switched."
         case "bad_id_token": "The next code brings the ID token that you chose."
         default: nil
         }

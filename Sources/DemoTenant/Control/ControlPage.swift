@@ -110,6 +110,8 @@ struct ControlPage: Page {
                 switchForm(
                     "claims_challenge", on: "Begin a claims challenge at Graph", off: "End the claims challenge"),
                 buttonForm("rotate_key", "true", "Rotate the signing keys"),
+                switchForm(
+                    "unknown_key", on: "Publish a key of an unknown type too", off: "Publish RSA keys only"),
                 switchForm("omit_auth_time", on: "ID tokens without auth_time", off: "ID tokens with auth_time"),
                 switchForm(
                     "ignore_max_age", on: "Ignore prompt=login and max_age", off: "Respect prompt=login and max_age"),

@@ -67,6 +67,8 @@ final class Controls: Sendable {
         var hasIssuerWithoutPolicy = false
         /// Claims of ID tokens that replace the real ones; null omits a claim.
         var idTokenClaims: [String: JSONValue] = [:]
+        /// The keys include one of a type that clients do not know.
+        var publishesUnknownKey = false
         /// Behaves like another provider: no refresh for more than was granted, and a revocation endpoint.
         var isGeneric = false
     }

@@ -76,14 +76,26 @@ enum Scope {
             && name.allSatisfy { $0.isHexDigit || $0 == "-" }
     }
 
-    /// The resource of the access token: that of the first scope that names one.
-    static func audience(_ scopes: [String]) -> String {
-        for scope in scopes {
-            if isClientID(scope) { return scope }
-            if let api = own.first(where: { scope.hasPrefix($0.audience + "/") }) { return api.audience }
-        }
-        return AccessToken.graphAudience
+    /// The audience of a token with this scope; nil for OpenID Connect's own, which belong to no resource.
+    private static func resource(_ scope: String) -> String? {
+        if openID.contains(scope) { return nil }
+        if isClientID(scope) { return scope }
+        return own.first { scope.hasPrefix($0.audience + "/") }?.audience ?? AccessToken.graphAudience
     }
+
+    /// The resources of the scopes, each once, in order.
+    static func resources(_ scopes: [String]) -> [String] {
+        scopes.compactMap(resource).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// Returns the scopes without those of all resources but the first.
+    static func ofFirstResource(_ scopes: [String]) -> [String] {
+        let first = resources(scopes).first
+        return scopes.filter { resource($0) == nil || resource($0) == first }
+    }
+
+    /// The resource of the access token. With OpenID Connect's scopes alone it is Graph, for UserInfo.
+    static func audience(_ scopes: [String]) -> String { resources(scopes).first ?? AccessToken.graphAudience }
 
     /// The scopes that are listed in an access token and need consent by name.
     static func graphScopes(_ scopes: [String]) -> [String] { scopes.filter { !openID.contains($0) } }

@@ -293,6 +293,20 @@ extension DemoLanguage {
             "Byt signeringsnycklar",
             "轮换签名密钥",
         ],
+        "Publish a key of an unknown type too": [
+            "不明な種類のキーも公開する",
+            "Publicar também uma chave de tipo desconhecido",
+            "Publicar também uma chave de tipo desconhecido",
+            "Publicera även en nyckel av okänd typ",
+            "同时发布一个未知类型的密钥",
+        ],
+        "Publish RSA keys only": [
+            "RSA キーのみを公開する",
+            "Publicar somente chaves RSA",
+            "Publicar apenas chaves RSA",
+            "Publicera endast RSA-nycklar",
+            "仅发布 RSA 密钥",
+        ],
         "ID tokens without auth_time": [
             "auth_time のない ID トークン",
             "Tokens de ID sem auth_time",
@@ -719,6 +733,13 @@ extension DemoLanguage {
             "O emissor do B2C foi alterado.",
             "B2C:s utfärdare har ändrats.",
             "已切换 B2C 的颁发者。",
+        ],
+        "The published keys are switched.": [
+            "公開するキーを切り替えました。",
+            "As chaves publicadas foram alteradas.",
+            "As chaves publicadas foram alteradas.",
+            "De publicerade nycklarna har ändrats.",
+            "已切换发布的密钥。",
         ],
         "auth_time in ID tokens is switched.": [
             "ID トークンの auth_time を切り替えました。",

@@ -1,3 +1,5 @@
+import Crypto
+import Foundation
 import HTTPTypes
 import HTTPWire
 import WebFormats
@@ -31,7 +33,8 @@ struct DemoAuthorizationRequest: Sendable, Hashable, Codable {
     var target: AnswerTarget
     var scopes: [String]
     var nonce: String?
-    var codeChallenge = ""
+    /// As S256 makes it, whatever the method was; nil when none was sent.
+    var codeChallenge: String?
     var prompt: Prompt?
     /// How long ago the person may have authenticated, in seconds (OpenID Connect Core section 3.1.2.1).
     var maxAge: Int?
@@ -55,7 +58,7 @@ extension DemoAuthorizationRequest {
         guard let id = fields.text("client_id") else { throw .missingParameter("client_id") }
         guard let client = clients[id.lowercased()] else { throw .unknownClient(id) }
         guard let redirectURI = fields.text("redirect_uri") else { throw .missingParameter("redirect_uri") }
-        guard client.redirectURIs.contains(redirectURI) else { throw .redirectURIMismatch(redirectURI, client) }
+        guard client.accepts(redirectURI: redirectURI) else { throw .redirectURIMismatch(redirectURI, client) }
         for name in parameters where fields.isRepeated(name) { throw .repeatedParameter(name) }
         return (client, redirectURI)
     }
@@ -106,20 +109,32 @@ extension DemoAuthorizationRequest {
         }
         self.init(
             purpose: .code, segment: segment, clientID: client.id, target: target, scopes: try Scope.parse(scope),
-            nonce: fields.text("nonce"), codeChallenge: try Self.codeChallenge(fields), prompt: prompt,
+            nonce: fields.text("nonce"), codeChallenge: try Self.codeChallenge(fields, client), prompt: prompt,
             maxAge: maxAge, loginHint: fields.text("login_hint"), domainHint: fields.text("domain_hint"),
             claims: try RequestedClaims(fields["claims"]), wantsClientInfo: fields["client_info"] == "1")
     }
 
-    /// RFC 7636 §4.3, with S256 only.
-    private static func codeChallenge(_ fields: FormFields) throws(PlatformError) -> String {
-        guard let challenge = fields.text("code_challenge") else { throw .codeChallengeMissing }
-        let method = fields.text("code_challenge_method") ?? "plain"
-        guard method == "S256" else { throw .unsupportedValue(method, of: "code_challenge_method") }
-        guard challenge.utf8.count == 43, Base64URL.decode(challenge.utf8)?.count == 32 else {
-            throw .codeChallengeInvalid
+    /// RFC 7636 §4.3. A client with a secret may do without, but not send half of it.
+    private static func codeChallenge(
+        _ fields: FormFields, _ client: DemoClient
+    ) throws(PlatformError) -> String? {
+        let method = fields.text("code_challenge_method")
+        guard let challenge = fields.text("code_challenge") else {
+            if client.isPublic { throw .codeChallengeMissing }
+            if method != nil { throw .codeChallengeInvalid }
+            return nil
         }
-        return challenge
+        switch method ?? "plain" {
+        case "S256":
+            guard challenge.utf8.count == 43, Base64URL.decode(challenge.utf8)?.count == 32 else {
+                throw .codeChallengeInvalid
+            }
+            return challenge
+        case "plain":
+            guard CodeVerifier.isValid(challenge) else { throw .codeChallengeInvalid }
+            return CodeVerifier.hash(challenge)
+        case let other: throw .unsupportedValue(other, of: "code_challenge_method")
+        }
     }
 
     /// Checks a request for admin consent: at one tenant or `organizations`, never at `common`.
@@ -136,6 +151,38 @@ extension DemoAuthorizationRequest {
         } catch {
             throw AuthorizationFailure(error: error)
         }
+    }
+}
+
+/// Proof Key for Code Exchange (RFC 7636).
+enum CodeVerifier {
+    /// Whether the text is 43 to 128 unreserved characters (§4.1).
+    static func isValid(_ text: String) -> Bool {
+        (43...128).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                let character = Character(Unicode.Scalar(byte))
+                return character.isASCII && (character.isLetter || character.isNumber || "-._~".contains(character))
+            }
+    }
+
+    /// Returns what S256 makes of a verifier (§4.2).
+    static func hash(_ verifier: String) -> String { Base64URL.encode(SHA256.hash(data: Data(verifier.utf8))) }
+}
+
+extension DemoClient {
+    /// Whether a redirect URI is registered: character by character, but for the port of localhost, which the platform
+    /// does not compare.
+    func accepts(redirectURI: String) -> Bool {
+        let asked = Self.withoutLocalhostPort(redirectURI)
+        return redirectURIs.contains { Self.withoutLocalhostPort($0) == asked }
+    }
+
+    private static func withoutLocalhostPort(_ uri: String) -> String {
+        guard let host = ["http://localhost:", "https://localhost:"].first(where: uri.hasPrefix) else { return uri }
+        let rest = uri.dropFirst(host.count)
+        let digits = rest.prefix { $0.isASCII && $0.isNumber }
+        guard UInt16(digits) != nil else { return uri }
+        return String(host.dropLast()) + rest.dropFirst(digits.count)
     }
 }
 

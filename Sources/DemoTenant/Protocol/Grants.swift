@@ -19,7 +19,8 @@ struct AuthorizationCode: Sendable, Codable {
     var clientID: String
     var redirectURI: String
     var segment: TenantSegment
-    var codeChallenge: String
+    /// As S256 makes it; nil when the authorization request had none.
+    var codeChallenge: String?
     var nonce: String?
     var scopes: [String]
     var username: String

@@ -100,10 +100,12 @@ extension PlatformError {
     }
     static let codeChallengeMissing = Self(
         error: "invalid_request", number: 9002325,
-        message: "Proof Key for Code Exchange is required: send code_challenge with code_challenge_method=S256.")
+        message: "Proof Key for Code Exchange is required of this client: send code_challenge with "
+            + "code_challenge_method=S256.")
     static let codeChallengeInvalid = Self(
         error: "invalid_request", number: 501491,
-        message: "Invalid size or character of the Code_Challenge parameter; it is 43 characters of base64url.")
+        message: "Invalid size or character of the Code_Challenge parameter; with S256 it is 43 characters of "
+            + "base64url.")
     static let notSignedIn = Self(
         error: "login_required", number: 50058,
         message: "A silent sign-in request was sent but no user is signed in. The cookies used to represent the "
@@ -179,6 +181,16 @@ extension PlatformError {
     static let codeVerifierMismatch = Self(
         error: "invalid_grant", number: 501481,
         message: "The Code_Verifier does not match the code_challenge supplied in the authorization request.")
+    static func severalResources(_ scope: String) -> Self {
+        Self(
+            error: "invalid_request", number: 28000,
+            message:
+                "The input parameter 'scope' contains more than one resource: \(scope). A token is for one of them.")
+    }
+    static let noScopeForSeveralResources = Self(
+        error: "invalid_request", number: 28003,
+        message: "The input parameter 'scope' cannot be empty, because the code was requested for more than one "
+            + "resource.")
     static let refreshTokenExpired = Self(
         error: "invalid_grant", number: 700082,
         message: "The refresh token has expired due to inactivity. Send a new interactive authorization request for "

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HTTPServer
 import HTTPTypes
@@ -124,11 +123,14 @@ extension Platform {
         guard code.redirectURI == redirectURI else {
             throw PlatformError.replyAddressMismatch(redirectURI, code.redirectURI)
         }
-        guard let verifier = fields.text("code_verifier"),
-            Base64URL.encode(SHA256.hash(data: Data(verifier.utf8))) == code.codeChallenge
-        else { throw PlatformError.codeVerifierMismatch }
+        guard fields.text("code_verifier").map(CodeVerifier.hash) == code.codeChallenge else {
+            throw PlatformError.codeVerifierMismatch
+        }
         try checkRevocation(account, code.authentication)
         let scopes = try fields.text("scope").map { try Scope.parse($0) } ?? code.scopes
+        guard Scope.resources(scopes).count <= 1 else {
+            throw fields.text("scope").map(PlatformError.severalResources) ?? .noScopeForSeveralResources
+        }
         let claims = try RequestedClaims(fields["claims"])
         guard hasConsented(account, to: client, scopes: scopes) else { throw PlatformError.notConsented(client) }
         // Nothing is refused after this point: of two simultaneous redemptions, one succeeds.
@@ -163,7 +165,8 @@ extension Platform {
         guard segment.admits(account) else { throw PlatformError.notInTenant(account) }
         try checkRevocation(account, token.authentication)
         guard exchange.diagnostics.time < token.expires else { throw PlatformError.refreshTokenExpired }
-        let scopes = try fields.text("scope").map { try Scope.parse($0) } ?? token.scopes
+        // Of several resources a refresh is for the first.
+        let scopes = Scope.ofFirstResource(try fields.text("scope").map { try Scope.parse($0) } ?? token.scopes)
         if settings.isGeneric { try refuseAsOthers(token, asked: fields.text("scope") == nil ? [] : scopes, settings) }
         let claims = try RequestedClaims(fields["claims"])
         try checkSessionFailure(token)

@@ -61,7 +61,7 @@ struct TokenIssuer {
             answer["refresh_token"] = .string(try refreshToken(scopes: granted, renewal))
         }
         if granted.contains("openid") {
-            answer["id_token"] = .string(try idToken(nonce: nonce, fault: fault))
+            answer["id_token"] = .string(try idToken(scopes: granted, nonce: nonce, fault: fault))
         }
         if wantsClientInfo { answer["client_info"] = .string(account.clientInfo(segment.userFlow)) }
         return .object(answer)
@@ -96,17 +96,23 @@ struct TokenIssuer {
         return try key().sign(claims)
     }
 
-    private func idToken(nonce: String?, fault: DemoIDTokenFault?) throws -> String {
+    private func idToken(scopes: [String], nonce: String?, fault: DemoIDTokenFault?) throws -> String {
         var claims: [String: JSONValue] = [
             "ver": "2.0", "iss": .string(issuer), "aud": .string(client.id),
             "iat": .integer(seconds - Self.backdating), "nbf": .integer(seconds - Self.backdating),
             "exp": .integer(seconds + Self.idTokenSeconds),
-            "sub": .string(account.subject(in: tenantID, audience: client.id)), "oid": .string(objectID),
-            "tid": .string(tenantID), "name": .string(platform.displayName(of: account)),
-            "preferred_username": .string(account.username), "login_hint": .string(account.loginHint),
+            "sub": .string(account.subject(in: tenantID, audience: client.id)), "tid": .string(tenantID),
+            "login_hint": .string(account.loginHint),
             "sid": .string(authentication.sessionID), "uti": .string(uniqueID()),
             "rh": .string("1.\(Base64URL.encode(platform.randomBytes(24))).."),
         ]
+        // A user flow returns what it is configured to, whatever was asked for.
+        if segment.userFlow != nil || scopes.contains("profile") {
+            claims["oid"] = .string(objectID)
+            claims["name"] = .string(platform.displayName(of: account))
+            claims["preferred_username"] = .string(account.username)
+        }
+        if scopes.contains("email") { claims["email"] = .string(account.username) }
         if let nonce { claims["nonce"] = .string(nonce) }
         if !settings.omitsAuthTime { claims["auth_time"] = .integer(Int(authentication.time.timeIntervalSince1970)) }
         if let flow = segment.userFlow {
