@@ -38,8 +38,9 @@ public struct IDTokenClaims: Sendable, Redacted {
     let notBefore: Date?
     let nonce: String?
 
-    /// For people: the preferred username, else the e-mail address, else the name, else nothing.
-    public var username: String { preferredUsername ?? email ?? name ?? "" }
+    /// For people: the preferred username, else the e-mail address, else the name; nil where the token has none of them, as
+    /// with providers that leave it to UserInfo.
+    public var username: String? { [preferredUsername, email, name].lazy.compactMap(\.self).first { !$0.isEmpty } }
 
     /// The account's key where `client_info` gives none: `oid.tid`, else a hash of `iss` and `sub`.
     var fallbackAccountID: String {

@@ -37,11 +37,14 @@ extension SignInAttempt {
 }
 
 extension NewAccount {
-    /// - Parameter authority: where the account signed in.
-    init(_ signedIn: SignedInTokens, at authority: Authority) {
+    /// - Parameters:
+    ///   - userInfo: what UserInfo says, where the ID token has no name.
+    ///   - authority: where the account signed in.
+    init(_ signedIn: SignedInTokens, _ userInfo: UserInfo?, at authority: Authority) {
         let claims = signedIn.idTokenClaims
         self.init(
-            id: signedIn.homeAccountID, username: claims.username, name: claims.name, tenantID: claims.tenantID,
+            id: signedIn.homeAccountID, username: claims.username ?? userInfo?.username ?? claims.subject,
+            name: claims.name ?? userInfo?.name, tenantID: claims.tenantID,
             environment: authority.environment, objectID: claims.objectID, issuer: claims.issuer,
             subject: claims.subject,
             sid: claims.sessionID, policy: authority.policy, idTokenClaims: claims.json)

@@ -6,7 +6,7 @@ import Synchronization
 /// request that it was made for.
 final class ProviderClient: Sendable {
     /// How long a person waits for a provider that may not be there.
-    private static let patience: Duration = .seconds(3)
+    static let patience: Duration = .seconds(3)
 
     private let client: HTTPClient
     private let metrics: Metrics

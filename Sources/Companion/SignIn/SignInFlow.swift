@@ -168,7 +168,7 @@ final class SignInFlow: Sendable {
             ofAccount: signedIn.homeAccountID, environment: purpose.authority.environment)
         try admission.check(signedIn.idTokenClaims, application)
         try purpose.checkAuthenticationTime(of: signedIn.idTokenClaims, attempt, now: providers.clocks.wall())
-        return try await keep(signedIn, of: flow, at: purpose.authority, completion)
+        return try await keep(signedIn, of: flow, at: metadata, completion)
     }
 
     private func redeem(
@@ -186,15 +186,27 @@ final class SignInFlow: Sendable {
         }
     }
 
+    /// What UserInfo says of the person, where the ID token has no name for them. Nobody is kept out because it fails.
+    private func userInfo(_ signedIn: SignedInTokens, at metadata: ProviderMetadata) async -> UserInfo? {
+        guard metadata.authority.kind == .oidc, signedIn.idTokenClaims.username == nil,
+            let endpoint = metadata.userInfoEndpoint
+        else { return nil }
+        let request = UserInfo.request(to: endpoint, accessToken: signedIn.tokens.accessToken)
+        let answer = try? await providers.client.send(request, timeout: ProviderClient.patience)
+        return answer.flatMap { UserInfo($0, subject: signedIn.idTokenClaims.subject) }
+    }
+
     /// Stores what the sign-in was for. Only then is it reported.
     private func keep(
-        _ signedIn: SignedInTokens, of flow: Application.UserFlow, at authority: Authority, _ completion: Completion
+        _ signedIn: SignedInTokens, of flow: Application.UserFlow, at metadata: ProviderMetadata,
+        _ completion: Completion
     ) async throws -> Outcome {
         let (attempt, application, journey) = (completion.attempt, completion.application, completion.journey)
         switch flow {
         case .signIn:
+            let person = await userInfo(signedIn, at: metadata)
             let sessionID = try await store.completeSignIn(
-                attempt, account: NewAccount(signedIn, at: authority),
+                attempt, account: NewAccount(signedIn, person, at: metadata.authority),
                 tokens: NewTokens(signedIn, requestedScopes: attempt.requestedScopes))
             if application.page == .portal { journal.rememberRecent(journey, account: signedIn.homeAccountID) }
             await journal.succeeded(journey, of: signedIn.homeAccountID, signedIn.tokens, .signedIn)

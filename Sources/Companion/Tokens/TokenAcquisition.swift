@@ -315,9 +315,12 @@ final class TokenAcquisition: Sendable {
     /// Where the same account signs in again: with its hint, so that nobody has to choose.
     func signIn(_ asking: SignedIn, _ target: TokenTarget, claims: ClaimsRequest?) -> Problem.Action {
         let application = asking.application
-        var fields = [
-            ("login_hint", asking.account.username), ("return_to", publicURL.pagePath(of: application)),
-        ]
+        var fields: [(String, String)] = []
+        // What stands for the name of somebody without one means nothing to the provider's page.
+        if asking.account.username != asking.account.subject {
+            fields.append(("login_hint", asking.account.username))
+        }
+        fields.append(("return_to", publicURL.pagePath(of: application)))
         let more = target.scopes.scopes.filter { !application.scopes.scopes.contains($0) }
         if !more.isEmpty { fields.append(("scope", more.joined(separator: " "))) }
         if let tenant = target.tenant { fields.append(("tenant", tenant)) }
