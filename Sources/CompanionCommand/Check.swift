@@ -10,8 +10,8 @@ struct Check: AsyncParsableCommand {
         abstract: "Check everything that signing in needs, and print what to register at the provider.",
         discussion: """
             It checks the configuration, keys, database, disk, file permissions and proxies, then every provider: \
-            discovery, keys, clock, secrets and redirect URI. Each finding says what is wrong, why it matters and how to \
-            fix it. It changes nothing and works while the server runs. Run it as the server's user, or as root. Exit \
+            discovery, keys, clock, secrets, redirect URI and scopes. Each finding says what is wrong, why it matters \
+            and how to fix it, or that only a sign-in can show it. It changes nothing and works while the server runs. Run it as the server's user, or as root. Exit \
             status: 0, or 1 when there are errors.
             """)
 

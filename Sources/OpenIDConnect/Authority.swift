@@ -137,6 +137,12 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         return issuer.scheme == "https" && issuer.port == nil && Cloud.hosts[issuer.host] == cloud
     }
 
+    /// Whether an issuer is known as a workforce tenant's: one of Microsoft's clouds; or, of a tenant under test, the
+    /// authority's own address.
+    func isWorkforce(issuer: Endpoint) -> Bool {
+        Cloud.hosts[issuer.host] != nil || isLoopback && issuer.origin == origin
+    }
+
     // MARK: What stands behind the host
 
     private static func segment(_ names: [String]) throws(AuthorityError) -> Segment {
@@ -247,7 +253,14 @@ private enum Cloud {
 /// Microsoft Graph, of which each of Microsoft's clouds has its own.
 public enum MicrosoftGraph {
     /// What every cloud's address of it begins with.
-    static let roots = [Cloud.global, .usGovernment, .china].map(\.graph)
+    private static let roots = [Cloud.global, .usGovernment, .china].map(\.graph)
+
+    /// Returns a scope in lower case, and one of Graph's without Graph's address: both spellings mean the same.
+    static func shortName(of scope: String) -> String {
+        let name = scope.lowercased()
+        let graph = roots.first(where: name.hasPrefix)
+        return graph.map { String(name.dropFirst($0.count)) } ?? name
+    }
 
     /// Returns the address of the signed-in person at the Graph of an authority's cloud.
     ///

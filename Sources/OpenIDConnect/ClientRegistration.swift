@@ -17,6 +17,19 @@ public struct ClientRegistration: Sendable {
     /// Always requested: an ID token with a name in it, and a refresh token.
     public static let standardScopes = ["openid", "profile", "offline_access"]
 
+    /// OpenID Connect's own scopes, which belong to no API.
+    static let openIDScopes = Set(standardScopes + ["email"])
+
+    /// The APIs that the scopes belong to, each once in order, as Microsoft's platforms read them: an API's identifier stands
+    /// before a scope's last slash, a scope without one is Microsoft Graph's, and a GUID alone is that application's own.
+    public var apis: [String] {
+        scopes.map(MicrosoftGraph.shortName).filter { !Self.openIDScopes.contains($0) }.map { name in
+            guard let slash = name.lastIndex(of: "/") else { return isGUID(name) ? name : "Microsoft Graph" }
+            // An identifier may end with a slash of its own, as in https://management.azure.com//.default.
+            return String(name[..<slash].reversed().drop { $0 == "/" }.reversed())
+        }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
     /// Takes the values as configured.
     public init(
         clientID: String, redirectURI: String, scopes: [String],

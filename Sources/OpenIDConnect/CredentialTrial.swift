@@ -31,14 +31,15 @@ public struct CredentialTrial: Sendable, Redacted {
     private let grant: Grant
     private let kind: Authority.Kind
 
-    /// Nil for a public client, which proves nothing.
+    /// Nil for a public client's own token, which there is none of. A code that such a client redeems without a secret shows
+    /// whether it is one at the provider too.
     ///
     /// - Throws: when the client cannot prove who it is.
     public init?(
         _ grant: Grant, metadata: ProviderMetadata, client: AuthenticatedClient,
         randomBytes: @Sendable (Int) -> [UInt8]
     ) throws(OpenIDError) {
-        if case .publicClient = client.authentication { return nil }
+        if case .publicClient = client.authentication, grant == .clientCredentials { return nil }
         self.grant = grant
         kind = metadata.authority.kind
         var form: [(name: String, value: String)]

@@ -22,6 +22,15 @@ public struct ProviderMetadata: Sendable, Hashable {
     /// Whether every callback must name its issuer (RFC 9207 section 2.4).
     public let requiresIssuerInCallback: Bool
 
+    /// Whether the issuer is one of the configured kind, where discovery leaves that open: an external tenant's begins with
+    /// the tenant's ID, as in `https://{GUID}.ciamlogin.com/{GUID}/v2.0`. Nil where only the tenant's owner can know.
+    public var isOfConfiguredKind: Bool? {
+        guard authority.kind == .external, let tenantID, let endpoint = Endpoint(issuer),
+            !endpoint.host.hasPrefix(tenantID + ".")
+        else { return true }
+        return authority.isWorkforce(issuer: endpoint) ? false : nil
+    }
+
     let issuerRule: IssuerRule
     /// How clients may authenticate at the token endpoint; nil when the document does not say.
     let secretMethods: [String]?

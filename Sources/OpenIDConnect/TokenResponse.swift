@@ -86,19 +86,12 @@ struct TokenResponse: Redacted {
     /// Scopes are compared without regard to case, and with or without Graph's own prefix. `.default` stands for
     /// whatever was agreed to before.
     private static func declined(_ requested: [String], granted: [String]) -> [String] {
-        let granted = Set(granted.map(comparable))
+        let granted = Set(granted.map(MicrosoftGraph.shortName))
         return requested.filter { scope in
-            let name = comparable(scope)
-            return !name.hasSuffix(".default") && !notForAccess.contains(name) && !granted.contains(name)
+            let name = MicrosoftGraph.shortName(of: scope)
+            return !name.hasSuffix(".default") && !ClientRegistration.openIDScopes.contains(name)
+                && !granted.contains(name)
         }
-    }
-
-    private static let notForAccess = Set(ClientRegistration.standardScopes + ["email"])
-
-    private static func comparable(_ scope: String) -> String {
-        let name = scope.lowercased()
-        let graph = MicrosoftGraph.roots.first(where: name.hasPrefix)
-        return graph.map { String(name.dropFirst($0.count)) } ?? name
     }
 
     /// RFC 6749 only recommends `expires_in`. An API that disagrees answers 401, which forces a refresh.

@@ -108,7 +108,7 @@ struct ClientAuthenticationTests {
         }
     }
 
-    @Test("A trial asks as a sign-in does, or for the application itself, and a public client has nothing to try")
+    @Test("A trial asks as a sign-in does, or for the application itself; a public client has a code alone")
     func trialRequest() async throws {
         for kind in [Authority.Kind.workforce, .oidc] {
             let provider = try TestProvider(kind == .oidc ? KindTests.provider : "\(origin)/common", kind: kind)
@@ -126,11 +126,15 @@ struct ClientAuthenticationTests {
             #expect(code["grant_type"] == "authorization_code" && code["client_secret"] == "s")
             #expect(code["code"]?.count == 43 && code["code_verifier"]?.count == 43)
             #expect(code["redirect_uri"] == "http://localhost:8080/auth/callback")
-            for grant in CredentialTrial.Grant.allCases {
-                let trial = try CredentialTrial(
-                    grant, metadata: metadata, client: client(.publicClient), randomBytes: { _ in [] })
-                #expect(trial == nil)
+            func open(_ grant: CredentialTrial.Grant) throws -> CredentialTrial? {
+                try CredentialTrial(
+                    grant, metadata: metadata, client: client(.publicClient),
+                    randomBytes: { [UInt8](repeating: 0xAB, count: $0) })
             }
+            #expect(try open(.clientCredentials) == nil)
+            let request = try #require(try open(.madeUpCode)).providerRequest
+            #expect(try form(request)["client_id"] == clientID && form(request)["client_secret"] == nil)
+            #expect(request.head.headerFields[.authorization] == nil)
         }
     }
 

@@ -16,8 +16,7 @@ struct APIProbe: Sendable {
         } catch {
             return CheckFinding.mistake(
                 "api", "The API cannot be reached: \(error.reason)", why: why,
-                remedy:
-                    "Try `curl -v \(api)` on this machine: name resolution, firewall, proxy (https_proxy) or certificates."
+                remedy: AuthorityCheck.Advice.reaching(api)
             ).of(application)
         }
         let status = answer.head.status

@@ -53,6 +53,12 @@ public struct AuthorityCheck: Sendable {
     /// Why something matters, and how to fix it.
     struct Advice: Sendable, Equatable {
         let why, remedy: String
+
+        /// What to try where something cannot be reached. A container has a network of its own, and perhaps no curl.
+        static func reaching(_ address: some CustomStringConvertible) -> String {
+            "Look at name resolution, firewall, proxy (https_proxy) and certificates where the server runs, for example "
+                + "with `curl -v \(address)`."
+        }
     }
 
     /// The most by which the clocks may differ: what ID-token checks allow.
@@ -117,9 +123,7 @@ public struct AuthorityCheck: Sendable {
                 .discovery, isGood: false, "The authority cannot be reached: \(error.reason)",
                 Advice(
                     why: "Without the provider nobody can sign in, and no token is renewed.",
-                    remedy:
-                        "Try `curl -v \(authority)/` on this machine: name resolution, firewall, proxy (https_proxy) or certificates."
-                ))
+                    remedy: Advice.reaching("\(authority)/")))
             return false
         }
     }
@@ -163,7 +167,8 @@ public struct AuthorityCheck: Sendable {
         guard let skew = head.clockSkew(at: now()) else { return }
         let advice = Advice(
             why: "An ID token is valid only between two times, with 5 minutes' leeway.",
-            remedy: "Run `timedatectl set-ntp true`, and look at `timedatectl status` a minute later.")
+            remedy: "Have the clock set from the network: where systemd does that, with `timedatectl set-ntp true`. A "
+                + "container has the clock of the machine that it runs on, so set it there.")
         if abs(skew) > AuthorityCheck.maxClockSkew {
             report.add(
                 .clock, isGood: false,
@@ -192,7 +197,7 @@ public struct AuthorityCheck: Sendable {
             return
         }
         switch authentication {
-        case .publicClient: report.add(.credential, "The application is a public client, which has no secret.")
+        case .publicClient: report.add(.credential, "No secret is configured: the application is a public client.")
         case .certificate(let certificate): checkExpiry(certificate.notValidAfter, of: application, &report)
         case .secret, .assertion:
             guard let date = application.clientSecretExpires else {
@@ -216,10 +221,12 @@ public struct AuthorityCheck: Sendable {
         if left <= 0 {
             report.add(.credential, isGood: false, "The secret or certificate ended on \(day): replace it now.", advice)
         } else if left < AuthorityCheck.expiryWarning {
-            report.add(
-                .credential, isGood: false,
-                "The secret or certificate ends on \(day), in \(Int(left / 86_400)) days: replace it.",
-                isWarning: true, advice)
+            let days = Int(left / 86_400)
+            let message: Message =
+                days == 1
+                ? "The secret or certificate ends on \(day), in 1 day: replace it."
+                : "The secret or certificate ends on \(day), in \(days) days: replace it."
+            report.add(.credential, isGood: false, message, isWarning: true, advice)
         } else {
             report.add(.credential, "The secret or certificate is good until \(day).")
         }
@@ -227,9 +234,17 @@ public struct AuthorityCheck: Sendable {
 }
 
 extension ClientCredential {
+    /// Whether there is something to prove with; a public client has nothing.
+    var isConfigured: Bool {
+        if case .fixed(.publicClient) = self { false } else { true }
+    }
+
     /// How it is replaced.
     var renewal: String {
         switch self {
+        case .fixed(.publicClient):
+            "Under Certificates & secrets create a secret and configure it, or register the redirect URI for mobile and "
+                + "desktop applications, which need none."
         case .fixed:
             "Under Certificates & secrets create a new secret, set it and client_secret_expires in the environment, restart, "
                 + "then delete the old one."

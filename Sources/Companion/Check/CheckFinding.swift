@@ -6,6 +6,8 @@ public struct CheckFinding: Sendable, Codable, Equatable {
         case mistake
         /// Works, and would be better otherwise.
         case advice
+        /// Only a sign-in can show whether it works.
+        case unknown
         /// As it should be.
         case good
     }
@@ -20,13 +22,17 @@ public struct CheckFinding: Sendable, Codable, Equatable {
     public var authority: String?
     /// What was found.
     public let what: String
-    /// Why it matters; nil when it is good.
+    /// Why it matters; nil when it is good or unknown.
     public let why: String?
-    /// How to fix it; nil when it is good.
+    /// How to fix it; nil when it is good or unknown.
     public let remedy: String?
 
     static func good(_ subject: String, _ what: String) -> CheckFinding {
         CheckFinding(subject: subject, severity: .good, what: what, why: nil, remedy: nil)
+    }
+
+    static func unknown(_ subject: String, _ what: String) -> CheckFinding {
+        CheckFinding(subject: subject, severity: .unknown, what: what, why: nil, remedy: nil)
     }
 
     static func advice(_ subject: String, _ what: String, why: String, remedy: String) -> CheckFinding {
@@ -45,8 +51,8 @@ public struct CheckFinding: Sendable, Codable, Equatable {
         return finding
     }
 
-    /// The same with one more sentence about what was found.
-    func saying(_ text: String) -> CheckFinding {
+    /// The same with one more sentence about what was found, and what that makes of it.
+    func saying(_ text: String, _ severity: Severity) -> CheckFinding {
         var finding = CheckFinding(
             subject: subject, severity: severity, what: what + " " + text, why: why, remedy: remedy)
         finding.application = application

@@ -27,7 +27,7 @@ public struct CheckReport: Sendable, Codable, Equatable {
 
     /// Whether there is no mistake (advice there may be).
     public let ok: Bool
-    /// Everything that was looked at, mistakes first, then advice, then what is good.
+    /// Everything that was looked at, mistakes first, then advice, then what only a sign-in can show, then what is good.
     public let findings: [CheckFinding]
     /// What to enter in each application's registration.
     public let registrations: [Registration]
@@ -76,7 +76,9 @@ public struct CheckReport: Sendable, Codable, Equatable {
         func count(_ severity: CheckFinding.Severity) -> Int { findings.count { $0.severity == severity } }
         let mistakes = count(.mistake)
         let advice = count(.advice) > 0 ? " Advice: \(count(.advice))." : ""
+        let unknown = count(.unknown) > 0 ? " Only a sign-in can show: \(count(.unknown))." : ""
         return (mistakes == 0 ? "No errors found." : mistakes == 1 ? "1 error." : "\(mistakes) errors.") + advice
+            + unknown
     }
 
     private static func lines(of finding: CheckFinding, namingAuthority: Bool = false) -> [String] {
@@ -84,6 +86,7 @@ public struct CheckReport: Sendable, Codable, Equatable {
             switch finding.severity {
             case .mistake: "ERROR   "
             case .advice: "ADVICE  "
+            case .unknown: "unknown "
             case .good: "ok      "
             }
         var place = ""

@@ -42,7 +42,8 @@ struct ConfigurationFindings {
         if ranges.contains(where: \.isTooWide) {
             return [
                 .advice(
-                    "trusted_proxies", "trusted_proxies contains a network that is larger than one organization's.",
+                    "trusted_proxies",
+                    "trusted_proxies contains a network larger than /24 (of IPv6: /64).",
                     why: why, remedy: remedy)
             ]
         }
@@ -134,10 +135,9 @@ struct ConfigurationFindings {
     /// What to enter in the application's registration.
     func registration(of application: Application) -> CheckReport.Registration {
         let url = configuration.publicURL
-        let isPublic = if case .fixed(.publicClient) = application.credential { true } else { false }
         return CheckReport.Registration(
             application: application.id, title: application.title,
-            platform: isPublic ? "Mobile and desktop applications" : "Web",
+            platform: application.credential.isConfigured ? "Web" : "Mobile and desktop applications",
             redirectURI: application.registration.redirectURI,
             signedOutURI: url.postLogoutRedirectURI,
             frontChannelLogoutURL: url.frontChannelLogoutURI)

@@ -8,7 +8,7 @@ import SessionStore
 struct CredentialProbe: Sendable {
     /// What came of it, for one application.
     enum Result: Sendable {
-        /// There is nothing to prove, or what keeps it from being tried is a finding of its own.
+        /// What keeps it from being tried is a finding of its own.
         case notTried
         case accepted
         /// Its answer leaves it open; the OAuth error, where there was one.
@@ -25,9 +25,9 @@ struct CredentialProbe: Sendable {
 
     func result(for application: Application) async -> Result {
         let credentials = ClientCredentials(now: now, randomBytes: SessionStore.secureRandomBytes)
-        guard let metadata = try? await directory.metadata(for: application.authority),
-            let authenticated = try? credentials.client(of: application)
-        else { return .notTried }
+        guard let authenticated = try? credentials.client(of: application) else { return .notTried }
+        // A provider that is away is a finding of its own, and nothing is known of the credential.
+        guard let metadata = try? await directory.metadata(for: application.authority) else { return .unknown(nil) }
         // Others need not know a grant that no sign-in uses.
         let grants: [CredentialTrial.Grant] =
             application.kind == .oidc ? [.madeUpCode] : [.clientCredentials, .madeUpCode]
@@ -37,7 +37,7 @@ struct CredentialProbe: Sendable {
                 let trial = try? CredentialTrial(
                     grant, metadata: metadata, client: authenticated,
                     randomBytes: SessionStore.secureRandomBytes)
-            else { return .notTried }
+            else { continue }
             result = await self.result(of: trial, application, at: metadata)
             guard case .unknown = result else { return result }
         }
@@ -54,8 +54,7 @@ struct CredentialProbe: Sendable {
             return .unavailable(
                 .mistake(
                     "token_endpoint", "The token endpoint cannot be reached: \(error.reason)", why: Self.why,
-                    remedy:
-                        "Try `curl -v \(metadata.tokenEndpoint)` on this machine: name resolution, firewall, proxy (https_proxy) or certificates."
+                    remedy: AuthorityCheck.Advice.reaching(metadata.tokenEndpoint)
                 ).of(application))
         }
         switch trial.verdict(on: answer, now: now) {
@@ -73,7 +72,9 @@ struct CredentialProbe: Sendable {
             return .refused(
                 .mistake(
                     "credential",
-                    "The provider does not accept the application's secret or certificate: \(error.description)",
+                    application.credential.isConfigured
+                        ? "The provider does not accept the application's secret or certificate: \(error.description)"
+                        : "No secret is configured, and the provider asks for one: \(error.description)",
                     why: "Nobody can sign in, and no token is renewed. People who are signed in stay signed in.",
                     remedy: (error.explanation.map { $0.remedy + " " } ?? "") + application.credential.renewal
                 ).of(application))
@@ -89,16 +90,18 @@ extension [CheckFinding] {
         func isGood(_ finding: CheckFinding) -> Bool {
             finding.subject == "credential" && finding.application == application.id && finding.severity == .good
         }
-        func saying(_ text: String) -> [CheckFinding] {
-            map { isGood($0) ? $0.saying(text) : $0 }
+        func saying(_ text: String, _ severity: CheckFinding.Severity) -> [CheckFinding] {
+            map { isGood($0) ? $0.saying(text, severity) : $0 }
+        }
+        func unknown(_ error: String?) -> [CheckFinding] {
+            let said = error.map { " (it answered \($0))" } ?? ""
+            return saying("Only a sign-in can show whether the provider accepts it\(said).", .unknown)
         }
         switch result {
         case .notTried: return self
-        case .accepted: return saying("The provider accepts it.")
-        case .unknown(let error):
-            return saying(
-                "Only a sign-in can show whether the provider accepts it\(error.map { " (it answered \($0))" } ?? "").")
-        case .unavailable(let finding): return self + [finding]
+        case .accepted: return saying("The provider accepts it.", .good)
+        case .unknown(let error): return unknown(error)
+        case .unavailable(let finding): return unknown(nil) + [finding]
         case .refused(let finding): return filter { !isGood($0) } + [finding]
         }
     }

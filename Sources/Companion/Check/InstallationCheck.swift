@@ -64,10 +64,10 @@ public struct InstallationCheck: Sendable {
         return await withTaskGroup(of: (Int, [CheckFinding], CredentialProbe.Result).self) { group in
             for (index, (application, registration)) in zip(applications, registrations).enumerated() {
                 group.addTask {
-                    async let isRegistered = registered.finding(for: application, registration)
+                    async let isRegistered = registered.findings(for: application, registration)
                     async let isTrusted = trusted.result(for: application)
                     async let hasAPI = api.finding(for: application)
-                    return (index, await [isRegistered, hasAPI].compactMap(\.self), await isTrusted)
+                    return (index, await isRegistered + [hasAPI].compactMap(\.self), await isTrusted)
                 }
             }
             var results = [([CheckFinding], CredentialProbe.Result)](

@@ -49,12 +49,11 @@ public struct AddressRange: Sendable, Equatable {
     /// Whether it is every address there is.
     var isEverything: Bool { prefixBits == 0 }
 
-    /// Whether it is larger than one organization's network: more than a /8 of IPv4 or a /32 of IPv6 (the least that a
-    /// provider is given), and not IPv6's unique local addresses (RFC 4193).
+    /// Whether it is larger than one network of a few machines: more than a /24 of IPv4 or a /64 of IPv6. All of 127.0.0.0/8
+    /// is this machine.
     var isTooWide: Bool {
-        if bytes.count == 4 { return prefixBits < 8 }
-        let isUniqueLocal = prefixBits >= 7 && bytes[0] & 0xFE == 0xFC
-        return prefixBits < 32 && !isUniqueLocal
+        if isIPv6 { return prefixBits < 64 }
+        return prefixBits < 24 && !(prefixBits >= 8 && bytes.first == 127)
     }
 
     /// Of the addresses of IPv4 that are written as such of IPv6 (RFC 4291 section 2.5.5.2).

@@ -202,14 +202,14 @@ class Companion:
         report = json.loads(done.stdout)
         assert done.returncode == printed.returncode == (0 if report["ok"] else 1), (done.returncode, report["ok"])
         for finding in report["findings"]:
-            if finding["severity"] != "good":
+            if finding["severity"] not in ("good", "unknown"):
                 mark = {"mistake": "ERROR", "advice": "ADVICE"}[finding["severity"]]
                 assert f"  {mark}" in printed.stdout and f"Fix: {finding['remedy']}" in printed.stdout, printed.stdout
         return report["findings"]
 
     def assert_found(self, subject, what, remedy, severity="mistake", app=None):
         """`check` names it, and says why it matters and how to fix it."""
-        findings = [finding for finding in self.findings() if finding["severity"] != "good"]
+        findings = [finding for finding in self.findings() if finding["severity"] not in ("good", "unknown")]
         for finding in findings:
             if (finding["subject"] == subject and what in finding["what"] and remedy in finding["remedy"]
                     and finding["severity"] == severity and (app is None or finding.get("application") == app)):

@@ -130,12 +130,26 @@ def environment(binary, root, folder):
         glewlwyd.stop()
 
 
-@test("companion check finds discovery, issuer and keys")
+def run_check(context, configuration):
+    return subprocess.run([context.companion.binary, "check", "--config", configuration], env=context.companion.environment(),
+                          capture_output=True, text=True, timeout=60)
+
+
+@test("companion check finds discovery, issuer and keys, and leaves the redirect URI to a sign-in")
 def check(context):
-    found = subprocess.run([context.companion.binary, "check", "--config", context.companion.configuration], env=context.companion.environment(),
-                           capture_output=True, text=True, timeout=60)
+    found = run_check(context, context.companion.configuration)
     assert found.returncode == 0, found.stdout + found.stderr
     assert context.glewlwyd.issuer in found.stdout, found.stdout
+    assert "unknown redirect_uri: Only a sign-in can show" in found.stdout, found.stdout
+
+
+@test("companion check finds a redirect URI that is not registered")
+def check_redirect_uri(context):
+    configuration = context.companion.folder / "own.yaml"
+    configuration.write_text(context.companion.configuration.read_text() + "    redirect_uri: own\n")
+    found = run_check(context, configuration)
+    assert found.returncode == 1, found.stdout + found.stderr
+    assert "ERROR   redirect_uri: The provider answers 4" in found.stdout, found.stdout
 
 
 @test("sign-in through its own pages, and UserInfo as the API")
