@@ -135,12 +135,14 @@ def run_check(context, configuration):
                           capture_output=True, text=True, timeout=60)
 
 
-@test("companion check finds discovery, issuer and keys, and leaves the redirect URI to a sign-in")
+@test("companion check finds discovery, issuer, keys and the redirect URI, and leaves secret and scopes to a sign-in")
 def check(context):
     found = run_check(context, context.companion.configuration)
     assert found.returncode == 0, found.stdout + found.stderr
     assert context.glewlwyd.issuer in found.stdout, found.stdout
-    assert "unknown redirect_uri: Only a sign-in can show" in found.stdout, found.stdout
+    assert "ok      redirect_uri" in found.stdout, found.stdout
+    for subject in ("credential", "scopes"):
+        assert f"unknown {subject}" in found.stdout, found.stdout
 
 
 @test("companion check finds a redirect URI that is not registered")
