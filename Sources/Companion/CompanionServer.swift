@@ -22,6 +22,7 @@ public final class CompanionServer: Sendable {
     private let pages: Pages
     private let compression = AssetCompression()
     let memory: SessionMemory
+    let tokens: TokenAcquisition
 
     /// Opens the store and loads the pages; nothing is served yet.
     ///
@@ -70,7 +71,8 @@ public final class CompanionServer: Sendable {
         let parts = try ServerParts(
             configuration: configuration, languages: languages, workers: workers, logger: logger, clocks: clocks,
             randomBytes: randomBytes, openStore: openStore)
-        (store, memory, client, monitoring) = (parts.store, parts.memory, parts.client, parts.monitoring)
+        (store, memory, tokens) = (parts.store, parts.memory, parts.tokens)
+        (client, monitoring) = (parts.client, parts.monitoring)
         lag = EventLoopLag(metrics: parts.metrics)
 
         let pipeline = Pipeline(
@@ -110,8 +112,8 @@ public final class CompanionServer: Sendable {
         }
     }
 
-    /// Goes on for as long as the configuration says while `/readyz` returns 503; then stops accepting, finishes what is
-    /// under way and closes the database.
+    /// Goes on for as long as the configuration says while `/readyz` returns 503; then stops accepting, begins no refresh of
+    /// a token any more, finishes what is under way and closes the database.
     ///
     /// - Parameters:
     ///   - grace: how long what is under way may take.
@@ -124,8 +126,12 @@ public final class CompanionServer: Sendable {
         }
         compression.stop()
         lag.stop()
+        let end = ContinuousClock.now + grace
+        tokens.stop()
         await server.stop(grace: grace, idleGrace: idleGrace)
         await monitoringServer?.stop(grace: .zero)
+        // A provider's later answer would be lost.
+        await tokens.settle(until: end)
         await client.shutdown()
         await store.close()
     }

@@ -66,7 +66,8 @@ struct ServerParts: Sendable {
             workers: workers,
             configuration: HTTPClient.Configuration(userAgent: "companion/\(companionVersion)"))
         providers = Providers(
-            applications: applications, client: client, metrics: metrics, clocks: clocks, randomBytes: randomBytes)
+            applications: applications, client: client, metrics: metrics, times: configuration.refreshTimes,
+            clocks: clocks, randomBytes: randomBytes)
         admission = Admission(applications: applications, directory: providers.directory)
         sessions = SessionLookup(store: store, admission: admission, audit: audit, logger: logger)
 
@@ -76,7 +77,7 @@ struct ServerParts: Sendable {
         }
         tokens = TokenAcquisition(
             publicURL: configuration.publicURL, store: store, providers: providers, admission: admission,
-            reportingTo: (timeline, metrics))
+            reportingTo: (timeline, metrics, logger))
         signOut = SignOutFlow(
             configuration: configuration, store: store, providers: providers, timeline: timeline, memory: memory,
             trips: journal.trips, audit: audit, logger: logger)

@@ -68,6 +68,15 @@ public struct OpenIDError: Error, Sendable, Equatable, CustomStringConvertible {
         self.init(.providerUnavailable, reason)
     }
 
+    /// An earlier error of a provider, of which its code was kept.
+    ///
+    /// - Parameter text: the code; another text counts as `interaction_required`.
+    public init(remembered text: String, claims: ClaimsRequest?) {
+        let code = Code(rawValue: text) ?? .interactionRequired
+        self.init(code, PlatformErrors.hint(for: code))
+        self.claims = claims
+    }
+
     init(_ code: Code, _ reason: String) {
         self.code = code
         self.reason = reason

@@ -2,8 +2,8 @@ import Foundation
 import WebFormats
 
 /// The right to redeem an account's refresh token: nobody else does it meanwhile. It ends with what is stored
-/// (``SessionStore/storeRefreshed(_:tokens:turn:)``), with ``SessionStore/giveBack(_:)``, or after
-/// ``SessionStore/refreshTurnTime``.
+/// (``SessionStore/storeRefreshed(_:tokens:turn:)``), with ``SessionStore/giveBack(_:)``, or
+/// ``SessionStore/refreshTurnTime`` after it was taken or prolonged.
 public struct RefreshTurn: Sendable, Redacted {
     /// The account's refresh token.
     public let refreshToken: String
@@ -17,6 +17,9 @@ public enum RefreshTurnAnswer: Sendable {
     case others(OthersTurn)
     /// Somebody has asked for a pause, which lasts for so long.
     case tooEarly(Duration)
+    /// The provider wants the person, and has said so to the one that had the turn a moment ago
+    /// (``Account/needsInteraction``, ``Account/interactionClaims``).
+    case refused(reason: String, claims: String?)
     /// There is another refresh token by now: read again.
     case changed
     /// There is no refresh token.
@@ -59,9 +62,28 @@ extension SessionStore {
         case .taken(let lease): .mine(RefreshTurn(refreshToken: token, lease: lease))
         case .held(_, let remaining, let version):
             .others(OthersTurn(session: account.session, version: version, end: .now + remaining))
-        case .tooEarly(let wait): .tooEarly(wait)
+        case .tooEarly(let wait): try await refusal(of: account) ?? .tooEarly(wait)
         case .changed: .changed
         }
+    }
+
+    private func refusal(of account: AccountKey) async throws(StoreError) -> RefreshTurnAnswer? {
+        guard let sealed = try await backend.session(account.session),
+            let row = sealed.accounts.first(where: { $0.key == account }), let reason = row.needsInteraction
+        else { return nil }
+        return .refused(reason: reason, claims: row.interactionClaims)
+    }
+
+    /// Makes a turn last for ``refreshTurnTime`` from now on, for as long as nobody else has it.
+    ///
+    /// - Returns: the turn as it is from then on; nil when it has become another's, or somebody has signed in. What it brings
+    ///   may be stored all the same.
+    public func prolong(_ turn: RefreshTurn) async throws(StoreError) -> RefreshTurn? {
+        guard let shared else { return turn }
+        let answer = try await shared.takeRefreshLease(
+            of: turn.lease.account, seen: turn.lease.spent, by: process, for: Self.refreshTurnTime)
+        guard case .taken(let lease) = answer else { return nil }
+        return RefreshTurn(refreshToken: turn.refreshToken, lease: lease)
     }
 
     /// Waits until another server's turn has ended, by what it stored, by being given back, or by its time.

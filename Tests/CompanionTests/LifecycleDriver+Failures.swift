@@ -31,12 +31,15 @@ extension LifecycleDriver {
         guard model.isLocked != isLocked else { return }
         try refuseWrites(isLocked)
         model.isLocked = isLocked
+        guard !isLocked else { return }
+        try await site.untilSettled()
+        model.settle()
     }
 
     /// The store fails when the provider has been asked: what it gives cannot be stored.
     func lockStoreDuringRefresh(_ slot: Slot) async throws {
         guard !model.isLocked, !model.isDown, let held = model.accounts[slot], !held.isRevoked, !held.isSpent,
-            held.unsaved == nil
+            held.unsaved == nil, !held.isRefusedForAll, !model.isRefused(slot, .main)
         else { return try await refresh(slot, .forced) }
         try await fail(nil)
         try await site.control(#"{"token_delay_ms":60}"#)
@@ -54,6 +57,21 @@ extension LifecycleDriver {
         }
     }
 
+    /// The provider answers when nobody waits any more.
+    func answerLate(_ slot: Slot) async throws {
+        guard !model.isLocked, !model.isDown, let held = model.accounts[slot], !held.isRevoked, !held.isSpent,
+            !held.isRefusedForAll, !model.isRefused(slot, .main)
+        else { return try await refresh(slot, .forced) }
+        try await fail(nil)
+        let delay = Int(LifecycleTests.patience * 1000) + 300
+        try await site.control(#"{"token_delay_ms":\#(delay)}"#)
+        let outcome = try await visitor.outcome(of: .forced, slot, ids)
+        try demand(outcome == .refused("provider_unavailable"), "nobody waits so long, but it came to \(outcome)")
+        try await site.control(#"{"token_delay_ms":0}"#)
+        try await site.untilSettled()
+        model.takeLateAnswer(slot)
+    }
+
     func restart() async throws {
         if model.mayHaveUnwrittenUses { try await setLocked(false) }
         try await site.restart()
@@ -63,7 +81,8 @@ extension LifecycleDriver {
     func restartDuringRefresh(_ slot: Slot) async throws {
         guard !model.isLocked, !model.isDown, model.accounts[slot]?.unsaved == nil else { return try await restart() }
         try await fail(nil)
-        let allowed = model.outcomes(slot, [.forced]).union([.none])
+        // A server that stops begins no refresh.
+        let allowed = model.outcomes(slot, [.forced]).union([.none, .refused("provider_unavailable")])
         let (visitor, ids) = (visitor, ids)
         async let refresh = visitor.outcome(of: .forced, slot, ids)
         try await restart()
@@ -71,6 +90,7 @@ extension LifecycleDriver {
         try demand(allowed.contains(outcome), "during a restart a refresh came to \(outcome), none of \(allowed)")
         let wasReplayed = try await wasReplayed(slot)
         model.absorb(slot, [(.forced, outcome)], wasReplayed: wasReplayed)
+        model.accounts[slot]?.mayHaveForgotten = true
         // What the browser did not learn, it asks again.
         try await self.refresh(slot, .forced)
     }

@@ -28,7 +28,7 @@ final class LifecycleDriver {
 
     /// - Parameter browser: one that is signed in at the provider alone, which spares the pages for passwords.
     init(
-        _ schedule: LifecycleSchedule, _ site: Site, browser: Visitor, ids: [String: String],
+        _ schedule: LifecycleSchedule, _ site: Site, isAtTwo: Bool, browser: Visitor, ids: [String: String],
         refuseWrites: @escaping (Bool) throws -> Void
     ) {
         self.schedule = schedule
@@ -37,7 +37,7 @@ final class LifecycleDriver {
         self.ids = ids
         visitor = browser.copy()
         visitor.sessionCookie = nil
-        model = LifecycleModel(isSingleUse: schedule.isSingleUse)
+        model = LifecycleModel(isSingleUse: schedule.isSingleUse, isShared: site.isShared, isAtTwo: isAtTwo)
     }
 
     /// The people whose accounts the steps name: signed in once, so that the tenant has their consent.
@@ -104,6 +104,7 @@ final class LifecycleDriver {
         case .lockStore: try await setLocked(true)
         case .unlockStore: try await setLocked(false)
         case .lockStoreDuringRefresh(let slot): try await lockStoreDuringRefresh(slot)
+        case .lateAnswer(let slot): try await answerLate(slot)
         case .restart: try await restart()
         case .restartDuringRefresh(let slot): try await restartDuringRefresh(slot)
         }

@@ -6,6 +6,8 @@
 /// 2. A code is redeemed once.
 /// 3. A refresh token is used once, unless the answer to its use was lost, since nobody then knows its successor.
 /// 4. What was answered is true from then on, also after a restart.
+/// 5. An answer of the provider is stored, also one that came late or while nothing could be stored.
+/// 6. A refresh token that was refused is not sent again for two minutes.
 struct LifecycleModel {
     typealias App = String
     typealias Person = String
@@ -29,6 +31,12 @@ struct LifecycleModel {
         var isRevoked = false
         /// The successor came when nothing could be stored; the companion has it in memory.
         var unsaved: (scopes: Scopes, at: Int)?
+        /// Until when the companion that was refused does not ask for these scopes again; for the main ones, for none.
+        var refusals: [Scopes: Int] = [:]
+        /// It may have been restarted since.
+        var mayHaveForgotten = false
+        /// The store has noted a refusal for all companions, by a clock that no schedule moves.
+        var isRefusedForAll = false
     }
 
     struct Attempt {
@@ -96,8 +104,13 @@ struct LifecycleModel {
     /// A session that is known to have been used within this time is not over, by far.
     private static let idle = 1800
     private static let replayWindow = 600
+    private static let refusalPause = 120
 
     let isSingleUse: Bool
+    /// Whether several companions could use the store.
+    let isShared: Bool
+    /// Whether two do: more scopes' refusals are known to one of them alone.
+    let isAtTwo: Bool
     var now = 0
     var accounts: [Slot: Held] = [:]
     var current: [App: Person] = [:]
@@ -110,7 +123,11 @@ struct LifecycleModel {
     /// How many token requests the calls one by one made.
     var requests = 0
 
-    init(isSingleUse: Bool) { self.isSingleUse = isSingleUse }
+    init(isSingleUse: Bool, isShared: Bool, isAtTwo: Bool) {
+        self.isSingleUse = isSingleUse
+        self.isShared = isShared
+        self.isAtTwo = isAtTwo
+    }
 
     /// The same without the failure, where the failure is a closed connection: libcurl repeats what it sent on a connection
     /// that it had used before.
@@ -121,7 +138,30 @@ struct LifecycleModel {
         return model
     }
 
+    /// The same at a companion that knows less of refusals: it may have been restarted, or be the other one of two.
+    func forgetful(_ slot: Slot) -> LifecycleModel? {
+        guard let held = accounts[slot], !held.refusals.isEmpty, held.mayHaveForgotten || isAtTwo else { return nil }
+        var model = self
+        model.accounts[slot]?.refusals = [:]
+        return model
+    }
+
     // MARK: Tokens
+
+    /// Whether the companion knows by itself that the provider would refuse.
+    func isRefused(_ slot: Slot, _ scopes: Scopes) -> Bool {
+        guard let held = accounts[slot] else { return false }
+        return [.main, scopes].contains { held.refusals[$0].map { now < $0 } ?? false }
+    }
+
+    /// Takes note of the provider's refusal.
+    private func refuse(_ held: inout Held, _ scopes: Scopes) {
+        held.refusals[scopes] = now + Self.refusalPause
+        held.mayHaveForgotten = false
+        guard scopes == .main else { return }
+        held.needsSignIn = true
+        held.isRefusedForAll = isShared
+    }
 
     func needsRefresh(_ slot: Slot, _ call: Call) -> Bool {
         guard let held = accounts[slot] else { return false }
@@ -139,19 +179,14 @@ struct LifecycleModel {
         func failed(_ code: String) -> Outcome {
             call != .forced && isYounger(held, call.scopes, Self.valid) ? .cache : .refused(code)
         }
+        if isRefused(slot, call.scopes) { return .refused("interaction_required") }
         if isLocked { return failed("storage_unavailable") }
-        if let unsaved = held.unsaved {
-            held.unsaved = nil
-            held.issued[unsaved.scopes] = unsaved.at
-            held.needsSignIn = false
-            accounts[slot] = held
-            if !needsRefresh(slot, call) { return .cache }
-        }
+        if held.isRefusedForAll { return .refused("interaction_required") }
         if isDown { return failed("provider_unavailable") }
         requests += 1
         defer { accounts[slot] = held }
         func refused() -> Outcome {
-            if call.scopes == .main { held.needsSignIn = true }
+            refuse(&held, call.scopes)
             return .refused("interaction_required")
         }
         let failure = failure
@@ -165,10 +200,16 @@ struct LifecycleModel {
         case .some(let failure): return failed(failure.code)
         }
         guard isGranted(&held) else { return refused() }
-        held.issued[call.scopes] = now
+        renew(&held, call.scopes, at: now)
+        return .refreshed
+    }
+
+    /// Takes over what a refresh brought.
+    private func renew(_ held: inout Held, _ scopes: Scopes, at time: Int) {
+        held.issued[scopes] = time
         held.needsSignIn = false
         held.isSpent = false
-        return .refreshed
+        held.refusals = [:]
     }
 
     /// Whether the provider takes the stored refresh token.
@@ -185,6 +226,9 @@ struct LifecycleModel {
         guard let held = accounts[slot] else { return [.notSignedIn] }
         var outcomes: Set<Outcome> = [.cache, .refreshed]
         guard calls.contains(where: { needsRefresh(slot, $0) }) else { return [.cache] }
+        if held.isRefusedForAll || calls.contains(where: { isRefused(slot, $0.scopes) }) {
+            outcomes.insert(.refused("interaction_required"))
+        }
         if isDown { outcomes.insert(.refused(Failure.unavailable.code)) }
         if let failure { outcomes.insert(.refused(failure.code)) }
         if held.isRevoked || mayBeReplayed(slot) { outcomes.insert(.refused("interaction_required")) }
@@ -200,8 +244,11 @@ struct LifecycleModel {
     /// Takes over what several calls at once came to.
     mutating func absorb(_ slot: Slot, _ answers: [(call: Call, outcome: Outcome)], wasReplayed: Bool) {
         guard var held = accounts[slot] else { return }
-        let isAsked = answers.contains { needsRefresh(slot, $0.call) } && !isDown
+        let isAsked =
+            answers.contains { needsRefresh(slot, $0.call) && !isRefused(slot, $0.call.scopes) }
+            && !held.isRefusedForAll && !isDown
         let refreshed = answers.filter { $0.outcome == .refreshed }.map(\.call.scopes)
+        let refused = Set(answers.filter { $0.outcome == .refused("interaction_required") }.map(\.call.scopes))
         for scopes in refreshed { held.issued[scopes] = now }
         if isAsked {
             held.unsaved = nil
@@ -215,8 +262,9 @@ struct LifecycleModel {
         if !refreshed.isEmpty {
             held.needsSignIn = false
             held.isSpent = false
-        } else if answers.contains(where: { $0.call != .mail && $0.outcome == .refused("interaction_required") }) {
-            held.needsSignIn = true
+            held.refusals = [:]
+        } else {
+            for scopes in refused where !isRefused(slot, scopes) && !held.isRefusedForAll { refuse(&held, scopes) }
         }
         accounts[slot] = held
     }
@@ -224,13 +272,33 @@ struct LifecycleModel {
     /// A forced refresh brought tokens that could not be stored.
     mutating func keepUnsaved(_ slot: Slot) { accounts[slot]?.unsaved = (.main, now) }
 
+    /// The answers that could not be stored are stored by now.
+    mutating func settle() {
+        for (slot, held) in accounts {
+            guard let unsaved = held.unsaved else { continue }
+            var held = held
+            held.unsaved = nil
+            renew(&held, unsaved.scopes, at: unsaved.at)
+            accounts[slot] = held
+        }
+    }
+
+    /// The answer to a refresh for the main scopes came when nobody waited for it any more.
+    mutating func takeLateAnswer(_ slot: Slot) {
+        guard var held = accounts[slot] else { return }
+        renew(&held, .main, at: now)
+        accounts[slot] = held
+    }
+
     /// Whether a restart may end the session, rightly: that it was used is known in memory alone, since uses are written
     /// now and then by the real clock.
     var mayHaveUnwrittenUses: Bool { isLocked && now > Self.idle }
 
     /// A restart forgets what is in memory alone.
     mutating func restart() {
-        for (slot, held) in accounts where held.unsaved != nil {
+        for (slot, held) in accounts {
+            if !isAtTwo { accounts[slot]?.refusals = [:] }
+            guard held.unsaved != nil else { continue }
             accounts[slot]?.unsaved = nil
             accounts[slot]?.isSpent = true
         }

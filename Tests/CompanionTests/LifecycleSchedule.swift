@@ -28,6 +28,8 @@ enum LifecycleStep {
     case lockStore
     case unlockStore
     case lockStoreDuringRefresh(Slot)
+    /// The answer to a refresh comes when its caller has gone.
+    case lateAnswer(Slot)
     case restart
     case restartDuringRefresh(Slot)
 }
@@ -53,6 +55,7 @@ extension LifecycleStep: CustomStringConvertible {
         case .lockStore: "lock store"
         case .unlockStore: "unlock store"
         case .lockStoreDuringRefresh(let slot): "lock store during refresh \(Self.name(slot))"
+        case .lateAnswer(let slot): "late answer \(Self.name(slot))"
         case .restart: "restart"
         case .restartDuringRefresh(let slot): "restart during refresh \(Self.name(slot))"
         }
@@ -83,6 +86,7 @@ struct LifecycleSchedule {
         // What takes long is rare.
         let locks = Int.random(in: 0..<10, using: &random) == 0 && isLocking
         let restarts = Int.random(in: 0..<8, using: &random) == 0
+        let isLate = Int.random(in: 0..<25, using: &random) == 0
         var steps: [LifecycleStep] = [
             .begin(Self.slot(&random)), .callback(before: 0, .allCases.randomElement(using: &random) ?? .once),
         ]
@@ -93,6 +97,10 @@ struct LifecycleSchedule {
             guard Bool.random(using: &random) else { continue }
             if case .wait = step { steps.append(.fail(Self.failure(&random))) }
             if step.isTrouble { steps.append(.refresh(Self.slot(&random), [Self.call(&random)])) }
+        }
+        if isLate {
+            let place = Int.random(in: 2...steps.count, using: &random)
+            steps.insert(.lateAnswer(Self.slot(&random)), at: place)
         }
         self.steps = steps
     }

@@ -2,6 +2,8 @@ import Foundation
 import StoreTesting
 import Testing
 
+@testable import Companion
+
 /// Random schedules of all that happens to sign-ins and refreshes, against ``LifecycleModel``'s laws: at one companion, and at
 /// two with the same sessions, each request at the other one.
 ///
@@ -10,6 +12,9 @@ import Testing
 @Suite(.serialized) struct LifecycleTests {
     /// What a site keeps of its past (its log, the tenant's codes) should not slow down the schedules after it.
     private static let schedulesPerSite: UInt64 = 250
+
+    /// How long callers wait for a token there, in seconds: a provider that answers late must not take a schedule's time.
+    static let patience = 2.0
 
     private static let backends: [(TestedBackend, UInt64)] =
         [(.sqlite, 300), (.memory, 100)] + (PostgresServer.isInstalled ? [(.postgres, 60)] : [])
@@ -46,6 +51,7 @@ import Testing
                 configured: {
                     $0.postgres = place.postgres
                     if atTwo { $0.postgres?.staleness = .zero }
+                    $0.refreshTimes.caller = .seconds(Self.patience)
                 }
             ) { site in
                 let lock = try backend == .sqlite ? StoreLock(site.database) : nil
@@ -54,7 +60,8 @@ import Testing
                     let ids = try await LifecycleDriver.people(in: browser)
                     for seed in start..<min(start + Self.schedulesPerSite, end) {
                         let driver = LifecycleDriver(
-                            LifecycleSchedule(seed: seed, isLocking: !atTwo), site, browser: browser, ids: ids
+                            LifecycleSchedule(seed: seed, isLocking: !atTwo), site, isAtTwo: atTwo, browser: browser,
+                            ids: ids
                         ) { isRefused in
                             try place.refuseWrites(isRefused)
                             try isRefused ? lock?.take() : lock?.release()

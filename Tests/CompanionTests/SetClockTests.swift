@@ -51,6 +51,34 @@ import Testing
         }
     }
 
+    @Test(arguments: jumps) func `a token endpoint's pause, and the one after its refusal, end when they would have`(
+        _ jump: TimeInterval
+    ) async throws {
+        try await Site.run { (site) async throws in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            func forced() async throws -> Visitor.Answer {
+                try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
+            }
+            try await site.control(#"{"token_error":{"status":429,"headers":{"Retry-After":"40"},"times":1}}"#)
+            #expect(try await forced().status == 429)
+            site.clock.setWrong(by: jump)
+            #expect(try await forced().fields[.retryAfter].flatMap { Int($0) }.map((35...40).contains) == true)
+            site.clock.setWrong(by: 0)
+            site.clock.advance(41)
+            #expect(try await forced().status == 200)
+            try await site.control(#"{"revoke":"adele@contoso.example"}"#)
+            #expect(try await forced().code == "interaction_required")
+            let asked = try await site.count("token_requests")
+            site.clock.setWrong(by: jump)
+            #expect(try await forced().code == "interaction_required")
+            #expect(try await site.count("token_requests") == asked)
+            site.clock.advance(121)
+            #expect(try await forced().code == "interaction_required")
+            #expect(try await site.count("token_requests") == asked + 1)
+        }
+    }
+
     @Test(arguments: jumps) func `an address that has used its share up gets it back as fast`(_ jump: TimeInterval)
         async throws
     {

@@ -7,6 +7,7 @@ import OpenIDConnect
 import SessionStore
 import StoreTesting
 import Synchronization
+import TestSupport
 
 @testable import Companion
 @testable import DemoTenant
@@ -25,6 +26,8 @@ final class Site: Sendable {
     private let tenant: DemoTenant
     let configuration: CompanionConfiguration
     private let server: Mutex<CompanionServer>
+    /// A second companion, while there is one.
+    private let second = Mutex<CompanionServer?>(nil)
     private let contents: MemoryContents?
 
     var origin: String { "http://localhost:\(port)" }
@@ -107,6 +110,8 @@ final class Site: Sendable {
         configuration.encryptionKey = .file(folder.appendingPathComponent("companion.key").path)
         configuration.publicURL = try PublicURL("http://localhost:\(port)\(prefix)")
         configuration.publicFolder = Site.publicFolder
+        // No refresh of a test is late because the machine is slow, unless the test wants it.
+        configuration.refreshTimes.whileValid = .seconds(10)
         configure(&configuration)
         self.configuration = configuration
         let server = try Self.server(configuration, workers, logger, clock, contents)
@@ -169,6 +174,8 @@ final class Site: Sendable {
         configuration.port = try Site.freePort()
         let server = try Self.server(configuration, workers, log.logger, clock, contents)
         let port = try await server.start()
+        second.withLock { $0 = server }
+        defer { second.withLock { $0 = nil } }
         do {
             try await test("http://localhost:\(port)")
         } catch {
@@ -208,6 +215,14 @@ final class Site: Sendable {
             return SessionStore(
                 backend: try MemoryStore(contents, keyRing: ring, onOperation: onOperation), configuration: own,
                 keyRing: ring, clocks: clock.clocks)
+        }
+    }
+
+    /// Waits until no refresh is under way, and all that refreshes brought is stored.
+    func untilSettled() async throws {
+        for server in [server.withLock { $0 }, second.withLock { $0 }].compactMap({ $0 }) {
+            let isSettled = await eventually { server.tokens.isSettled }
+            if !isSettled { throw TestFailure("what a refresh brought is not stored") }
         }
     }
 

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Companion
 @testable import OpenIDConnect
+@testable import SessionStore
 
 /// Whom a pause is for that a provider or an API asks for, and how often a token that is good may be replaced.
 @Suite struct ThrottleTests {
@@ -81,26 +82,61 @@ import Testing
             let asked = try await site.count("token_requests")
             let paused = try await people[0].api(.get, "/api/ios/me")
             #expect(paused.code == "throttled")
-            #expect((570...600).contains(try #require(paused.fields[.retryAfter].flatMap(Int.init))))
+            #expect((40...60).contains(try #require(paused.fields[.retryAfter].flatMap(Int.init))))
             #expect(try await site.count("token_requests") == asked)
             let newcomer = Visitor(site)
             #expect(try await newcomer.signIn(username: "alex@outlook.example").location == "/ios")
-            site.clock.advance(600)
+            site.clock.advance(60)
             for person in people.prefix(2) { #expect(try await person.api(.get, "/api/ios/me").status == 200) }
+            // The third account's longer pause is its own.
+            let third = try await people[2].api(.get, "/api/ios/me")
+            #expect((500...550).contains(try #require(third.fields[.retryAfter].flatMap(Int.init))))
         }
     }
 
-    @Test func `a 429 to a code pauses codes, and no refresh`() async throws {
+    @Test func `three accounts' 429 in one session pause nobody else`() async throws {
         try await Self.expired(1) { site, people in
-            try await Self.refuse(site, retryAfter: "60")
-            let first = try await Visitor(site).signIn(username: "megan@contoso.example")
-            #expect(try #require(first.location).contains("sign_in_error=throttled"))
-            let asked = try await site.count("token_requests")
-            let second = try await Visitor(site).signIn(username: "alex@outlook.example")
-            #expect(try #require(second.location).contains("sign_in_error=throttled"))
-            #expect(try await site.count("token_requests") == asked)
+            let crowd = Visitor(site)
+            var ids: [String] = []
+            for person in Self.people.dropFirst() + ["alex@outlook.example"] {
+                try await crowd.signIn(username: person)
+                let account = try await crowd.api(.get, "/api/ios/account").json["account"] as? [String: Any]
+                ids.append(try #require(account?["id"] as? String))
+            }
+            try await Self.refuse(site, retryAfter: "3600", times: 3)
+            for id in ids {
+                let body = #"{"account": "\#(id)", "force_refresh": true}"#
+                #expect(try await crowd.api(.post, "/api/ios/token", body: body).code == "throttled")
+            }
             #expect(try await people[0].api(.get, "/api/ios/me").status == 200)
-            site.clock.advance(61)
+        }
+    }
+
+    @Test func `a 429 to a code pauses the codes of this person's session, and nothing else`() async throws {
+        try await Self.expired(1) { site, people in
+            for _ in 0..<3 {
+                try await Self.refuse(site, retryAfter: "60")
+                let first = try await people[0].signIn(username: "megan@contoso.example")
+                #expect(try #require(first.location).contains("sign_in_error=throttled"))
+                let asked = try await site.count("token_requests")
+                let second = try await people[0].signIn(username: "alex@outlook.example")
+                #expect(try #require(second.location).contains("sign_in_error=throttled"))
+                #expect(try await site.count("token_requests") == asked)
+                #expect(try await Visitor(site).signIn(username: "alex@outlook.example").location == "/ios")
+                #expect(try await people[0].api(.get, "/api/ios/me").status == 200)
+                site.clock.advance(61)
+                #expect(try await people[0].signIn(username: "megan@contoso.example").location == "/ios")
+            }
+        }
+    }
+
+    @Test func `three persons' codes that get a 429 pause no other person's`() async throws {
+        try await Site.run { site in
+            try await Self.refuse(site, retryAfter: "3600", times: 3)
+            for person in Self.people {
+                let refused = try await Visitor(site).signIn(username: person)
+                #expect(try #require(refused.location).contains("sign_in_error=throttled"))
+            }
             #expect(try await Visitor(site).signIn(username: "alex@outlook.example").location == "/ios")
         }
     }
@@ -162,14 +198,19 @@ import Testing
                 tokenEndpoint: try #require(Endpoint("https://id.example/token")), id: id)
         }
 
-        func begin(_ account: String) throws -> TokenThrottle.Leave {
-            try throttle.begin(.refresh(accountID: account), of: client)
+        /// Each account is in a session of its own, unless it is said in which.
+        static func grant(_ account: String, in session: Int64? = nil) -> TokenThrottle.Grant {
+            .refresh(accountID: account, session: SessionKey(session ?? Int64(account) ?? 0))
+        }
+
+        func begin(_ account: String, in session: Int64? = nil) throws -> TokenThrottle.Leave {
+            try throttle.begin(Table.grant(account, in: session), of: client)
         }
 
         /// A refresh that the provider answers at once; false when it was not asked.
-        func refresh(_ account: String, _ error: (any Error)? = nil) -> Bool {
-            guard let leave = try? begin(account) else { return false }
-            throttle.end(leave, .refresh(accountID: account), of: client, error: error)
+        func refresh(_ account: String, in session: Int64? = nil, _ error: (any Error)? = nil) -> Bool {
+            guard let leave = try? begin(account, in: session) else { return false }
+            throttle.end(leave, Table.grant(account, in: session), of: client, error: error)
             return true
         }
 
@@ -195,7 +236,7 @@ import Testing
         let probe = try table.begin("4")
         let waiting = try #require(throws: Problem.self) { try table.begin("5") }
         #expect(waiting.code == .throttled && waiting.retryAfter == Int(TokenThrottle.probeWait))
-        table.throttle.end(probe, .refresh(accountID: "4"), of: table.client, error: nil)
+        table.throttle.end(probe, Table.grant("4"), of: table.client, error: nil)
         for account in ["1", "2", "3", "5"] { _ = try table.begin(account) }
     }
 
@@ -204,9 +245,10 @@ import Testing
         table.pause(60)
         table.clock.advance(61)
         #expect(table.refresh("4", Table.error(429)))
-        table.clock.advance(110)
+        table.clock.advance(50)
         #expect(!table.refresh("5"))
         table.clock.advance(11)
+        #expect(!table.refresh("4"), "its own pause is two minutes")
         #expect(table.refresh("5"))
         #expect(table.refresh("6"))
     }
@@ -219,11 +261,11 @@ import Testing
         #expect(table.refresh("4", Table.error(503)))
         let probe = try table.begin("5")
         #expect(throws: Problem.self) { try table.begin("6") }
-        table.throttle.end(probe, .refresh(accountID: "5"), of: table.client, error: CancellationError())
+        table.throttle.end(probe, Table.grant("5"), of: table.client, error: CancellationError())
         let second = try table.begin("6")
         #expect(throws: Problem.self) { try table.begin("7") }
         table.throttle.end(
-            second, .refresh(accountID: "6"), of: table.client,
+            second, Table.grant("6"), of: table.client,
             error: OpenIDError(.interactionRequired, ""))
         #expect(table.refresh("7"))
         #expect(table.refresh("8"))
@@ -233,7 +275,7 @@ import Testing
         let table = try Table()
         let early = try table.begin("4")
         table.pause(60)
-        table.throttle.end(early, .refresh(accountID: "4"), of: table.client, error: nil)
+        table.throttle.end(early, Table.grant("4"), of: table.client, error: nil)
         #expect(!table.refresh("5"))
     }
 
@@ -251,10 +293,25 @@ import Testing
         #expect(table.refresh("5"))
         #expect(!table.refresh("4"), "it asked for a pause")
         let other = TokenThrottle.Client(tokenEndpoint: table.client.tokenEndpoint, id: "b")
-        let leave = try table.throttle.begin(.refresh(accountID: "6"), of: other)
-        table.throttle.end(leave, .refresh(accountID: "6"), of: other, error: Table.error(429, retryAfter: 60))
+        let leave = try table.throttle.begin(Table.grant("6"), of: other)
+        table.throttle.end(leave, Table.grant("6"), of: other, error: Table.error(429, retryAfter: 60))
         #expect(table.refresh("6", Table.error(429, retryAfter: 1)), "an account of the same name")
         #expect(table.refresh("7"))
+    }
+
+    @Test func `three accounts of two sessions pause no client, of three they do, a minute at most`() throws {
+        let table = try Table()
+        for (account, session) in [("1", 1), ("2", 2), ("3", 2)] {
+            #expect(table.refresh(account, in: Int64(session), Table.error(429, retryAfter: 3600)))
+        }
+        #expect(table.refresh("5"))
+        #expect(table.refresh("4", Table.error(429, retryAfter: 3600)))
+        let paused = try #require(throws: Problem.self) { try table.begin("5") }
+        #expect(paused.retryAfter == 60)
+        table.clock.advance(61)
+        #expect(table.refresh("5"))
+        let own = try #require(throws: Problem.self) { try table.begin("1") }
+        #expect((3500...3600).contains(try #require(own.retryAfter)))
     }
 
     // MARK: Forced refreshes
@@ -303,7 +360,7 @@ import Testing
         table.clock.advance(61)
         let leave = try table.begin("4")
         table.throttle.end(
-            leave, .refresh(accountID: "4"), of: table.client, error: Throttle.problem(retryAfter: 9))
+            leave, Table.grant("4"), of: table.client, error: Throttle.problem(retryAfter: 9))
         #expect(table.refresh("5"))
         #expect(table.refresh("6"))
     }

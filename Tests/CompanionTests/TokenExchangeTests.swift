@@ -1,4 +1,5 @@
 import OpenIDConnect
+import SessionStore
 import Testing
 
 @testable import Companion
@@ -14,11 +15,13 @@ import Testing
             let metrics = Metrics(applications: [], workers: 1, now: site.clock.now)
             let exchange = TokenExchange(
                 provider: ProviderClient(client: site.client, metrics: metrics),
-                throttle: TokenThrottle(now: site.clock.now), limit: limit)
+                throttle: TokenThrottle(now: site.clock.now), times: RefreshTimes(checks: limit))
             let authority = try #require(site.configuration.applications.first).authority
             let client = TokenThrottle.Client(
                 tokenEndpoint: try #require(Endpoint("http://localhost:\(site.tenantPort)/token")), id: "client")
-            tokens = try await exchange.run(authority.discoveryRequest, by: client, .code) { _ in try await read() }
+            tokens = try await exchange.run(
+                authority.discoveryRequest, by: client, .refresh(accountID: "1", session: SessionKey(1))
+            ) { _ in try await read() }
         }
         return try #require(tokens)
     }
@@ -27,6 +30,18 @@ import Testing
         await #expect(throws: OpenIDError.self) {
             try await Self.exchange(.seconds(1)) { try await Task.sleep(for: .seconds(3600)) }
         }
+    }
+
+    @Test func `what has come gets one second more when the process stood still`() async throws {
+        let late = await Patience.outcome(before: .now - .seconds(30)) {
+            try await Task.sleep(for: .milliseconds(200))
+            return "answer"
+        }
+        #expect(try late?.get() == "answer")
+        let slow = await Patience.outcome(before: .now + .milliseconds(50)) {
+            try await Task.sleep(for: .seconds(3600))
+        }
+        #expect(slow == nil)
     }
 
     @Test func `what the checks come to in time is what the exchange comes to`() async throws {

@@ -158,6 +158,75 @@ import Testing
         await servers.close()
     }
 
+    @Test(arguments: TestedBackend.shared)
+    func `a turn is prolonged while it is the holder's, and what it brings is stored`(
+        _ backend: TestedBackend
+    ) async throws {
+        let servers = try await Servers(backend)
+        let store = servers.stores[0]
+        let seen = try await servers.seen()
+        func turn(for duration: Duration) async throws -> RefreshTurn {
+            guard
+                case .taken(let lease) = try await servers.place().takeRefreshLease(
+                    of: servers.account, seen: seen, by: store.process, for: duration)
+            else { throw UnexpectedOutcome(name: "not taken") }
+            return RefreshTurn(refreshToken: "refresh-adele", lease: lease)
+        }
+        let short = try await turn(for: .milliseconds(200))
+        let long = try #require(try await store.prolong(short))
+        guard case .held(_, let remaining, _) = try await servers.take(1) else {
+            Issue.record("not held")
+            return
+        }
+        #expect(remaining > .seconds(10))
+        // Given back as it was before, it goes on.
+        await store.giveBack(short)
+        guard case .held = try await servers.take(1) else {
+            Issue.record("not held after its earlier lease was given back")
+            return
+        }
+        await store.giveBack(long)
+        // Another server's turn, which came when this one's time was over, is not ended.
+        let late = try await turn(for: .milliseconds(1))
+        #expect(await eventually { (try? await servers.taken(1)) != nil })
+        let prolonged = try await store.prolong(late)
+        #expect(prolonged == nil)
+        // Nobody has replaced the token that was spent: a late answer is the only one that counts.
+        let tokens = NewTokens.sample("late", at: servers.fixture.clock)
+        #expect(try await store.storeRefreshed(servers.account, tokens: tokens, turn: late))
+        #expect(try await servers.stores[1].refreshToken(of: servers.account) == "refresh-late")
+        await servers.close()
+    }
+
+    @Test(arguments: TestedBackend.shared) func `what one server was refused, another learns with the claims`(
+        _ backend: TestedBackend
+    ) async throws {
+        let servers = try await Servers(backend)
+        guard case .mine(let turn) = try await servers.stores[0].takeRefreshTurn(of: servers.account) else {
+            Issue.record("no turn")
+            return
+        }
+        try await servers.stores[0].markNeedsInteraction(
+            servers.account, reason: "interaction_required", claims: #"{"id_token":{}}"#,
+            refreshToken: turn.refreshToken)
+        await servers.stores[0].giveBack(turn, pause: .seconds(120))
+        for store in servers.stores {
+            guard
+                case .refused("interaction_required", #"{"id_token":{}}"#) = try await store.takeRefreshTurn(
+                    of: servers.account)
+            else {
+                Issue.record("not refused")
+                continue
+            }
+        }
+        try await servers.stores[1].signIn("adele", cookie: servers.id, at: servers.fixture.clock)
+        guard case .mine = try await servers.stores[0].takeRefreshTurn(of: servers.account) else {
+            Issue.record("refused after a sign-in")
+            return
+        }
+        await servers.close()
+    }
+
     @Test(arguments: TestedBackend.allCases) func `a refresh does not store over a sign-in that ended meanwhile`(
         _ backend: TestedBackend
     ) async throws {

@@ -74,6 +74,8 @@ public struct CompanionConfiguration: Sendable {
     public var auditLogFile: String?
     /// How long requests are taken after a stop signal while `/readyz` says that no more should come.
     public var drain: Duration
+    /// How long what belongs to a refresh may take. No operator sets it: others depend on these times.
+    var refreshTimes = RefreshTimes()
 
     /// How long a session lives without use: at a kiosk no longer than nobody touches it.
     public var effectiveSessionIdle: Duration {

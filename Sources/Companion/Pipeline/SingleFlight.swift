@@ -5,11 +5,22 @@ import EventLoop
 /// The work runs in a task of its own, so that it ends even when the request that began it goes away: a refresh token
 /// that the provider has already replaced must still be stored.
 actor SingleFlight<Key: Hashable & Sendable, Value: Sendable> {
-    private var running: [Key: Task<Value, any Error>] = [:]
+    /// One run of the work.
+    struct Run {
+        let task: Task<Value, any Error>
+        let began = ContinuousClock.now
+    }
+
+    private var running: [Key: Run] = [:]
 
     /// Runs the work, or joins the run under way for the same key.
     func run(_ key: Key, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        if let task = running[key] { return try await task.value }
+        try await join(key, work).task.value
+    }
+
+    /// The run under way for the key, else a new one: for those who may not wait for its end.
+    func join(_ key: Key, _ work: @escaping @Sendable () async throws -> Value) -> Run {
+        if let run = running[key] { return run }
         // The work is logged under the request that began it.
         let context = RequestContext.current
         let task = Task.detached(executorPreference: Worker.current) { [self] in
@@ -22,8 +33,9 @@ actor SingleFlight<Key: Hashable & Sendable, Value: Sendable> {
                 throw error
             }
         }
-        running[key] = task
-        return try await task.value
+        let run = Run(task: task)
+        running[key] = run
+        return run
     }
 
     private func finished(_ key: Key) {

@@ -18,9 +18,10 @@ struct Providers: Sendable {
 
     /// - Parameters:
     ///   - applications: those whose authorities are known for as long as this lives.
+    ///   - times: how long an exchange may take.
     ///   - randomBytes: a secure source.
     init(
-        applications: [Application], client: HTTPClient, metrics: Metrics, clocks: Clocks,
+        applications: [Application], client: HTTPClient, metrics: Metrics, times: RefreshTimes, clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) {
         let client = ProviderClient(client: client, metrics: metrics)
@@ -29,7 +30,7 @@ struct Providers: Sendable {
             configured: Set(applications.flatMap { [$0.authority] + $0.userFlows.values }),
             transport: { try await client.send($0, timeout: Providers.publicationTimeout) }, now: clocks.wall)
         credentials = ClientCredentials(now: clocks.wall, randomBytes: randomBytes)
-        exchange = TokenExchange(provider: client, throttle: TokenThrottle(now: clocks.steady))
+        exchange = TokenExchange(provider: client, throttle: TokenThrottle(now: clocks.steady), times: times)
         self.clocks = clocks
         self.randomBytes = randomBytes
     }

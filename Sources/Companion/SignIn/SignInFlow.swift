@@ -181,7 +181,9 @@ final class SignInFlow: Sendable {
             redeeming: validated, scopes: completion.attempt.requestedScopes, claims: purpose.claims,
             client: authenticated, configured: try await directory.metadata(for: completion.application.authority))
         let client = TokenThrottle.Client(tokenEndpoint: tokenEndpoint, id: authenticated.registration.clientID)
-        return try await providers.exchange.run(request.providerRequest, by: client, .code) {
+        return try await providers.exchange.run(
+            request.providerRequest, by: client, .code(session: completion.attempt.session)
+        ) {
             try await request.tokens(from: $0, directory: directory)
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import OpenIDConnect
 import SessionStore
 
@@ -10,42 +11,21 @@ struct AcquiredToken: Sendable {
     var token: StoredAccessToken
 }
 
-/// What a token is for.
-struct TokenTarget: Sendable, Hashable {
-    let account: AccountKey
-    /// In lower case, when it is another than the one in which the account signed in.
-    var tenant: String?
-    let scopes: ScopeSet
-}
-
-extension SignedIn {
-    /// What a token for this account would be for.
-    ///
-    /// - Parameter scopes: nil for those of the application's registration.
-    func target(scopes: [String]? = nil) -> TokenTarget {
-        TokenTarget(
-            account: key, tenant: tenant?.lowercased(), scopes: scopes.map { ScopeSet($0) } ?? application.scopes)
-    }
-}
-
-/// MSAL's silent acquisition: the stored token while it is good, else a refresh, of which there is one at a time for a
-/// session, account, tenant and scope set; everyone else waits for its result, also at other servers that share the store.
+/// MSAL's silent acquisition: the stored token while it is good, else a refresh. A call goes through these gates:
+///
+///     the store           a token that is good, and not too near to its end, is the answer
+///     SingleFlight        callers that want the same wait for one refresh: 1 s with a token that is still valid, else 12 s
+///     OneAtATime          an account's refreshes follow each other
+///     RefusedRefreshes    a refresh token that was refused is not sent again for two minutes
+///     UnsavedRefreshes    what came before and is not stored is stored first
+///     RefreshTurn         one server at a time, which prolongs its turn; a pause or refusal that another server has met
+///     UnsavedRefreshes    there is room for what comes, and the server does not stop
+///     TokenThrottle       the pause that the provider has asked for
+///     ForcedRefreshLimit  tokens that are still good are not replaced too often
+///     TokenExchange       the provider has 60 s, and what it gives is stored, however late
+///
+/// A caller that has waited long enough goes; the refresh goes on (``RefreshTimes``).
 final class TokenAcquisition: Sendable {
-    /// A token counts as expired this many seconds before it is, as in MSAL.
-    static let expiryMargin: TimeInterval = 300
-    /// How long a call waits for another server's refresh.
-    private static let patience: Duration = .seconds(15)
-
-    /// One call for a token.
-    private struct Wish {
-        let asking: SignedIn
-        /// Where it is renewed.
-        let authority: Authority
-        let target: TokenTarget
-        let scopes: [String]
-        let demand: Demand
-    }
-
     private struct Key: Hashable {
         var target: TokenTarget
         /// One that must be new does not join one that may be answered from the store.
@@ -53,30 +33,31 @@ final class TokenAcquisition: Sendable {
     }
 
     private let store: SessionStore
-    private let providers: Providers
     private let admission: Admission
-    private let timeline: Timeline
     private let metrics: Metrics
+    private let logger: Logger
     private let publicURL: PublicURL
     private let now: @Sendable () -> Date
-    private let forced: ForcedRefreshLimit
+    private let times: RefreshTimes
     private let refreshes = SingleFlight<Key, AcquiredToken>()
     private let accounts = OneAtATime<AccountKey>()
-
+    private let refresh: TokenRefresh
     private let unsaved: UnsavedRefreshes
 
     init(
         publicURL: PublicURL, store: SessionStore, providers: Providers, admission: Admission,
-        reportingTo reports: (timeline: Timeline, metrics: Metrics)
+        reportingTo reports: (timeline: Timeline, metrics: Metrics, logger: Logger)
     ) {
         self.publicURL = publicURL
         self.store = store
-        self.providers = providers
         self.admission = admission
-        (timeline, metrics) = reports
+        (metrics, logger) = (reports.metrics, reports.logger)
         now = providers.clocks.wall
-        forced = ForcedRefreshLimit(now: providers.clocks.steady)
-        unsaved = UnsavedRefreshes(store: store, accounts: accounts, now: providers.clocks.wall)
+        times = providers.exchange.times
+        unsaved = UnsavedRefreshes(store: store)
+        refresh = TokenRefresh(
+            publicURL: publicURL, store: store, providers: providers, unsaved: unsaved,
+            reportingTo: (reports.timeline, reports.metrics))
     }
 
     /// What makes a stored token not good enough.
@@ -129,181 +110,59 @@ final class TokenAcquisition: Sendable {
             switch store.accessTokenNow(of: target.account, tenant: target.tenant, scopes: target.scopes) {
             case .found(let stored): stored
             case .absent: nil
-            case .mustWait: try await storedToken(target)
+            case .mustWait:
+                try await store.accessToken(of: target.account, tenant: target.tenant, scopes: target.scopes)
             }
-        if let known, isGood(known, for: demand) { return AcquiredToken(source: .cache, token: known) }
-        let wish = Wish(
-            asking: asking, authority: guestAuthority ?? asking.application.authority(for: asking.account),
-            target: target, scopes: scopes ?? asking.application.registration.scopes, demand: demand)
-        return try await refreshes.run(Key(target: target, isForced: demand.isForced)) {
+        if let known, known.isGood(for: demand, now: now()) { return AcquiredToken(source: .cache, token: known) }
+        return try await renew(
+            known,
+            TokenRefresh.Wish(
+                asking: asking, authority: guestAuthority ?? asking.application.authority(for: asking.account),
+                target: target, scopes: scopes ?? asking.application.registration.scopes, demand: demand,
+                deadline: .now + times.caller))
+    }
+
+    /// The token of a refresh that ends within the caller's time, else the known one where that may still be used.
+    private func renew(_ known: StoredAccessToken?, _ wish: TokenRefresh.Wish) async throws -> AcquiredToken {
+        let run = await refreshes.join(Key(target: wish.target, isForced: wish.demand.isForced)) {
+            [accounts, refresh] in
             // A refresh token may be good for one use: two scope sets must not use it at once.
-            try await self.accounts.run(wish.target.account) { try await self.refresh(wish) }
+            try await accounts.run(wish.target.account) {
+                // Those who wanted it have waited long enough for others.
+                guard ContinuousClock.now < wish.deadline else { throw ProviderClient.unreachable }
+                return try await refresh.run(wish)
+            }
+        }
+        let standIn = known.flatMap { $0.isStandIn(for: wish.demand, now: now()) ? $0 : nil }
+        let end = standIn == nil ? wish.deadline : min(wish.deadline, run.began + times.whileValid)
+        if let outcome = await Patience.outcome(before: end, of: { try await run.task.value }) {
+            return try outcome.get()
+        }
+        RequestContext.current?.note(cause: "the token's renewal takes long, and goes on")
+        guard let standIn else { throw ProviderClient.unreachable }
+        return AcquiredToken(source: .cache, token: standIn)
+    }
+
+    // MARK: The end
+
+    /// From now on no refresh begins.
+    func stop() { unsaved.stop() }
+
+    /// Whether no refresh is under way, and all that they brought is stored.
+    var isSettled: Bool { unsaved.open.isEmpty }
+
+    /// Waits for refreshes that are under way, and for what they brought to be stored. What is lost then is logged.
+    func settle(until deadline: ContinuousClock.Instant) async {
+        for account in await unsaved.settle(until: deadline) {
+            logger.warning(
+                """
+                The server stops before a renewed token is stored. Where refresh tokens are good for one use, this account has \
+                to sign in again.
+                """, metadata: ["account": "\(account)"])
         }
     }
 
-    private func isGood(_ token: StoredAccessToken, for demand: Demand) -> Bool {
-        let now = now()
-        guard token.expiresOn.timeIntervalSince(now) > TokenAcquisition.expiryMargin else { return false }
-        switch demand {
-        case .fresh: return token.refreshOn.map { $0 > now } ?? true
-        case .refreshed: return false
-        case .insteadOf(let refused, _): return token.secret != refused.secret
-        }
-    }
-
-    /// One refresh. Looks at the store again first: another may have ended between the caller's look and now.
-    private func refresh(_ wish: Wish) async throws -> AcquiredToken {
-        let (target, account) = (wish.target, wish.target.account)
-        let start = ContinuousClock.now
-        let stored = try await storedToken(target)
-        if let stored, isGood(stored, for: wish.demand) { return AcquiredToken(source: .cache, token: stored) }
-        do {
-            guard try await store.refreshToken(of: account) != nil else { throw noRefreshToken(wish) }
-            // Whatever can be had without the turn is had before it: others wait for its end.
-            let participants = try await participants(wish)
-            let token = try await inTurn(wish) { turn in
-                let tokens = try await redeem(turn, wish, participants, granted: stored?.grantedScopes.scopes)
-                try await unsaved.save(tokens, account, turn)
-            }
-            if token.source == .refreshed {
-                timeline.record(
-                    TimelineStep(
-                        "token", outcome: "refreshed", at: participants.metadata.tokenEndpoint.description, since: start
-                    ), of: account.session, app: account.app)
-            }
-            return token
-        } catch {
-            let problem = Problem(any: error)
-            timeline.record(
-                TimelineStep(
-                    "token", outcome: problem.code.rawValue, since: start, correlationID: problem.correlationID),
-                of: account.session, app: account.app)
-            // Nothing is known about the account: what is still valid is served.
-            if !wish.demand.isForced, problem.action == nil, let stored, stored.expiresOn.timeIntervalSince(now()) > 5 {
-                return AcquiredToken(source: .cache, token: stored)
-            }
-            throw problem
-        }
-    }
-
-    /// Runs a refresh when it is this server's turn to redeem the account's refresh token; takes what another server's
-    /// turn brought where that will do.
-    ///
-    /// - Throws: what `work` throws, as the problem that it means; `provider_unavailable` when another server's turn does
-    ///   not end.
-    private func inTurn(_ wish: Wish, _ work: (RefreshTurn) async throws -> Void) async throws -> AcquiredToken {
-        let account = wish.target.account
-        let deadline = ContinuousClock.now + TokenAcquisition.patience
-        while true {
-            try await unsaved.store(account)
-            let answer = try await store.takeRefreshTurn(of: account)
-            if let token = try await storedToken(wish.target), isGood(token, for: wish.demand) {
-                if case .mine(let turn) = answer { await store.giveBack(turn) }
-                return AcquiredToken(source: .cache, token: token)
-            }
-            switch answer {
-            case .mine(let turn):
-                do {
-                    try await work(turn)
-                } catch {
-                    throw try await failed(turn, wish, error)
-                }
-                guard let token = try await storedToken(wish.target) else { throw StoreError.noSuchSession }
-                return AcquiredToken(source: .refreshed, token: token)
-            case .others(let turn):
-                let hasEnded = try await store.wait(for: turn, until: deadline)
-                metrics.refreshWaited(hasEnded: hasEnded)
-                guard hasEnded else { throw TokenAcquisition.inUse() }
-            case .changed: guard ContinuousClock.now < deadline else { throw TokenAcquisition.inUse() }
-            // The provider has asked another server for it.
-            case .tooEarly(let pause): throw Throttle.problem(retryAfter: Int(pause.components.seconds) + 1)
-            case .impossible: throw noRefreshToken(wish)
-            }
-        }
-    }
-
-    /// Ends a turn that has failed.
-    ///
-    /// - Returns: what its error means.
-    private func failed(_ turn: RefreshTurn, _ wish: Wish, _ error: any Error) async throws -> Problem {
-        let isKept = unsaved.has(wish.target.account)
-        let problem = try await failure(error, of: wish, turn.refreshToken)
-        // What could not be stored has cost the refresh token: nobody else may try it while the turn lasts.
-        if !isKept { await store.giveBack(turn, pause: .seconds(TokenThrottle.pause(after: error))) }
-        return problem
-    }
-
-    private func noRefreshToken(_ wish: Wish) -> Problem {
-        Problem(
-            .interactionRequired, "There is no refresh token for this account. Sign in again.",
-            action: signIn(wish.asking, wish.target, claims: wish.demand.claims))
-    }
-
-    /// Another server does not come to an end with its refresh, or several did one after the other.
-    private static func inUse() -> Problem {
-        Problem(
-            .providerUnavailable, "Another server is renewing your access. Try again in a moment.", retryAfter: 6)
-    }
-
-    private func storedToken(_ target: TokenTarget) async throws(StoreError) -> StoredAccessToken? {
-        try await store.accessToken(of: target.account, tenant: target.tenant, scopes: target.scopes)
-    }
-
-    /// Who takes part in an exchange.
-    private struct Participants {
-        var metadata: ProviderMetadata
-        /// The configured authority's, where the other is a tenant's.
-        var configured: ProviderMetadata
-        var client: AuthenticatedClient
-    }
-
-    private func participants(_ wish: Wish) async throws -> Participants {
-        let (application, directory) = (wish.asking.application, providers.directory)
-        let metadata = try await directory.metadata(for: wish.authority)
-        // For the check of the ID token. Where they cannot be had now, the check fetches them, or there is none.
-        _ = try? await directory.signingKeys(of: metadata)
-        return Participants(
-            metadata: metadata, configured: try await directory.metadata(for: application.authority),
-            client: try providers.credentials.client(of: application))
-    }
-
-    /// The exchange with the token endpoint.
-    private func redeem(_ turn: RefreshTurn, _ wish: Wish, _ participants: Participants, granted: [String]?)
-        async throws -> NewTokens
-    {
-        let (application, account) = (wish.asking.application, wish.asking.account)
-        let (directory, metadata) = (providers.directory, participants.metadata)
-        let request = try RefreshRequest(
-            refreshToken: turn.refreshToken,
-            account: KnownIdentity(issuer: account.issuer, subject: account.subject, tenantID: account.tenantID),
-            scopes: wish.scopes, granted: granted, claims: wish.demand.claims, metadata: metadata,
-            client: participants.client, configured: participants.configured,
-            guestAccountID: wish.target.tenant == nil ? nil : account.id)
-        let client = TokenThrottle.Client(
-            tokenEndpoint: metadata.tokenEndpoint, id: participants.client.registration.clientID)
-        let refreshed = try await providers.exchange.run(
-            request.providerRequest, by: client, .refresh(accountID: account.id),
-            admit: { () throws(Problem) in
-                // What a pause has refused does not count.
-                guard wish.demand.isForced else { return }
-                try forced.take(ForcedRefreshLimit.Account(app: application.id, id: account.id))
-            }
-        ) { try await request.tokens(from: $0, directory: directory) }
-        return NewTokens(refreshed, requestedScopes: wish.scopes, tenant: wish.target.tenant)
-    }
-
-    /// What a failed refresh means. Only the provider's word makes an account need its person.
-    private func failure(_ error: any Error, of wish: Wish, _ refreshToken: String?) async throws -> Problem {
-        guard let error = error as? OpenIDError, error.isInteractionNeeded else { return Problem(any: error) }
-        let claims = error.claims ?? wish.demand.claims
-        let account = wish.target.account
-        // What another tenant, or more scopes, ask for says nothing about the account itself.
-        if wish.target.tenant == nil, wish.target.scopes == wish.asking.application.scopes {
-            try await store.markNeedsInteraction(
-                account, reason: error.code.rawValue, claims: claims?.json, refreshToken: refreshToken)
-        }
-        return Problem(error, action: signIn(wish.asking, wish.target, claims: claims))
-    }
+    // MARK: Signing in again
 
     /// Remembers what an API asks for beyond what a silent renewal can give: the next sign-in carries it, no matter who begins it.
     func learn(_ claims: ClaimsRequest, reason: Problem.Code, for target: TokenTarget) async throws(StoreError) {
@@ -314,17 +173,26 @@ final class TokenAcquisition: Sendable {
 
     /// Where the same account signs in again: with its hint, so that nobody has to choose.
     func signIn(_ asking: SignedIn, _ target: TokenTarget, claims: ClaimsRequest?) -> Problem.Action {
-        let application = asking.application
-        var fields: [(String, String)] = []
-        // What stands for the name of somebody without one means nothing to the provider's page.
-        if asking.account.username != asking.account.subject {
-            fields.append(("login_hint", asking.account.username))
+        target.signIn(asking, at: publicURL, claims: claims)
+    }
+}
+
+extension StoredAccessToken {
+    /// It counts as expired this many seconds before it is, as in MSAL.
+    static let expiryMargin: TimeInterval = 300
+
+    /// Whether it is what a call demands.
+    func isGood(for demand: TokenAcquisition.Demand, now: Date) -> Bool {
+        guard expiresOn.timeIntervalSince(now) > Self.expiryMargin else { return false }
+        switch demand {
+        case .fresh: return refreshOn.map { $0 > now } ?? true
+        case .refreshed: return false
+        case .insteadOf(let refused, _): return secret != refused.secret
         }
-        fields.append(("return_to", publicURL.pagePath(of: application)))
-        let more = target.scopes.scopes.filter { !application.scopes.scopes.contains($0) }
-        if !more.isEmpty { fields.append(("scope", more.joined(separator: " "))) }
-        if let tenant = target.tenant { fields.append(("tenant", tenant)) }
-        if let claims { fields.append(("claims", claims.json)) }
-        return .signIn(publicURL.signInPath(of: application, fields))
+    }
+
+    /// Whether it does when no newer one is to be had now.
+    func isStandIn(for demand: TokenAcquisition.Demand, now: Date) -> Bool {
+        !demand.isForced && expiresOn.timeIntervalSince(now) > 5
     }
 }

@@ -1,21 +1,21 @@
 import EventLoop
 import OpenIDConnect
 import SessionStore
-import Synchronization
 
 /// One exchange with a token endpoint, unless that has asked for a pause.
 struct TokenExchange: Sendable {
     let provider: ProviderClient
     let throttle: TokenThrottle
-    /// How long the exchange and the checks of its answer may take together: they end well before a refresh's turn
-    /// (``SessionStore/refreshTurnTime``) does.
-    var limit: Duration = .seconds(12)
+    let times: RefreshTimes
+    /// The client's own deadline must not come first: it counts before what waits in the socket is read, as after a machine
+    /// was asleep.
+    private static let clientLimit: Duration = .seconds(24 * 3600)
 
     /// Sends the request and reads the answer.
     ///
     /// - Parameters:
     ///   - client: who asks, and at which token endpoint.
-    ///   - grant: what the request redeems.
+    ///   - grant: what the request redeems. The answer to a code has as long as a person waits, the one to a refresh longer.
     ///   - admit: has the last word before the request goes out.
     ///   - read: checks the answer, for which it may have to look at the provider's keys.
     /// - Throws: ``Problem`` `throttled` without asking; ``OpenIDError`` `provider_unavailable` when it takes too long; else
@@ -25,11 +25,15 @@ struct TokenExchange: Sendable {
         admit: () throws(Problem) -> Void = {}, _ read: @escaping @Sendable (ProviderResponse) async throws -> Tokens
     ) async throws -> Tokens {
         let leave = try throttle.begin(grant, of: client)
+        let patience = ContinuousClock.now + times.checks
         do {
             try admit()
-            let end = ContinuousClock.now + limit
-            let answer = try await provider.send(request, timeout: limit)
-            let tokens = try await first(before: end) { try await read(answer) }
+            let answer = try await answer(to: request, before: grant.isRefresh ? .now + times.exchange : patience)
+            // An answer that came is not given up because it came late.
+            let end = grant.isRefresh ? .now + times.checks : patience
+            let checked = await Patience.outcome(before: end) { try await read(answer) }
+            guard let checked else { throw ProviderClient.unreachable }
+            let tokens = try checked.get()
             throttle.end(leave, grant, of: client, error: nil)
             return tokens
         } catch {
@@ -38,55 +42,16 @@ struct TokenExchange: Sendable {
         }
     }
 
-    /// What the work comes to, unless that takes too long. It goes on then, and nobody waits for it: what it waits for may be
-    /// asked for by others too.
-    private func first<Value: Sendable>(
-        before end: ContinuousClock.Instant, _ work: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        let outcome = Outcome<Value>()
-        let timer = Task(executorPreference: Worker.current) {
-            try await Task.sleep(until: end)
-            outcome.set(.failure(ProviderClient.unreachable))
+    private func answer(to request: ProviderRequest, before end: ContinuousClock.Instant) async throws
+        -> ProviderResponse
+    {
+        let sending = Task(executorPreference: Worker.current) {
+            try await provider.send(request, timeout: TokenExchange.clientLimit)
         }
-        Task(executorPreference: Worker.current) {
-            do {
-                outcome.set(.success(try await work()))
-            } catch {
-                outcome.set(.failure(error))
-            }
-            timer.cancel()
+        guard let answer = await Patience.outcome(before: end, of: { try await sending.value }) else {
+            sending.cancel()
+            throw ProviderClient.unreachable
         }
-        return try await outcome.value
-    }
-}
-
-/// The first of several outcomes, for one who waits.
-private final class Outcome<Value: Sendable>: Sendable {
-    private struct State {
-        var result: Result<Value, any Error>?
-        var waiter: CheckedContinuation<Value, any Error>?
-    }
-
-    private let state = Mutex(State())
-
-    func set(_ result: Result<Value, any Error>) {
-        let waiter = state.withLock { state -> CheckedContinuation<Value, any Error>? in
-            guard state.result == nil else { return nil }
-            state.result = result
-            return state.waiter
-        }
-        waiter?.resume(with: result)
-    }
-
-    var value: Value {
-        get async throws {
-            try await withCheckedThrowingContinuation { continuation in
-                let known = state.withLock { state in
-                    state.waiter = continuation
-                    return state.result
-                }
-                if let known { continuation.resume(with: known) }
-            }
-        }
+        return try answer.get()
     }
 }

@@ -1,13 +1,15 @@
 import Expiring
 import Foundation
 import OpenIDConnect
+import SessionStore
 import Synchronization
 
 /// The pauses that token endpoints ask for.
 ///
-/// A 429 to a refresh says something about one account: it alone pauses, for as long as `Retry-After` says. When three
-/// accounts of a client get one within a minute, it is the client that is too quick: its refreshes pause, and then one of
-/// them goes first. Codes pause only by a 429 to a code, so that people can sign in meanwhile.
+/// A 429 to a refresh says something about one account, and one to a code about one person's session: each pauses alone, for
+/// as long as `Retry-After` says. When three accounts of three sessions get one within a minute, it is the client that is
+/// too quick: its refreshes pause, a minute at most, and then one of them goes first. Codes have no common pause, so that
+/// people can sign in meanwhile.
 final class TokenThrottle: Sendable {
     /// A client at a token endpoint.
     struct Client: Hashable {
@@ -17,9 +19,14 @@ final class TokenThrottle: Sendable {
 
     /// What is exchanged for tokens.
     enum Grant {
-        case code
+        /// The code of a sign-in of this session.
+        case code(session: SessionKey)
         /// The account's refresh token.
-        case refresh(accountID: String)
+        case refresh(accountID: String, session: SessionKey)
+
+        var isRefresh: Bool {
+            if case .refresh = self { true } else { false }
+        }
     }
 
     /// Leave to ask, given back to ``end(_:_:of:error:)``.
@@ -29,38 +36,55 @@ final class TokenThrottle: Sendable {
 
     /// How long to wait where a 429 does not say, in seconds.
     static let unstatedPause: TimeInterval = 120
-    /// So many accounts within ``window`` make it the client's.
+    /// This many accounts, each of another session, within ``window`` make it the client's.
     static let maxAccounts = 3
     /// In seconds.
     static let window: TimeInterval = 60
+    /// How long a client pauses at most, whatever its accounts were asked for, in seconds.
+    static let longestClientPause: TimeInterval = 60
     /// How long others are asked to wait while a probe is under way, in seconds.
     static let probeWait: TimeInterval = 5
     /// A probe that never ended is none any more, in seconds: longer than an exchange can take.
     private static let probeLimit: TimeInterval = 120
 
-    fileprivate struct Account: Hashable {
+    /// An account or a session whose exchanges pause.
+    fileprivate struct Asker: Hashable {
+        enum Name: Hashable {
+            case account(String)
+            case session(SessionKey)
+        }
+
         var client: Client
-        var id: String
+        var name: Name
+
+        init(_ grant: Grant, of client: Client) {
+            self.client = client
+            name =
+                switch grant {
+                case .code(let session): .session(session)
+                case .refresh(let id, _): .account(id)
+                }
+        }
     }
 
     /// What is known of a client's refreshes.
     fileprivate struct Refreshes {
-        /// Who got a 429 lately, and when.
-        var refused: [String: Date] = [:]
+        /// The account that each session got a 429 for lately.
+        var refused: [SessionKey: (account: String, at: Date)] = [:]
         /// Set from the client's first pause until a probe went well.
         var pausedUntil: Date?
         var probeBegan: Date?
     }
 
     fileprivate struct State {
-        var accounts = ExpiringMap<Account, Date>(maxCount: 10_000)
+        var askers = ExpiringMap<Asker, Date>(maxCount: 10_000)
         var refreshes = ExpiringMap<Client, Refreshes>(maxCount: 1000)
-        var codes = ExpiringMap<Client, Date>(maxCount: 1000)
     }
 
     private let state = Mutex(State())
     private let now: @Sendable () -> Date
 
+    /// - Parameter now: a clock that nobody sets.
     init(now: @escaping @Sendable () -> Date) {
         self.now = now
     }
@@ -78,15 +102,8 @@ final class TokenThrottle: Sendable {
     func begin(_ grant: Grant, of client: Client) throws(Problem) -> Leave {
         let now = now()
         let (leave, end) = state.withLock { state -> (Leave, Date?) in
-            switch grant {
-            case .code: (Leave(), state.codes.value(for: client, now: now))
-            case .refresh(let id):
-                if let end = state.accounts.value(for: Account(client: client, id: id), now: now) {
-                    (Leave(), end)
-                } else {
-                    TokenThrottle.begin(of: client, in: &state, now: now)
-                }
-            }
+            if let end = state.askers.value(for: Asker(grant, of: client), now: now) { return (Leave(), end) }
+            return grant.isRefresh ? TokenThrottle.begin(of: client, in: &state, now: now) : (Leave(), nil)
         }
         guard let end else { return leave }
         throw Throttle.problem(until: end, now: now)
@@ -113,29 +130,36 @@ final class TokenThrottle: Sendable {
         let told = error as? OpenIDError
         let isTooMany = told?.code == .throttled
         let pause = error.map(TokenThrottle.pause(after:)) ?? 0
-        let end = now.addingTimeInterval(pause)
         state.withLock { state in
-            guard case .refresh(let id) = grant else {
-                if isTooMany { state.codes.set(end, for: client, until: end, now: now) }
-                return
+            // A code that fails otherwise is lost, and the next sign-in has another one.
+            if pause > 0, isTooMany || grant.isRefresh {
+                let end = now.addingTimeInterval(pause)
+                state.askers.set(end, for: Asker(grant, of: client), until: end, now: now)
             }
-            if pause > 0 { state.accounts.set(end, for: Account(client: client, id: id), until: end, now: now) }
-            guard isTooMany || leave.isProbe else { return }
+            guard case .refresh(let id, let session) = grant, isTooMany || leave.isProbe else { return }
             var refreshes = state.refreshes.value(for: client, now: now) ?? Refreshes()
             if leave.isProbe { refreshes.probeBegan = nil }
             if isTooMany {
-                refreshes.refused = refreshes.refused.filter { now.timeIntervalSince($0.value) < TokenThrottle.window }
-                refreshes.refused[id] = now
-                if leave.isProbe || refreshes.refused.count >= TokenThrottle.maxAccounts {
-                    refreshes.pausedUntil = max(end, refreshes.pausedUntil ?? end)
-                    refreshes.refused = [:]
-                }
+                refreshes.note(id, session, isProbe: leave.isProbe, pause: pause, now: now)
             } else if error == nil || told?.isTransient == false {
                 // It was answered, if only that this account needs its person: the client is welcome again.
                 refreshes = Refreshes()
             }
             state.keep(refreshes, of: client, now: now)
         }
+    }
+}
+
+extension TokenThrottle.Refreshes {
+    /// Takes note of a 429; pauses the client after those of enough accounts, and after each probe's.
+    fileprivate mutating func note(
+        _ account: String, _ session: SessionKey, isProbe: Bool, pause seconds: TimeInterval, now: Date
+    ) {
+        refused = refused.filter { now.timeIntervalSince($0.value.at) < TokenThrottle.window }
+        refused[session] = (account, now)
+        guard isProbe || Set(refused.values.map(\.account)).count >= TokenThrottle.maxAccounts else { return }
+        pausedUntil = now.addingTimeInterval(min(seconds, TokenThrottle.longestClientPause))
+        refused = [:]
     }
 }
 

@@ -73,6 +73,12 @@ class Node:
         assert status == 0, f"{self.name} ended with status {status}"
         return time.monotonic() - began
 
+    def pause(self, seconds):
+        """As a machine that is asleep, or moved to another one."""
+        os.killpg(self.process.pid, signal.SIGSTOP)
+        time.sleep(seconds)
+        os.killpg(self.process.pid, signal.SIGCONT)
+
     def kill(self):
         if self.process and self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)

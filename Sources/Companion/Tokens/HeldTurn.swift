@@ -1,0 +1,39 @@
+import SessionStore
+import Synchronization
+
+/// A turn to refresh that is prolonged until somebody ends it, however long the provider takes.
+final class HeldTurn: Sendable {
+    private let turn: Mutex<RefreshTurn>
+    private let prolonging: Mutex<Task<Void, Never>?>
+
+    init(_ turn: RefreshTurn, in store: SessionStore, every pause: Duration) {
+        self.turn = Mutex(turn)
+        prolonging = Mutex(nil)
+        guard store.isShared else { return }
+        let task = Task { [weak self] in
+            while (try? await Task.sleep(for: pause)) != nil {
+                guard let self else { return }
+                do throws(StoreError) {
+                    guard let next = try await store.prolong(now) else { return }
+                    self.turn.withLock { $0 = next }
+                } catch {
+                    // The place is away, for others too: the next time it may be there.
+                    guard error.isUnavailable else { return }
+                }
+            }
+        }
+        prolonging.withLock { $0 = task }
+    }
+
+    private var now: RefreshTurn { turn.withLock { $0 } }
+
+    /// Prolongs it no more.
+    ///
+    /// - Returns: the turn, whose last lease ends by what is stored, by being given back, or by its time.
+    func end() async -> RefreshTurn {
+        let task = prolonging.withLock { $0 }
+        task?.cancel()
+        await task?.value
+        return now
+    }
+}
