@@ -14,7 +14,7 @@ viewer=
 # What stands before each line that is shown, where several steps run beside each other.
 prefix=
 logs=$(mktemp -d)
-contain=$(dirname "${BASH_SOURCE[0]}")/contain
+contain=("$(dirname "${BASH_SOURCE[0]}")/contain")
 
 # A stop of deploy/test ends the steps too.
 end_counting() {
@@ -46,6 +46,8 @@ count() {
 # build NAME LIMIT COMMAND...: builds what steps run. One that fails is a failure of its own.
 build() {
     local began=$SECONDS status
+    # SwiftPM leaves its locks in the folder for temporary files.
+    local contain=(timeout --kill-after=30)
     limited "build-$1" "$2" '' "${@:3}"
     status=$?
     times+="$((SECONDS - began)) build $1"$'\n'
@@ -128,7 +130,7 @@ step() {
 limited() {
     local status file=$logs/$1 hidden=$3
     : >"$file"
-    "$contain" "$2" "${@:4}" >"$file" 2>&1 </dev/null &
+    "${contain[@]}" "$2" "${@:4}" >"$file" 2>&1 </dev/null &
     running=$!
     # Not through a pipe from the command itself: what it leaves running would keep that open.
     {
