@@ -56,6 +56,12 @@ public struct IDTokenClaims: Sendable, Redacted {
             (1...255).contains(subject.utf8.count), let expiresOn = payload["exp"].flatMap(Self.date),
             let issuedAt = payload["iat"].flatMap(Self.date), let audience = payload["aud"].flatMap(Self.audience)
         else { throw OpenIDError(.malformed) }
+        tenantID = payload["tid"]?.string
+        objectID = payload["oid"]?.string
+        // An identifier is compared, stored and written to logs, and no database has a NUL in a text.
+        guard [subject, tenantID, objectID].allSatisfy({ $0.map(Self.isWithoutControls) ?? true }) else {
+            throw OpenIDError(.malformed)
+        }
         self.issuer = issuer
         self.subject = subject
         self.expiresOn = expiresOn
@@ -64,9 +70,7 @@ public struct IDTokenClaims: Sendable, Redacted {
         notBefore = try Self.optional("nbf", in: payload, Self.date)
         authorizedParty = try Self.optional("azp", in: payload, \.string)
         nonce = try Self.optional("nonce", in: payload, \.string)
-        tenantID = payload["tid"]?.string
         policy = (payload["tfp"]?.string ?? payload["acr"]?.string)?.lowercased()
-        objectID = payload["oid"]?.string
         preferredUsername = payload["preferred_username"]?.string
         name = payload["name"]?.string
         email = payload["email"]?.string
@@ -74,6 +78,10 @@ public struct IDTokenClaims: Sendable, Redacted {
         loginHint = payload["login_hint"]?.string
         authenticationTime = AuthenticationTime(in: payload)
         json = token.payloadText
+    }
+
+    private static func isWithoutControls(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 
     /// A claim that is checked may be missing, but not be of another type.
