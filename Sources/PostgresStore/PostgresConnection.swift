@@ -19,7 +19,10 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
     private struct Pending {
         let sql: String
         let deadline: MonotonicTime
-        let completion: Completion
+        /// When whoever asked no longer waits; nil for as long as it takes.
+        var answerBy: MonotonicTime?
+        /// nil when nobody waits any more.
+        var completion: Completion?
         /// Whether it is still to be prepared: the first result is that of the preparation.
         var isPreparing: Bool
         var result: PostgresResult?
@@ -32,12 +35,14 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
     private var watch: Watch?
     private var isWaitingToWrite = false
     private var pending: [Pending] = []
-    private var timer: TimerID?
+    private var timer: (id: TimerID, at: MonotonicTime)?
     private var timeLimit: MonotonicTime
     /// What was prepared here.
     private var prepared: Set<String> = []
     /// Called once, when an open connection ends.
     var onClose: ((PostgresFailure) -> Void)?
+    /// Called when the server has answered.
+    var onAnswer: (() -> Void)?
 
     var isOpen: Bool { if case .open = phase { true } else { false } }
 
@@ -79,9 +84,11 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
     /// - Parameters:
     ///   - isPrepared: whether it is prepared, once for this connection.
     ///   - patience: how long it may take; then the connection is closed.
+    ///   - answerBy: until when the answer is waited for; then `completion` gets ``PostgresFailure/silence``, and the
+    ///     statement goes on.
     ///   - completion: called once on the worker.
     func send(
-        _ sql: String, _ parameters: [Parameter], isPrepared: Bool, patience: Duration,
+        _ sql: String, _ parameters: [Parameter], isPrepared: Bool, patience: Duration, answerBy: MonotonicTime? = nil,
         completion: @escaping Completion
     ) {
         guard case .open = phase, let raw else { return completion(.failure(.connection("the connection was lost"))) }
@@ -99,9 +106,10 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
         }
         pending.append(
             Pending(
-                sql: sql, deadline: worker.now + patience, completion: completion, isPreparing: isPreparing))
+                sql: sql, deadline: worker.now + patience, answerBy: answerBy, completion: completion,
+                isPreparing: isPreparing))
         guard isSent, PQpipelineSync(raw) == 1 else { return fail(reason) }
-        if timer == nil { setTimer() }
+        if timer == nil { setTimer() } else if let answerBy { setTimer(at: answerBy) }
         flush()
     }
 
@@ -160,8 +168,7 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
         guard case .connecting(let completion) = phase, PQsetnonblocking(raw, 1) == 0, PQenterPipelineMode(raw) == 1
         else { return fail(reason) }
         phase = .open
-        timer.map { _ = worker.cancelTimer($0) }
-        timer = nil
+        endTimer()
         wait(for: .read)
         if isOpen { completion(nil) }
     }
@@ -194,38 +201,59 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
     }
 
     private func complete(_ statement: Pending) {
+        onAnswer?()
         if let failure = statement.failure {
             if statement.isPreparing { prepared.remove(statement.sql) }
-            statement.completion(.failure(failure))
+            statement.completion?(.failure(failure))
             if failure.endsConnection { fail("the server ended the connection") }
         } else if let result = statement.result {
-            statement.completion(.success(result))
+            statement.completion?(.success(result))
         } else {
-            statement.completion(.failure(.connection("the server sent no result")))
+            statement.completion?(.failure(.connection("the server sent no result")))
         }
     }
 
     // MARK: Time and the end
 
     private func setTimer() {
-        let limit: MonotonicTime
         switch phase {
-        case .connecting: limit = timeLimit
+        case .connecting: setTimer(at: timeLimit)
         case .open:
             guard let first = pending.first else { return }
-            limit = first.deadline
-        case .closed: return
+            setTimer(at: pending.lazy.compactMap(\.answerBy).reduce(first.deadline, min))
+        case .closed: break
         }
-        timer = worker.addTimer(after: limit - worker.now) { [weak self] in
-            guard let self else { return }
-            timer = nil
-            switch phase {
-            case .connecting: fail("the server did not accept the connection in time")
-            case .open:
-                if let first = pending.first, first.deadline <= worker.now { return fail("the server is too slow") }
-                setTimer()
-            case .closed: break
+    }
+
+    /// Has the time looked at then, unless that happens before.
+    private func setTimer(at limit: MonotonicTime) {
+        if let timer, timer.at <= limit { return }
+        endTimer()
+        let id = worker.addTimer(after: limit - worker.now) { [weak self] in
+            self?.timer = nil
+            self?.lookAtTime()
+        }
+        timer = (id, limit)
+    }
+
+    private func endTimer() {
+        timer.map { _ = worker.cancelTimer($0.id) }
+        timer = nil
+    }
+
+    private func lookAtTime() {
+        switch phase {
+        case .connecting: fail("the server did not accept the connection in time")
+        case .open:
+            if let first = pending.first, first.deadline <= worker.now { return fail("the server is too slow") }
+            var impatient: [Completion] = []
+            for index in pending.indices where pending[index].answerBy.map({ $0 <= worker.now }) == true {
+                pending[index].answerBy = nil
+                if let completion = pending[index].completion.take() { impatient.append(completion) }
             }
+            setTimer()
+            for completion in impatient { completion(.failure(.silence)) }
+        case .closed: break
         }
     }
 
@@ -235,8 +263,7 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
         let ended = phase
         if case .closed = ended { return }
         phase = .closed
-        timer.map { _ = worker.cancelTimer($0) }
-        timer = nil
+        endTimer()
         if let watch { worker.unwatch(watch) }
         watch = nil
         if let raw { PQfinish(raw) }
@@ -244,7 +271,7 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
         let failure = PostgresFailure.connection(reason)
         let lost = pending
         pending = []
-        for statement in lost { statement.completion(.failure(statement.failure ?? failure)) }
+        for statement in lost { statement.completion?(.failure(statement.failure ?? failure)) }
         if case .connecting(let completion) = ended { completion(failure) }
         onClose?(failure)
         onClose = nil

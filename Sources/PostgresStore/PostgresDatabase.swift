@@ -18,6 +18,7 @@ final class PostgresDatabase: Sendable {
 
     let name: String
     private let lanes: [PostgresLane]
+    private let recovery: Recovery
     private let workers: WorkerGroup
     private let ownsWorkers: Bool
     private let gate: OperationGate
@@ -37,6 +38,7 @@ final class PostgresDatabase: Sendable {
         }
         let all = self.workers.workers
         let recovery = Recovery()
+        self.recovery = recovery
         lanes = all.map { worker in
             PostgresLane(
                 worker: worker, settings: settings, limit: settings.poolSize / all.count, recovery: recovery)
@@ -49,19 +51,25 @@ final class PostgresDatabase: Sendable {
     // MARK: Operations
 
     /// Runs one statement, which is a snapshot of its own.
+    ///
+    /// - Parameter limit: how long the caller waits; nil for as long as it takes. After one wait in vain, nobody who sets it
+    ///   waits at all before the server has answered something.
     func read<Value: Sendable>(
-        _ sql: String, _ parameters: [Parameter] = [], _ body: (PostgresResult) throws -> Value
+        _ sql: String, _ parameters: [Parameter] = [], within limit: Duration? = nil,
+        _ body: (PostgresResult) throws -> Value
     ) async throws(StoreError) -> Value {
-        try await measured(.read) {
+        if limit != nil, recovery.isSilent { throw PostgresFailure.silence.storeError(of: name) }
+        return try await measured(.read) {
             let lane = self.lane()
-            let end = ContinuousClock.now + Transaction.patience
+            let answerBy = limit.map { MonotonicTime.read() + $0 }
+            let end = ContinuousClock.now + (limit ?? Transaction.patience)
             // What the worker has read is decoded there too.
             return try await withTaskExecutorPreference(lane.worker) {
-                var result = await self.single(sql, parameters, on: lane)
+                var result = await self.single(sql, parameters, answerBy: answerBy, on: lane)
                 if case .failure(let failure) = result, failure.isOfPooler || failure.endsConnection, .now < end {
                     self.note(failure)
                     // It only reads, and the connection may have been one to a server that is no more.
-                    result = await self.single(sql, parameters, on: lane)
+                    result = await self.single(sql, parameters, answerBy: answerBy, on: lane)
                 }
                 return try body(result.get())
             }
@@ -93,11 +101,30 @@ final class PostgresDatabase: Sendable {
     func write<Value: Sendable>(_ body: @escaping @Sendable (Transaction) async throws -> Value)
         async throws(StoreError) -> Value
     {
+        try await measured(.write) { try await self.stored(body) }
+    }
+
+    /// The same for a `body` that locks without waiting (NOWAIT).
+    ///
+    /// - Returns: nil when somebody held what it wanted to lock, again and again.
+    func writeUnlessHeld<Value: Sendable>(_ body: @escaping @Sendable (Transaction) async throws -> Value)
+        async throws(StoreError) -> Value?
+    {
         try await measured(.write) {
-            let lane = self.lane()
-            return try await withTaskExecutorPreference(lane.worker) {
-                try await self.attempts(on: lane, until: .now + Transaction.patience, body)
+            do {
+                return try await self.stored(body)
+            } catch let failure as PostgresFailure where failure.isHeld {
+                return nil
             }
+        }
+    }
+
+    private func stored<Value: Sendable>(_ body: @escaping @Sendable (Transaction) async throws -> Value)
+        async throws -> Value
+    {
+        let lane = lane()
+        return try await withTaskExecutorPreference(lane.worker) {
+            try await self.attempts(on: lane, until: .now + Transaction.patience, body)
         }
     }
 
@@ -170,19 +197,23 @@ final class PostgresDatabase: Sendable {
         return try row.integer(1) == mark.versionBefore ? false : nil
     }
 
-    private func single(_ sql: String, _ parameters: [Parameter], on lane: PostgresLane)
+    private func single(_ sql: String, _ parameters: [Parameter], answerBy: MonotonicTime?, on lane: PostgresLane)
         async -> Result<PostgresResult, PostgresFailure>
     {
         let isPrepared = state.withLock { $0.isPrepared }
         return await withCheckedContinuation { continuation in
+            let finish: @Sendable (Result<PostgresResult, PostgresFailure>) -> Void = { [recovery] result in
+                if case .failure(.silence) = result { recovery.isSilent = true }
+                continuation.resume(returning: result)
+            }
             lane.onWorker {
-                lane.withSingle { opened in
+                lane.withSingle(answerBy: answerBy) { opened in
                     switch opened {
-                    case .failure(let failure): continuation.resume(returning: .failure(failure))
+                    case .failure(let failure): finish(.failure(failure))
                     case .success(let connection):
                         connection.send(
-                            sql, parameters, isPrepared: isPrepared, patience: Transaction.patience
-                        ) { continuation.resume(returning: $0) }
+                            sql, parameters, isPrepared: isPrepared, patience: Transaction.patience,
+                            answerBy: answerBy, completion: finish)
                     }
                 }
             }

@@ -1,5 +1,6 @@
 import EventLoop
 import SessionStore
+import Synchronization
 
 /// One worker's connections: one for single statements, and a few for transactions. While the server refuses, it tries again
 /// by itself, after 50 ms at first and 1.5 s at last; while the server is silent, each second beside the attempts before.
@@ -27,6 +28,8 @@ final class PostgresLane: @unchecked Sendable {
     /// Somebody who waits for a connection.
     private struct Waiter {
         let deadline: MonotonicTime
+        /// Whether there is nothing to go on with without an answer.
+        let isPatient: Bool
         let serve: Opened
     }
 
@@ -51,7 +54,7 @@ final class PostgresLane: @unchecked Sendable {
     private var delay = firstDelay
     private var downSince: MonotonicTime?
     private var lastFailure: PostgresFailure?
-    private var expiry: TimerID?
+    private var expiry: (id: TimerID, at: MonotonicTime)?
     private var isClosed = false
 
     /// - Parameters:
@@ -70,7 +73,7 @@ final class PostgresLane: @unchecked Sendable {
     /// How it stands with the connections.
     var connections: StoreConnections {
         var found = StoreConnections()
-        found.isReachable = downSince == nil
+        found.isReachable = downSince == nil && !recovery.isSilent
         found.open = idle.count(where: \.isOpen) + taken + (single?.isOpen == true ? 1 : 0)
         found.busy = taken
         found.limit = limit
@@ -79,9 +82,11 @@ final class PostgresLane: @unchecked Sendable {
     }
 
     /// Gives the connection for single statements to `serve`.
-    func withSingle(_ serve: @escaping Opened) {
+    ///
+    /// - Parameter answerBy: then `serve` gets ``PostgresFailure/silence``.
+    func withSingle(answerBy: MonotonicTime?, _ serve: @escaping Opened) {
         if let single, single.isOpen, !worker.isShutDown { return serve(.success(single)) }
-        wait(serve, for: .statements)
+        wait(serve, for: .statements, answerBy: answerBy)
     }
 
     /// Gives a connection for a transaction to `serve`, which has to be given back.
@@ -110,7 +115,7 @@ final class PostgresLane: @unchecked Sendable {
     /// Ends all connections. Who waits gets none.
     func close() {
         isClosed = true
-        for timer in [retry, expiry] { timer.map { _ = worker.cancelTimer($0) } }
+        for timer in [retry, expiry?.id] { timer.map { _ = worker.cancelTimer($0) } }
         attempts.end()
         single?.close()
         for connection in idle { connection.close() }
@@ -123,31 +128,36 @@ final class PostgresLane: @unchecked Sendable {
 
     // MARK: Waiting
 
-    private func wait(_ serve: @escaping Opened, for purpose: Purpose) {
+    private func wait(_ serve: @escaping Opened, for purpose: Purpose, answerBy: MonotonicTime? = nil) {
         guard !isClosed, !worker.isShutDown else { return serve(.failure(.connection("the store is closed"))) }
         if let downSince, let lastFailure, !hasConnection, worker.now - downSince > Self.outage {
             return serve(.failure(lastFailure))
         }
-        self[keyPath: purpose.queue].append(Waiter(deadline: worker.now + Self.patience, serve: serve))
-        setExpiry()
+        let waiter = Waiter(deadline: answerBy ?? worker.now + Self.patience, isPatient: answerBy == nil, serve: serve)
+        self[keyPath: purpose.queue].append(waiter)
+        setExpiry(at: waiter.deadline)
         connectNext()
     }
 
-    private func setExpiry() {
-        let queues = Purpose.allCases.map(\.queue)
-        guard expiry == nil, let next = queues.compactMap({ self[keyPath: $0].first?.deadline }).min() else { return }
-        expiry = worker.addTimer(after: next - worker.now) { [weak self] in
-            guard let self else { return }
-            expiry = nil
-            let failure = lastFailure ?? .connection("all connections are in use")
-            for queue in queues {
-                while let first = self[keyPath: queue].first, first.deadline <= worker.now {
-                    self[keyPath: queue].removeFirst()
-                    first.serve(.failure(failure))
-                }
-            }
-            setExpiry()
+    /// Has those end whose time is over then, unless that happens before.
+    private func setExpiry(at next: MonotonicTime) {
+        if let expiry, expiry.at <= next { return }
+        expiry.map { _ = worker.cancelTimer($0.id) }
+        let id = worker.addTimer(after: next - worker.now) { [weak self] in self?.expire() }
+        expiry = (id, next)
+    }
+
+    private func expire() {
+        expiry = nil
+        let failure = lastFailure ?? .connection("all connections are in use")
+        var ended: [Waiter] = []
+        for queue in Purpose.allCases.map(\.queue) {
+            ended += self[keyPath: queue].filter { $0.deadline <= worker.now }
+            self[keyPath: queue].removeAll { $0.deadline <= worker.now }
         }
+        let left = (waitingForStatements + waitingForTransaction).map(\.deadline)
+        left.min().map(setExpiry)
+        for waiter in ended { waiter.serve(.failure(waiter.isPatient ? failure : .silence)) }
     }
 
     private func refuse(_ failure: PostgresFailure) {
@@ -162,7 +172,8 @@ final class PostgresLane: @unchecked Sendable {
     /// What the next connection is for; nil when no one needs another.
     private var need: Purpose? {
         // In an outage one is made although nobody waits, to see when it is over.
-        if single?.isOpen != true, !waitingForStatements.isEmpty || downSince != nil { return .statements }
+        let isOutage = downSince != nil || recovery.isSilent
+        if single?.isOpen != true, !waitingForStatements.isEmpty || isOutage { return .statements }
         return !waitingForTransaction.isEmpty && taken + idle.count < limit ? .transaction : nil
     }
 
@@ -180,13 +191,14 @@ final class PostgresLane: @unchecked Sendable {
     private func opened(_ connection: PostgresConnection, for purpose: Purpose) {
         let wasDown = downSince != nil
         delay = Self.firstDelay
-        downSince = nil
+        answered()
         lastFailure = nil
         if wasDown { recovery.announce() }
         connection.onClose = { [weak self, weak connection] failure in
             guard let self, let connection else { return }
             lost(connection, failure)
         }
+        connection.onAnswer = { [weak self] in self?.answered() }
         switch purpose {
         case .statements:
             single = connection
@@ -198,6 +210,12 @@ final class PostgresLane: @unchecked Sendable {
             giveBack(connection)
         }
         connectNext()
+    }
+
+    /// The server is there, though it may refuse one connection more.
+    private func answered() {
+        downSince = nil
+        recovery.isSilent = false
     }
 
     /// Another lane has reached the server: the outage is over, and this one's requests wait rather than fail.
@@ -213,6 +231,7 @@ final class PostgresLane: @unchecked Sendable {
         idle.removeAll { $0 === connection }
         if single === connection { single = nil }
         lastFailure = failure
+        if recovery.isSilent { connectNext() }
     }
 
     private func failed(_ failure: PostgresFailure, isLast: Bool) {
@@ -220,6 +239,10 @@ final class PostgresLane: @unchecked Sendable {
         let since = downSince ?? worker.now
         downSince = since
         if !hasConnection, worker.now - since > Self.outage { refuse(failure) }
+        // Where the server only refuses one connection more, those that there are have an answer.
+        if let open = single ?? idle.last {
+            open.send("SELECT 1", [], isPrepared: false, patience: Transaction.patience) { _ in }
+        }
         guard isLast else { return }
         // Not all of them at the same moment.
         retry = worker.addTimer(after: delay * Double.random(in: 0.75...1)) { [weak self] in
@@ -230,9 +253,17 @@ final class PostgresLane: @unchecked Sendable {
     }
 }
 
-/// When one lane of a database reaches the server again, the others need not wait for their next attempt.
+/// What the lanes of one database tell each other. When one of them reaches the server again, the others need not wait for
+/// their next attempt.
 final class Recovery: Sendable {
     private let lanes = Locked<[@Sendable () -> Void]>([])
+    private let silence = Atomic(false)
+
+    /// Whether somebody has waited for an answer in vain, and there was none since. Asked at each answer, written seldom.
+    var isSilent: Bool {
+        get { silence.load(ordering: .relaxed) }
+        set { if newValue != isSilent { silence.store(newValue, ordering: .relaxed) } }
+    }
 
     /// - Parameter tryAtOnce: called on any thread.
     func add(_ tryAtOnce: @escaping @Sendable () -> Void) { lanes.withLock { $0.append(tryAtOnce) } }

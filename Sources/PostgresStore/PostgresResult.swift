@@ -27,11 +27,13 @@ package final class PostgresResult: @unchecked Sendable {
 
     /// The error that it is.
     var failure: PostgresFailure {
-        let state = PQresultErrorField(raw, Int32(UInt8(ascii: "C"))).map { String(cString: $0) }
+        /// One of the fields `PG_DIAG_…`, by its letter.
+        func field(_ letter: Unicode.Scalar) -> String? {
+            PQresultErrorField(raw, Int32(letter.value)).map { String(cString: $0) }
+        }
+        guard let state = field("C") else { return .connection("the connection was lost") }
         // The primary message names tables and constraints; the detail below it would quote values.
-        let message = PQresultErrorField(raw, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
-        guard let state else { return .connection("the connection was lost") }
-        return .server(state: state, message: message ?? "error")
+        return .server(state: state, message: field("M") ?? "error", constraint: field("n"))
     }
 }
 

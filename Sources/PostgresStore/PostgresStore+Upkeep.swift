@@ -3,19 +3,40 @@ import SessionStore
 extension PostgresStore {
     private static let batch = 500
 
-    package func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError) {
-        guard !uses.isEmpty else { return }
-        let sorted = uses.sorted { $0.key.value < $1.key.value }
-        try await database.write { transaction in
-            let keys = Parameter.keys(sorted.map(\.key))
-            // One order for all who lock more than one.
-            transaction.run("SELECT key FROM session WHERE key = ANY($1) ORDER BY key FOR UPDATE", [keys])
+    package func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError) -> [SessionKey] {
+        let at = Dictionary(uses.map { ($0.key, $0.at) }, uniquingKeysWith: max)
+        return try await withUnheld(Array(at.keys)) { transaction, keys in
             transaction.run(
                 """
                 UPDATE session SET last_seen_at = use.at FROM unnest($1, $2) AS use (key, at)
                 WHERE session.key = use.key AND last_seen_at < use.at
-                """, [keys, .integers(sorted.map(\.at))])
+                """, [.keys(keys), .integers(keys.compactMap { at[$0] })])
+        }.held
+    }
+
+    /// Does something with sessions that it has locked. It waits for nobody who holds one of them, because those who want
+    /// another one would wait with it: then each is done by itself, but those that are held.
+    ///
+    /// - Returns: what came of them, and the sessions that somebody holds.
+    private func withUnheld<Value: Sendable>(
+        _ keys: [SessionKey], _ body: @escaping @Sendable (Transaction, [SessionKey]) async throws -> Value
+    ) async throws(StoreError) -> (done: [Value], held: [SessionKey]) {
+        guard !keys.isEmpty else { return ([], []) }
+        let done = try await database.writeUnlessHeld { transaction in
+            // One order for all who lock more than one.
+            transaction.run(
+                "SELECT key FROM session WHERE key = ANY($1) ORDER BY key FOR UPDATE NOWAIT", [.keys(keys)])
+            return try await body(transaction, keys)
         }
+        if let done { return ([done], []) }
+        guard keys.count > 1 else { return ([], keys) }
+        var all: (done: [Value], held: [SessionKey]) = ([], [])
+        for key in keys {
+            let one = try await withUnheld([key], body)
+            all.done += one.done
+            all.held += one.held
+        }
+        return all
     }
 
     /// Two walks, each along an index: first of the sessions that were not used, then of those that began long ago.
@@ -46,8 +67,8 @@ extension PostgresStore {
     private func purge(_ keys: [SessionKey], _ rules: SignInRules, now: Int64) async throws(StoreError)
         -> [SessionKey]
     {
-        try await database.write { transaction in
-            let sessions = try await transaction.lock(keys)
+        try await withUnheld(keys) { transaction, keys in
+            let sessions = try await transaction.rows(keys)
             // As `SignInRules.isAwaited(_:now:)` has it.
             let awaited = try await transaction.query(
                 """
@@ -67,29 +88,32 @@ extension PostgresStore {
             transaction.delete(deleted)
             transaction.empty(emptied, now: now)
             return deleted + emptied
-        }
+        }.done.flatMap(\.self)
     }
 
     package func purgeAttempts(_ rules: SignInRules, now: Int64) async throws(StoreError) -> PurgeStep {
-        try await database.write { transaction in
+        let isMore = try await database.write { transaction in
             transaction.run("DELETE FROM logout_token WHERE ends_at <= $1", [.integer(now)])
-            let isMore = try await transaction.purgeNotes(now: now)
-            let old = [Parameter.integer(rules.oldestKeptAttempt(now: now)), .integer(Int64(Self.batch))]
-            let found = try await transaction.query(
-                "SELECT session FROM sign_in_attempt WHERE begun_at < $1 ORDER BY begun_at, state_hash LIMIT $2", old
-            ).rows.map { try $0.key(0) }
-            guard !found.isEmpty else { return PurgeStep(ended: [], isMore: isMore) }
-            // Sessions before their attempts, as everybody locks them.
-            let locked = Set(try await transaction.lock(Array(Set(found))).map(\.key))
+            return try await transaction.purgeNotes(now: now)
+        }
+        let old = Parameter.integer(rules.oldestKeptAttempt(now: now))
+        let found = try await database.readLong(
+            "SELECT session FROM sign_in_attempt WHERE begun_at < $1 ORDER BY begun_at, state_hash LIMIT $2",
+            [old, .integer(Int64(Self.batch))]
+        ) { try $0.rows.map { try $0.key(0) } }
+        // Sessions before their attempts, as everybody locks them.
+        let (ended, held) = try await withUnheld(Array(Set(found))) { transaction, keys in
             transaction.run(
-                "DELETE FROM sign_in_attempt WHERE begun_at < $1 AND session = ANY($2)",
-                [old[0], .keys(found)])
-            let ended = try await transaction.rows(Array(locked)).filter {
+                "DELETE FROM sign_in_attempt WHERE begun_at < $1 AND session = ANY($2)", [old, .keys(keys)])
+            let ended = try await transaction.rows(keys).filter {
                 !$0.hasAccounts && rules.isPurgeable($0, now: now)
             }.map(\.key)
             transaction.delete(ended)
-            return PurgeStep(ended: ended, isMore: isMore || found.count == Self.batch)
+            return ended
         }
+        // What is held would be found again at once.
+        return PurgeStep(
+            ended: ended.flatMap(\.self), isMore: isMore || found.count == Self.batch && held.isEmpty)
     }
 
     /// The server does its own housekeeping (autovacuum).
@@ -97,12 +121,6 @@ extension PostgresStore {
 }
 
 extension Transaction {
-    /// Those of the sessions that there are, which nobody else changes from now on.
-    fileprivate func lock(_ keys: [SessionKey]) async throws -> [SessionRow] {
-        run("SELECT key FROM session WHERE key = ANY($1) ORDER BY key FOR UPDATE", [.keys(keys)])
-        return try await rows(keys)
-    }
-
     fileprivate func rows(_ keys: [SessionKey]) async throws -> [SessionRow] {
         try await query("SELECT \(SessionRow.columns) FROM session WHERE key = ANY($1)", [.keys(keys)])
             .rows.map(SessionRow.init)

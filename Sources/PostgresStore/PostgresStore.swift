@@ -9,6 +9,7 @@ import WebFormats
 public final class PostgresStore: SharedStoreBackend {
     let database: PostgresDatabase
     private let staleness: Duration
+    package let isEncrypted: Bool?
 
     /// Migrates the database and checks that the keys fit, for which the calling thread waits; then works on `workers`.
     ///
@@ -22,16 +23,18 @@ public final class PostgresStore: SharedStoreBackend {
         _ settings: PostgresSettings, keyRing: KeyRing, workers: WorkerGroup? = nil,
         onOperation: (@Sendable (StoreOperation) -> Void)? = nil
     ) throws(StoreError) {
-        try Self.open(settings, keyRing)
+        isEncrypted = try Self.open(settings, keyRing)
         database = try PostgresDatabase(settings, workers: workers, onOperation: onOperation)
         staleness = settings.staleness
     }
 
-    private static func open(_ settings: PostgresSettings, _ keyRing: KeyRing) throws(StoreError) {
+    /// - Returns: whether the connection was encrypted.
+    private static func open(_ settings: PostgresSettings, _ keyRing: KeyRing) throws(StoreError) -> Bool {
         let connection = try BlockingConnection(settings)
         do {
             _ = try Schema.migrate(connection, settings.description)
             try SealedColumn.checkKeys(connection, keyRing, settings.description)
+            return connection.isEncrypted
         } catch {
             throw StoreError(error, of: settings.description)
         }
@@ -39,7 +42,7 @@ public final class PostgresStore: SharedStoreBackend {
 
     package var name: String { database.name }
     package var trust: Duration? { staleness }
-    /// What others change is seen by ``versions(of:)``.
+    /// What others change is seen by ``versions(of:within:)``.
     package var openingMark: ChangeMark? { nil }
     package func changeMark() async -> ChangeMark? { nil }
     package var sinceLastWrite: Duration? { database.sinceLastWrite }
@@ -62,10 +65,12 @@ public final class PostgresStore: SharedStoreBackend {
     /// The server is another machine.
     package func sessionNow(withID idHash: SHA256Hash) -> ImmediateRead<SealedSession> { .mustWait }
 
-    package func versions(of sessions: [SessionKey]) async throws(StoreError) -> [SessionKey: Int64] {
+    package func versions(of sessions: [SessionKey], within limit: Duration?) async throws(StoreError)
+        -> [SessionKey: Int64]
+    {
         guard !sessions.isEmpty else { return [:] }
         return try await database.read(
-            "SELECT key, version FROM session WHERE key = ANY($1)", [.keys(sessions)]
+            "SELECT key, version FROM session WHERE key = ANY($1)", [.keys(sessions)], within: limit
         ) { result in
             try result.rows.reduce(into: [:]) { versions, row in versions[try row.key(0)] = try row.integer(1) }
         }

@@ -6,11 +6,12 @@ extension SQLiteStore {
     /// it as much again; what others want to write waits for all of them.
     private static let batch = 20
 
-    package func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError) {
+    package func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError) -> [SessionKey] {
         try await database.write { db in
             for (key, at) in uses {
                 try db.run("UPDATE session SET last_seen_at = ? WHERE key = ? AND last_seen_at < ?", [at, key, at])
             }
+            return []
         }
     }
 

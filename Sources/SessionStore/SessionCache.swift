@@ -6,7 +6,7 @@ struct Snapshot: Sendable {
     let idHash: SHA256Hash
     /// Of the accounts of which a token was asked for.
     var tokens: [AccountTokens]
-    /// See ``SharedStoreBackend/versions(of:)``.
+    /// See ``SharedStoreBackend/versions(of:within:)``.
     var version: Int64 = 0
 
     /// An estimate of the memory it takes, in bytes.
@@ -121,8 +121,17 @@ final class SessionCache: Sendable {
 
     /// What memory has of a session, trusted or not; nil when that is nothing, or over.
     func doubtful(_ hash: SHA256Hash, now: Int64) -> Doubtful? {
+        doubtful(now) { $0.byHash[hash] }
+    }
+
+    /// The same of a session with this key.
+    func doubtful(_ key: SessionKey, now: Int64) -> Doubtful? {
+        doubtful(now) { $0.byKey[key] }
+    }
+
+    private func doubtful(_ now: Int64, _ index: (State) -> Int?) -> Doubtful? {
         state.withLock { state in
-            guard let slot = state.byHash[hash].flatMap({ state.slots[$0] }),
+            guard let slot = index(state).flatMap({ state.slots[$0] }),
                 !lifetimes.isOver(slot.snapshot.session, lastSeenAt: slot.lastSeenAt, now: now)
             else { return nil }
             return Doubtful(
@@ -130,16 +139,22 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// Takes a session for right again, and as used: nobody else had changed it when its version was asked for.
+    /// Takes a session for right again, and as used, where nobody else had changed it; else forgets it.
     ///
-    /// - Parameter ticket: from before that.
-    /// - Returns: false when it has changed here since, or is gone.
-    func confirm(_ doubtful: Doubtful, _ ticket: Ticket, now: Int64) -> Bool {
+    /// - Parameters:
+    ///   - version: the one that it has; nil when it is gone.
+    ///   - ticket: from before that was asked for.
+    /// - Returns: false when it has changed, also here since.
+    func confirm(_ doubtful: Doubtful, _ version: Int64?, _ ticket: Ticket, now: Int64) -> Bool {
         let key = doubtful.session.key
         return state.withLock { state in
             guard state.isFresh(key, ticket), let index = state.byKey[key],
                 state.slots[index]?.snapshot.version == doubtful.version
             else { return false }
+            guard version == doubtful.version else {
+                state.remove(index)
+                return false
+            }
             state.slots[index]?.readAt = now
             state.use(index, now)
             return true
@@ -281,18 +296,18 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// They are in the database.
-    func usesWritten() {
-        state.withLock { $0.underWay = [:] }
+    /// They are in the database, but those of some sessions, which are kept for the next time.
+    func usesWritten(but held: [SessionKey]) {
+        state.withLock { state in
+            for key in held { state.keepUse(key) }
+            state.underWay = [:]
+        }
     }
 
     /// They are not: keep them for the next time.
     func usesNotWritten() {
         state.withLock { state in
-            for (key, at) in state.underWay {
-                state.unwritten[key] = max(state.unwritten[key] ?? .min, at)
-                if let index = state.byKey[key] { state.slots[index]?.isUnwritten = true }
-            }
+            for key in state.underWay.keys { state.keepUse(key) }
             state.underWay = [:]
         }
     }
@@ -326,6 +341,13 @@ extension SessionCache.State {
     /// Changes the slot where it is: copying what it holds would count as many references as the rest of a hit.
     mutating func use(_ index: Int, _ now: Int64) {
         if let (key, at) = slots[index]?.use(now) { unwritten[key] = at }
+    }
+
+    /// Has a use that was being written be written another time.
+    mutating func keepUse(_ key: SessionKey) {
+        guard let at = underWay[key] else { return }
+        unwritten[key] = max(unwritten[key] ?? .min, at)
+        if let index = byKey[key] { slots[index]?.isUnwritten = true }
     }
 
     func knownUse(_ key: SessionKey) -> Int64 {

@@ -49,17 +49,16 @@ extension SessionStore {
         case .absent: return nil
         case .mustWait: break
         }
-        let ticket = cache.ticket()
-        do throws(StoreError) {
-            let tokens = cache.admit(try await backend.accessTokens(of: account), of: account, ticket)
-            guard let token = tokens.token(tenant, scopes) else { return nil }
-            return try open(token)
-        } catch {
-            guard error.isUnavailable,
-                case .token(let token) = cache.token(account, tenant, scopes, now: now, grace: outageGrace)
-            else { throw error }
+        let known = { self.cache.token(account, tenant, scopes, now: self.now, grace: self.outageGrace) }
+        // What memory has of the session's tokens is as right as the session.
+        if case .token = known(), let session = cache.doubtful(account.session, now: now), try await holds(session),
+            case .token(let token) = known()
+        {
             return try open(token)
         }
+        let ticket = cache.ticket()
+        let tokens = cache.admit(try await backend.accessTokens(of: account), of: account, ticket)
+        return try tokens.token(tenant, scopes).map { token throws(StoreError) in try open(token) }
     }
 
     /// The token in the clear, which it is from then on in memory too.

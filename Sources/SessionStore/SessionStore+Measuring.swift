@@ -59,6 +59,9 @@ extension SessionStore {
     /// The connections to the place; nil where it needs none.
     public func connections() async -> StoreConnections? { await shared?.connections() }
 
+    /// Whether the first connection to the place was encrypted; nil where it needs none.
+    public var isEncrypted: Bool? { shared?.isEncrypted }
+
     /// How many sessions are stored; ended ones that are not deleted yet are among them.
     public struct Counts: Sendable, Equatable {
         /// All of them.

@@ -12,20 +12,31 @@ extension SessionStore {
     /// be stale, that is nothing.
     var outageGrace: Int64 { shared?.trust.map { $0 > .zero } == true ? 30_000 : 0 }
 
-    /// The session as memory has it, when its version says that nobody has changed it. While the place cannot be asked,
-    /// what was right a moment ago is served, unless nothing may be stale.
+    /// How long is waited for the version of a session that can be served without it.
+    private static let versionWait: Duration = .seconds(1)
+
+    /// The session as memory has it, when its version says that nobody has changed it. While the place cannot be asked, or
+    /// does not answer, what was right a moment ago is served, unless nothing may be stale.
     ///
     /// - Returns: nil when it has to be read.
     func revalidated(_ id: SessionID) async throws(StoreError) -> Session? {
-        let now = now
-        guard let shared, let known = cache.doubtful(id.hash, now: now) else { return nil }
-        let ticket = cache.ticket()
+        guard let known = cache.doubtful(id.hash, now: now) else { return nil }
+        return try await holds(known, since: id.version) ? known.session : nil
+    }
+
+    /// Whether what memory has of a session may be served.
+    ///
+    /// - Parameter version: what is older than that may not.
+    func holds(_ known: SessionCache.Doubtful, since version: Int64 = 0) async throws(StoreError) -> Bool {
+        guard let shared else { return false }
+        let (key, now, ticket) = (known.session.key, now, cache.ticket())
+        let isRecent = known.age < outageGrace && known.version >= version
         do throws(StoreError) {
-            let version = try await shared.versions(of: [known.session.key])[known.session.key]
-            return version == known.version && cache.confirm(known, ticket, now: now) ? known.session : nil
+            let current = try await shared.versions(of: [key], within: isRecent ? Self.versionWait : nil)[key]
+            return cache.confirm(known, current, ticket, now: now)
         } catch {
-            guard error.isUnavailable, known.age < outageGrace, known.version >= id.version else { throw error }
-            return known.session
+            guard error.isUnavailable, isRecent else { throw error }
+            return true
         }
     }
 

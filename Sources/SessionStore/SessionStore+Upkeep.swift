@@ -90,10 +90,11 @@ extension SessionStore {
     package func writeLastUses() async throws(StoreError) {
         let uses = cache.takeUnwrittenUses().map { (key: $0.key, at: $0.value) }.sorted { $0.key.value < $1.key.value }
         do {
+            var held: [SessionKey] = []
             for start in stride(from: 0, to: uses.count, by: Self.batch) {
-                try await backend.noteUses(Array(uses[start..<min(start + Self.batch, uses.count)]))
+                held += try await backend.noteUses(Array(uses[start..<min(start + Self.batch, uses.count)]))
             }
-            cache.usesWritten()
+            cache.usesWritten(but: held)
         } catch {
             cache.usesNotWritten()
             throw error

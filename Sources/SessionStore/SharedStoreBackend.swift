@@ -11,8 +11,10 @@ package protocol SharedStoreBackend: StoreBackend {
     /// The sessions' versions. Whatever changes a session that somebody may have read gives it another one: an account,
     /// tokens, an id, who is current, a lease given back. That it was used does not, and neither does taking a lease.
     ///
+    /// - Parameter limit: how long the caller waits, who can go on without an answer; nil for as long as it takes. After one
+    ///   wait in vain, none of those who set it waits at all, until the place has answered something.
     /// - Returns: the version of each that there is.
-    func versions(of sessions: [SessionKey]) async throws(StoreError) -> [SessionKey: Int64]
+    func versions(of sessions: [SessionKey], within limit: Duration?) async throws(StoreError) -> [SessionKey: Int64]
 
     /// Does what ``SignInRules/lease(_:refreshToken:seen:by:now:)`` says: where it may be taken, the account's fence rises
     /// by one, and the lease is the process's until it is given back, or its time is over.
@@ -44,6 +46,8 @@ package protocol SharedStoreBackend: StoreBackend {
 
     /// - Returns: the connections to the place; nil where it needs none.
     func connections() async -> StoreConnections?
+    /// Whether the first connection to the place was encrypted; nil where it needs none.
+    var isEncrypted: Bool? { get }
 
     // MARK: What servers remember for each other
 
@@ -66,6 +70,13 @@ package protocol SharedStoreBackend: StoreBackend {
     func keep(_ answer: PostedAnswer, now: Int64) async throws(StoreError) -> Bool
     /// - Returns: the sealed answer; nil when there is none, or when it has ended.
     func postedAnswer(_ handle: SHA256Hash, now: Int64) async throws(StoreError) -> Data?
+}
+
+extension SharedStoreBackend {
+    /// The same for a caller who needs the answer.
+    package func versions(of sessions: [SessionKey]) async throws(StoreError) -> [SessionKey: Int64] {
+        try await versions(of: sessions, within: nil)
+    }
 }
 
 /// What one process does for all that share a place.

@@ -100,7 +100,9 @@ package protocol StoreBackend: Sendable {
     // MARK: Upkeep
 
     /// Notes when sessions were last used, as far as it knows no later use.
-    func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError)
+    ///
+    /// - Returns: the sessions that somebody else holds, of which nothing was noted.
+    func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError) -> [SessionKey]
     /// Deletes sessions that are over, one small step; those in which somebody is at the provider are emptied. Decides
     /// again when it deletes: a session may have been used meanwhile.
     func purgeSessions(from cursor: StoreCursor, _ rules: SignInRules, now: Int64) async throws(StoreError) -> PurgeStep

@@ -19,6 +19,8 @@ final class LossyWay: Sendable {
     private let listener: Int32
     private let next = Locked<Loss?>(nil)
     private let losses = Locked(0)
+    private let frozen = NSCondition()
+    private nonisolated(unsafe) var isFrozen = false
     private let silence = Locked(Silence.none)
 
     /// What becomes of a connection to which nobody says anything.
@@ -37,10 +39,23 @@ final class LossyWay: Sendable {
     }
 
     /// Ends it: nothing more gets through.
-    func close() { _ = shutdown(listener, Int32(SHUT_RDWR)) }
+    func close() {
+        freeze(false)
+        _ = shutdown(listener, Int32(SHUT_RDWR))
+    }
 
     /// From now on, the next commit is lost so.
     func lose(_ loss: Loss) { next.withLock { $0 = loss } }
+    /// From now on nothing gets through; or again what was said meanwhile, and all that follows.
+    func freeze(_ isFrozen: Bool) {
+        frozen.withLock {
+            self.isFrozen = isFrozen
+            frozen.broadcast()
+        }
+    }
+    private func waitWhileFrozen() {
+        frozen.withLock { while isFrozen { frozen.wait() } }
+    }
     /// From now on, nobody says anything to the next connection.
     func ignoreNext() { silence.withLock { $0 = .next } }
     /// Whether the one after it came while it was still open; nil before.
@@ -83,6 +98,7 @@ final class LossyWay: Sendable {
     private func pass(_ pair: Pair, from source: Int32, to sink: Int32, isKept: (Data) -> Bool) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while case let count = recv(source, &buffer, buffer.count, 0), count > 0, isKept(Data(buffer[..<count])) {
+            waitWhileFrozen()
             guard send(sink, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break }
         }
         pair.end()

@@ -97,7 +97,7 @@ import Testing
         #expect(cache.lastUse(1) == 90)
         // What is read meanwhile does not say so.
         #expect(cache.admit(snapshot(1), cache.ticket(), now: 150, isUse: false) != nil)
-        cache.usesWritten()
+        cache.usesWritten(but: [])
         #expect(cache.admit(snapshot(1), cache.ticket(), now: 150, isUse: false) == nil, "nothing knows of the use")
     }
 
@@ -129,7 +129,7 @@ import Testing
         _ = cache.session(SHA256Hash(of: "id1"), now: 30)
         cache.usesNotWritten()
         #expect(cache.takeUnwrittenUses() == [1: 30])
-        cache.usesWritten()
+        cache.usesWritten(but: [])
         #expect(cache.takeUnwrittenUses() == [:])
         _ = cache.session(SHA256Hash(of: "id1"), now: 40)
         #expect(cache.takeUnwrittenUses() == [1: 40])

@@ -280,7 +280,7 @@ import Testing
             known = version ?? known
         }
         #expect(try await place.session(account.session)?.version == known)
-        try await place.noteUses([(key: account.session, at: servers.fixture.clock.now.milliseconds + 60_000)])
+        _ = try await place.noteUses([(key: account.session, at: servers.fixture.clock.now.milliseconds + 60_000)])
         _ = try await servers.taken(0)
         #expect(try await servers.version() == known)
         try await changes("a refresh") {

@@ -7,8 +7,11 @@ extension MemoryStore {
     private var time: Int64 { Date().milliseconds }
 
     package func connections() async -> StoreConnections? { nil }
+    package var isEncrypted: Bool? { nil }
 
-    package func versions(of sessions: [SessionKey]) async throws(StoreError) -> [SessionKey: Int64] {
+    package func versions(of sessions: [SessionKey], within limit: Duration?) async throws(StoreError)
+        -> [SessionKey: Int64]
+    {
         try read { state in
             sessions.reduce(into: [:]) { versions, key in versions[key] = state.sessions[key]?.version }
         }

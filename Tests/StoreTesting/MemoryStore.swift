@@ -293,9 +293,10 @@ package final class MemoryStore: SharedStoreBackend {
 
     // MARK: Upkeep
 
-    package func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError) {
+    package func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError) -> [SessionKey] {
         try write { state in
             for (key, at) in uses { state.use(key, at: at) }
+            return []
         }
     }
 
