@@ -2,6 +2,8 @@ import Foundation
 import SessionStore
 
 extension PostgresStore: MovableBackend {
+    package var emptying: String { "run there, with psql: DROP TABLE \(Schema.tables.joined(separator: ", "));" }
+
     package func wholeSessions(after: SessionKey?, limit: Int) async throws(StoreError) -> [WholeSession] {
         let keys = try await database.readLong(
             "SELECT key FROM session WHERE key > $1 ORDER BY key LIMIT $2",

@@ -52,16 +52,21 @@ package protocol MovableBackend: StoreBackend {
     func logoutTokens() async throws(StoreError) -> [SHA256Hash: Int64]
     /// Notes logout tokens as used.
     func put(logoutTokens: [SHA256Hash: Int64]) async throws(StoreError)
+    /// How an operator empties the place, as the end of a sentence.
+    var emptying: String { get }
 }
 
 extension MovableBackend {
     /// Copies everything to another place, where nobody signs in anew: ids, keys and sealed values stay as they are.
     ///
     /// - Returns: how many sessions.
-    /// - Throws: `corrupt` when there are sessions in the other place already.
+    /// - Throws: `notEmpty` when there are sessions in the other place already.
     package func copyAll(to target: any MovableBackend) async throws(StoreError) -> Int {
-        guard try await target.counts().sessions == 0 else {
-            throw .corrupt("\(target.name) contains sessions already, and is left alone")
+        let sessions = try await target.counts().sessions
+        guard sessions == 0 else {
+            throw .notEmpty(
+                "\(target.name) contains \(sessions) sessions already, and nothing was copied. If they are from a copy that did not end, which nobody has worked with since, empty it and copy again: \(target.emptying)"
+            )
         }
         for key in try await sealedCounts().keys { try await target.note(sealingKey: key) }
         try await target.put(logoutTokens: logoutTokens())

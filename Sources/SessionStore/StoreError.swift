@@ -11,6 +11,8 @@ public enum StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     case keyFile(String)
     /// Something was sealed with a key that the key ring does not hold, or was tampered with. The text says what to do.
     case cannotUnseal(String)
+    /// There are sessions where others were to be copied. The text says what to do.
+    case notEmpty(String)
     /// There is no room for one more person who is not signed in; everybody else goes on. The text says which limit.
     case noRoom(String)
     /// The session, or its account, was revoked, expired or signed out meanwhile.
@@ -32,7 +34,7 @@ public enum StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case .unavailable(let reason): "storage unavailable: \(reason)"
         case .noRoom(let reason): "no room for newcomers: \(reason)"
         case .corrupt(let reason): "storage damaged: \(reason)"
-        case .newerSchema(let reason), .keyFile(let reason), .cannotUnseal(let reason): reason
+        case .newerSchema(let reason), .keyFile(let reason), .cannotUnseal(let reason), .notEmpty(let reason): reason
         case .noSuchSession: "the session or account is gone"
         case .attemptNotPending: "the sign-in attempt is no longer pending"
         }

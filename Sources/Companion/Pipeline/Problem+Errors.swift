@@ -28,7 +28,7 @@ extension Problem {
                 .storageUnavailable,
                 "Too many sign-ins are under way, or the disk is nearly full. Try again in a few minutes.",
                 retryAfter: 60, reason: error.description)
-        case .unavailable, .corrupt, .newerSchema, .keyFile, .cannotUnseal:
+        case .unavailable, .corrupt, .newerSchema, .keyFile, .cannotUnseal, .notEmpty:
             self.init(
                 .storageUnavailable,
                 "Your session is safe, but cannot be read or changed right now. Try again in a moment.",
