@@ -74,6 +74,12 @@ public final class CompanionServer: Sendable {
         (store, memory, tokens) = (parts.store, parts.memory, parts.tokens)
         (client, monitoring) = (parts.client, parts.monitoring)
         lag = EventLoopLag(metrics: parts.metrics)
+        if let isEncrypted = store.isEncrypted, let postgres = configuration.postgres {
+            logger.log(
+                level: postgres.isUnprotected ? .warning : .notice,
+                "the database is \(postgres.protection(isEncrypted: isEncrypted))",
+                metadata: ["database": "\(postgres)"])
+        }
 
         let pipeline = Pipeline(
             configuration: configuration, pages: pages, endpoints: Endpoints(parts), sessions: parts.sessions,

@@ -11,7 +11,7 @@ package final class BlockingConnection {
     /// - Throws: `unavailable` when there is none.
     package init(_ settings: PostgresSettings) throws(StoreError) {
         name = settings.description
-        var parameters = settings.parameters
+        var parameters = settings.currentParameters
         func list(_ part: (PostgresSettings.Endpoint) -> String?) -> String? {
             let parts = settings.endpoints.map { part($0) ?? "" }
             return parts.allSatisfy(\.isEmpty) ? nil : parts.joined(separator: ",")

@@ -9,6 +9,8 @@ public struct PostgresInspection: Sendable {
     public var serverVersion: String?
     /// Whether the connection is encrypted.
     public var isEncrypted = false
+    /// Why the role cannot create the tables that are missing; nil when it can, or when none is missing.
+    public var creationFailure: StoreError?
     /// The version of our tables; 0 before the first start.
     public var schema: Int64 = 0
     /// The version of the tables that this program makes.
@@ -46,6 +48,10 @@ extension PostgresStore {
             found.health.exists = found.schema > 0
             found.health.pendingMigrations = try Schema.pendingMigrations(connection)
             try Schema.check(connection, settings.description)
+            if !found.health.pendingMigrations.isEmpty {
+                found.creationFailure = failure(
+                    of: "CREATE TABLE companion_creation_probe (at bigint)", connection, settings.description)
+            }
             guard found.health.exists else { return found }
             try lookInside(connection, keyRing, settings.description, &found)
         } catch {
@@ -81,12 +87,18 @@ extension PostgresStore {
         ).rows.map { (account: try AccountKey($0), sealed: try $0.blob(3)) }
         let counts = try SealedColumn.counts(connection.query(SealedColumn.countQuery))
         found.health.add(ring, counts: counts, claims: claims, of: name)
+        found.health.writeFailure = failure(of: "UPDATE write_probe SET at = at", connection, name)
+    }
+
+    /// Why a statement fails, which is undone.
+    private static func failure(of sql: String, _ connection: BlockingConnection, _ name: String) -> StoreError? {
+        defer { _ = try? connection.query("ROLLBACK") }
         do {
             try connection.query("BEGIN")
-            try connection.query("UPDATE write_probe SET at = at")
-            try connection.query("ROLLBACK")
+            try connection.query(sql)
+            return nil
         } catch {
-            found.health.writeFailure = StoreError(error, of: name)
+            return StoreError(error, of: name)
         }
     }
 

@@ -43,8 +43,55 @@ struct PostgresCheckTests {
         #expect(found["database"]?.what.contains("postgresql://companion@/nonexistent/sessions") == true)
     }
 
+    @Test func `a role that may not create tables is found, before the first start and before an update`() throws {
+        let fixture = try StoreFixture(.postgres)
+        let settings = try #require(fixture.postgres)
+        let connection = try BlockingConnection(settings)
+        let role = try #require(settings.user)
+        func schema(mayCreate: Bool) throws -> CheckFinding? {
+            try connection.query(
+                mayCreate ? "GRANT CREATE ON SCHEMA \(role) TO \(role)" : "REVOKE CREATE ON SCHEMA \(role) FROM \(role)"
+            )
+            return findings(settings)["database_schema"]
+        }
+        #expect(try schema(mayCreate: false)?.severity == .mistake)
+        #expect(try schema(mayCreate: false)?.what.contains("42501") == true)
+        #expect(findings(settings)["database_writable"] == nil)
+        #expect(try schema(mayCreate: true)?.severity == .good)
+        _ = try PostgresStore.migrate(settings)
+        #expect(try schema(mayCreate: false)?.severity == .good, "nothing is missing")
+        try connection.query("UPDATE companion_schema SET version = version - 1")
+        #expect(try schema(mayCreate: false)?.severity == .mistake)
+        #expect(try schema(mayCreate: true)?.severity == .advice)
+    }
+
+    @Test(arguments: [
+        ("", CheckFinding.Severity.advice, "encrypted connections, but its certificate is not checked"),
+        ("?sslmode=disable", .advice, "connections that are not encrypted"),
+    ]) func `who could read what another machine is sent is found`(
+        _ more: String, severity: CheckFinding.Severity, what: String
+    ) throws {
+        let server = try PostgresServer.shared.get()
+        let found = findings(try server.remoteSettings(user: server.makeRole(), more))["database_connection"]
+        #expect(found?.severity == severity)
+        #expect(found?.what == "The database is reached by \(what).")
+    }
+
+    @Test(arguments: [
+        ("", "warning the database is reached by encrypted connections, but its certificate is not checked"),
+        ("?sslmode=disable", "warning the database is reached by connections that are not encrypted"),
+    ]) func `the start says how the connections are protected`(_ more: String, line: String) async throws {
+        let server = try PostgresServer.shared.get()
+        let settings = try server.remoteSettings(user: server.makeRole(), more)
+        try await Site.run(configured: { $0.postgres = settings }) { site in
+            let lines = site.log.all.filter { $0.contains("the database is") }
+            #expect(lines == ["\(line) [\"database\": \(settings)]"])
+        }
+    }
+
     @Test(arguments: [
         ("postgresql://adele:secret@db/s", "must not contain the password"),
+        ("postgresql://db/s?sslpassword=adele:secret", "sslpassword"), ("service=adele:secret", "service"),
         ("postgresql://db/s?options=-cx=y", "must be a file, or an address"),
     ]) func `a wrong address is a mistake that does not quote it`(_ text: String, reason: String) throws {
         let mistakes = #expect(throws: ConfigurationMistakes.self) {

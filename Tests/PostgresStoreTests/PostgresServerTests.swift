@@ -1,5 +1,6 @@
 import Foundation
 import StoreTesting
+import TestSupport
 import Testing
 
 @testable import PostgresStore
@@ -66,6 +67,72 @@ struct PostgresServerTests {
         #expect(throws: StoreError.self) {
             try BlockingConnection(PostgresSettings("host=/nonexistent dbname=none user=none"))
         }
+    }
+
+    @Test func `after a shortage of connections, one that works says that the server is reached`() async throws {
+        let fixture = try StoreFixture(.postgres)
+        let user = try role(of: fixture)
+        try administrator().query("ALTER ROLE \(user) CONNECTION LIMIT 2")
+        let ring = try KeyRing.load(orCreateAt: fixture.keyPath)
+        let clock = fixture.clock
+        // Of one worker, all of whose connections are one lane's.
+        let store = SessionStore(
+            backend: try PostgresStore(#require(fixture.postgres), keyRing: ring),
+            configuration: .init(idle: .seconds(3600), maxAge: .seconds(12 * 3600)), keyRing: ring,
+            clocks: clock.clocks, backgroundWork: false)
+        _ = try await store.servers()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<24 { group.addTask { _ = try? await store.signIn("adele", at: clock) } }
+        }
+        #expect(await eventually { await store.connections()?.isReachable == true })
+        #expect(await store.probeWritable())
+        await store.close()
+    }
+
+    @Test func `a password that was changed is read again from its file`() async throws {
+        let fixture = try StoreFixture(.postgres)
+        let user = try role(of: fixture)
+        func change(to password: String) throws {
+            try administrator().query("ALTER ROLE \(user) PASSWORD '\(password)'")
+            try administrator().query(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", [.text(user)])
+        }
+        try change(to: "first")
+        try PostgresServer.shared.get().demandPassword(of: user)
+        let file = fixture.folder + "/password"
+        try Data("first\n".utf8).write(to: URL(fileURLWithPath: file))
+        let ring = try KeyRing.load(orCreateAt: fixture.keyPath)
+        let store = try PostgresStore(#require(fixture.postgres).with(passwordFile: file), keyRing: ring)
+        try await store.confirmWritable(now: 1)
+        try change(to: "second")
+        let isRefused = await eventually {
+            do throws(StoreError) {
+                try await store.confirmWritable(now: 2)
+                return false
+            } catch {
+                return error.isUnavailable && error.description.contains("password authentication failed")
+            }
+        }
+        #expect(isRefused)
+        try Data("second\n".utf8).write(to: URL(fileURLWithPath: file))
+        #expect(await eventually { await (try? store.confirmWritable(now: 3)) != nil })
+        await store.close()
+    }
+
+    @Test(arguments: [
+        ("session_pkey", "»session_pkey« gibt es schon", true), ("session_id_hash_key", #"not "session_pkey""#, false),
+    ]) func `a key that was made twice is known by its constraint, not by the message`(
+        _ constraint: String, message: String, isWorthAnotherAttempt: Bool
+    ) throws {
+        let failure = #expect(throws: PostgresFailure.self) {
+            try administrator().query(
+                """
+                DO $do$ BEGIN
+                    RAISE unique_violation USING CONSTRAINT = '\(constraint)', MESSAGE = '\(message)';
+                END $do$
+                """)
+        }
+        #expect(failure?.isWorthAnotherAttempt == isWorthAnotherAttempt)
     }
 
     @Test func `of many that start at once one migrates`() async throws {

@@ -1,3 +1,4 @@
+import Foundation
 import SessionStore
 import Testing
 
@@ -28,7 +29,8 @@ import Testing
 
     @Test(arguments: [
         "postgresql://db/s?options=-csearch_path=x", "postgresql://db/s?gssencmode=require", "host=db nonsense=1",
-        "postgresql://adele:hidden@[db/s",
+        "postgresql://adele:hidden@[db/s", "postgresql://db/s?sslmode=verify-full&sslpassword=hidden",
+        "service=hidden", "postgresql:///?service=hidden",
     ]) func `what is refused is not quoted`(_ text: String) {
         let error = #expect(throws: StoreError.self) { try PostgresSettings(text) }
         #expect(error?.description.contains("hidden") == false)
@@ -52,5 +54,46 @@ import Testing
         ("host=/run/postgresql dbname=s", false),
     ]) func `who could read what is sent is known`(_ text: String, isUnprotected: Bool) throws {
         #expect(try PostgresSettings(text).isUnprotected == isUnprotected)
+    }
+
+    @Test(arguments: [
+        ("postgresql://db.example/s", "require"), ("postgresql://127.0.0.2/s", "require"),
+        ("postgresql://localhost,db.example/s", "require"), ("postgresql://localhost/s?hostaddr=192.0.2.1", "require"),
+        ("postgresql://db.example/s?sslmode=disable", "disable"), ("postgresql://db.example/s?sslmode=allow", "allow"),
+        ("postgresql://db.example/s?sslmode=prefer", "prefer"),
+        ("postgresql://db.example/s?sslmode=verify-ca", "verify-ca"), ("postgresql://localhost/s", nil),
+        ("postgresql://db.example/s?hostaddr=127.0.0.1", nil), ("host=/run/postgresql dbname=s", nil),
+        ("dbname=s", nil),
+    ]) func `another machine is asked for TLS, unless the address says otherwise`(_ text: String, mode: String?) throws
+    {
+        let settings = try PostgresSettings(text)
+        #expect(settings.parameters["sslmode"] == mode)
+        #expect(settings.endpoints.allSatisfy { settings.parameters(for: $0, at: nil)["sslmode"] == mode })
+    }
+
+    @Test func `variables of libpq count as if they were written in the address, which goes first`() async {
+        await #expect(processExitsWith: .success) {
+            func found(_ text: String = "postgresql:///s") throws -> [String] {
+                let settings = try PostgresSettings(text)
+                return [settings.description, settings.parameters["sslmode"] ?? "", "\(settings.isUnprotected)"]
+            }
+            #expect(try found() == ["postgresql://localhost/s", "", "false"])
+            setenv("PGHOST", "192.0.2.1", 1)
+            setenv("PGPORT", "6432", 1)
+            #expect(try found() == ["postgresql://192.0.2.1:6432/s", "require", "true"])
+            #expect(try found("postgresql://localhost:5432/s") == ["postgresql://localhost:5432/s", "", "false"])
+            setenv("PGSSLMODE", "prefer", 1)
+            #expect(try found() == ["postgresql://192.0.2.1:6432/s", "prefer", "true"])
+            setenv("PGSSLMODE", "verify-full", 1)
+            #expect(try found() == ["postgresql://192.0.2.1:6432/s", "verify-full", "false"])
+            #expect(try found("postgresql://db/s?sslmode=require")[1] == "require")
+            for name in ["PGHOST", "PGPORT", "PGSSLMODE"] { unsetenv(name) }
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            try Data("[far]\nhost=192.0.2.2\nsslmode=verify-ca\n".utf8).write(to: file)
+            setenv("PGSERVICEFILE", file.path, 1)
+            setenv("PGSERVICE", "far", 1)
+            #expect(try found() == ["postgresql://192.0.2.2/s", "verify-ca", "false"])
+            try FileManager.default.removeItem(at: file)
+        }
     }
 }

@@ -38,8 +38,10 @@ package final class PostgresServer: Sendable {
                 -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout data/server.key -out data/server.crt 2>/dev/null
             cp data/server.crt authority.crt
             chmod 600 data/server.key
-            \(programs)/postgres -D data -c unix_socket_directories=\(folder) -c listen_addresses=127.0.0.1 \
-                -c port=\(port) -c ssl=on -c fsync=off -c max_connections=1000 -c shared_buffers=64MB >server.log 2>&1 &
+            echo 'local all +password_holders scram-sha-256' | cat - data/pg_hba.conf >hba.conf
+            mv hba.conf data/pg_hba.conf
+            \(programs)/postgres -D data -c unix_socket_directories=\(folder) \
+                -c listen_addresses=127.0.0.1,127.0.0.2 -c port=\(port) -c ssl=on -c fsync=off -c max_connections=1000 -c shared_buffers=64MB >server.log 2>&1 &
             """, folder: folder)
         try Self.waitUntilReady(settings(user: "postgres"))
     }
@@ -70,6 +72,15 @@ package final class PostgresServer: Sendable {
         return role
     }
 
+    /// From now on a role needs its password on the Unix socket.
+    package func demandPassword(of role: String) throws {
+        let connection = try BlockingConnection(settings(user: "postgres"))
+        if try connection.query("SELECT 1 FROM pg_roles WHERE rolname = 'password_holders'").rows.isEmpty {
+            try connection.query("CREATE ROLE password_holders")
+        }
+        try connection.query("GRANT password_holders TO \(role)")
+    }
+
     /// Has a role's writes refused, or no more; it reads on.
     package func refuseWrites(_ isRefused: Bool, of role: String) throws {
         let verbs = "INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(role)"
@@ -80,6 +91,13 @@ package final class PostgresServer: Sendable {
     /// How a role reaches it over its Unix socket.
     package func settings(user: String) throws -> PostgresSettings {
         try PostgresSettings("host=\(folder) port=\(port) user=\(user) dbname=postgres")
+    }
+
+    /// How a role reaches it over TCP, at an address that might be another machine's.
+    ///
+    /// - Parameter more: parameters of the address.
+    package func remoteSettings(user: String, _ more: String = "") throws -> PostgresSettings {
+        try PostgresSettings("postgresql://\(user)@127.0.0.2:\(port)/postgres\(more)")
     }
 
     /// How a role reaches it over TLS, with its certificate checked.

@@ -14,7 +14,8 @@ struct PostgresFindings {
 
     var all: [CheckFinding] {
         guard found.serverVersion != nil else { return [reachable] }
-        return [reachable, protection, schema, writable, timeouts, clock, latency, servers]
+        let isWritable = found.creationFailure == nil ? [writable] : []
+        return [reachable, protection, schema] + isWritable + [timeouts, clock, latency, servers]
     }
 
     private var name: String { settings.description }
@@ -30,18 +31,10 @@ struct PostgresFindings {
     }
 
     private var protection: CheckFinding {
-        guard settings.isUnprotected else {
-            return .good(
-                "database_connection",
-                found.isEncrypted
-                    ? "The connection to the database is encrypted."
-                    : "The connection to the database does not leave this machine.")
-        }
+        let what = "The database is \(settings.protection(isEncrypted: found.isEncrypted))."
+        guard settings.isUnprotected else { return .good("database_connection", what) }
         return .advice(
-            "database_connection",
-            found.isEncrypted
-                ? "The connection to the database is encrypted, but the server's certificate is not checked."
-                : "The connection to the database is not encrypted.",
+            "database_connection", what,
             why: "Anyone between the machines can read who is signed in, and change it. Tokens are sealed.",
             remedy: "Add sslmode=verify-full to the address, and sslrootcert=FILE where the certificate is your own.")
     }
@@ -51,6 +44,14 @@ struct PostgresFindings {
             return .mistake(
                 "database_schema", failure.description, why: "The server does not start with these tables.",
                 remedy: "Run the newer version, or give the server a schema of its own.")
+        }
+        if let failure = found.creationFailure {
+            return .mistake(
+                "database_schema", "The server cannot create its tables: \(failure.description)",
+                why: "It creates and updates them when it starts, and does not start otherwise.",
+                remedy:
+                    "Run as the database's administrator, in this database: GRANT USAGE, CREATE ON SCHEMA public TO … (the role). Or make the role the owner of a database of its own."
+            )
         }
         guard found.health.exists else {
             return .good("database_schema", "There are no tables yet. The server creates them at its first start.")

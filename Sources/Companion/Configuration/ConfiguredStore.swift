@@ -71,11 +71,8 @@ extension CompanionConfiguration {
     ///
     /// - Throws: `unavailable` when the password's file cannot be read.
     public func openablePostgres() throws(StoreError) -> PostgresSettings? {
-        guard let postgres, let path = databasePasswordFile else { return postgres }
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw .unavailable("the database's password file \(path) cannot be read")
-        }
-        return postgres.with(password: text.trimmingCharacters(in: .whitespacesAndNewlines))
+        guard let path = databasePasswordFile else { return postgres }
+        return try postgres?.with(passwordFile: path)
     }
 
     /// Beside what the server keeps its own files.

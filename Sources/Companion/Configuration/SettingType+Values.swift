@@ -39,7 +39,7 @@ extension SettingType where Value == String {
             guard PostgresSettings.isMeant(by: text) else { return text }
             guard let settings = try? PostgresSettings(text) else {
                 throw WrongValue(
-                    "must be a file, or an address as postgresql://user@host:5432/database?sslmode=verify-full, without options"
+                    "must be a file, or an address as postgresql://user@host:5432/database?sslmode=verify-full, without \(PostgresSettings.refused.joined(separator: ", "))"
                 )
             }
             guard !settings.hasPassword else {

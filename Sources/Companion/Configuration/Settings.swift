@@ -32,7 +32,7 @@ extension CompanionConfiguration {
         )
         let databasePassword = keys.value("database_password", .secret, "The password of a PostgreSQL database.")
         databasePasswordFile = keys.value(
-            "database_password_file", .path, "The file of that password, read when the server starts.")
+            "database_password_file", .path, "The file of that password, read again for each connection.")
         let preparation: PostgresSettings.Preparation = keys.value(
             "database_prepared", .choice, default: .auto,
             "Whether statements are prepared in PostgreSQL: auto, or off behind PgBouncer before 1.21.")
