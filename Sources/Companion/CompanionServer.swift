@@ -40,17 +40,19 @@ public final class CompanionServer: Sendable {
     ) throws {
         try self.init(
             configuration: configuration, workers: workers, logger: logger, clocks: clocks, randomBytes: randomBytes
-        ) { onOperation, onRotation in
+        ) { onOperation, onRotation, onConcern in
             try SessionStore(
                 configuration: configuration, workers: workers, clocks: clocks, randomBytes: randomBytes,
-                onOperation: onOperation, onRotation: onRotation)
+                onOperation: onOperation, onRotation: onRotation, onConcern: onConcern)
         }
     }
 
-    /// Opens a store, given what it calls after each operation and after a rotation of the keys.
+    /// Opens a store, given what it calls after each operation, after a rotation of the keys, and when something is wrong with
+    /// this server beside the others.
     typealias OpenStore = (
         _ onOperation: @escaping @Sendable (StoreOperation) -> Void,
-        _ onRotation: @escaping @Sendable (KeyRing.KeyID) -> Void
+        _ onRotation: @escaping @Sendable (KeyRing.KeyID) -> Void,
+        _ onConcern: @escaping @Sendable (StoreConcern, _ isOver: Bool) -> Void
     ) throws -> SessionStore
 
     init(

@@ -38,7 +38,7 @@ struct ServerParts: Sendable {
 
     /// - Parameters:
     ///   - languages: those of the pages.
-    ///   - openStore: opens the store, given what it calls after each operation and after a rotation of the keys.
+    ///   - openStore: opens the store, given what it calls.
     init(
         configuration: CompanionConfiguration, languages: Languages, workers: WorkerGroup, logger: Logger,
         clocks: Clocks, randomBytes: @escaping @Sendable (Int) -> [UInt8],
@@ -55,7 +55,17 @@ struct ServerParts: Sendable {
         let audit = try AuditLog(logger: logger, file: configuration.auditLogFile, now: now)
         (self.metrics, self.audit) = (metrics, audit)
 
-        store = try openStore(metrics.database) { audit.write(.keysRotated, more: ["key": $0.description]) }
+        store = try openStore(
+            metrics.database, { audit.write(.keysRotated, more: ["key": $0.description]) },
+            { concern, isOver in
+                if isOver {
+                    logger.notice("This is over: \(concern)")
+                } else if concern.keepsFromServing {
+                    logger.error("\(concern) Until then this server is not ready.")
+                } else {
+                    logger.warning("\(concern)")
+                }
+            })
         memory = SessionMemory(clocks: clocks, store: store)
         timeline = Timeline(memory: memory)
         recent = RecentSignIns(clocks: clocks)

@@ -24,8 +24,9 @@ public struct PostgresInspection: Sendable {
     public var clockDifference: Duration = .zero
     /// How long the server takes to say something.
     public var latency: Duration = .zero
-    /// The companions that work with it now: host and version.
-    public var servers: [(host: String, version: String)] = []
+    /// The companions that work with it now: host and version, and how far the machine's clock is ahead of the server's,
+    /// where they say so.
+    public var servers: [(host: String, version: String, clockAhead: Duration?)] = []
 }
 
 extension PostgresStore {
@@ -78,9 +79,11 @@ extension PostgresStore {
     private static func lookInside(
         _ connection: BlockingConnection, _ ring: KeyRing?, _ name: String, _ found: inout PostgresInspection
     ) throws {
-        found.servers = try connection.query(ServerProcess.livingQuery).rows.map {
+        // Tables that are not migrated yet say nothing of clocks.
+        let clock = found.health.pendingMigrations.isEmpty ? "clock_ahead" : "CAST(NULL AS bigint)"
+        found.servers = try connection.query(ServerProcess.livingQuery(clock: clock)).rows.map {
             let process = try ServerProcess($0)
-            return (process.host, process.version)
+            return (process.host, process.version, process.clockAhead.map { .milliseconds($0) })
         }
         let claims = try connection.query(
             "SELECT DISTINCT ON (app) \(AccountKey.columns), claims FROM account ORDER BY app, signed_in_at DESC"

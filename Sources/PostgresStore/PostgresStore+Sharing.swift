@@ -64,37 +64,60 @@ extension PostgresStore {
         try await database.write { transaction in
             transaction.run(
                 """
-                INSERT INTO server_process (id, host, version, keys, until)
-                VALUES ($1, $2, $3, $4, \(Transaction.serverTime) + $5)
+                INSERT INTO server_process (id, host, version, keys, until, clock_ahead)
+                VALUES ($1, $2, $3, $4, \(Transaction.serverTime) + $5, $6)
                 ON CONFLICT (id) DO UPDATE SET host = EXCLUDED.host, version = EXCLUDED.version, keys = EXCLUDED.keys,
-                    until = EXCLUDED.until
+                    until = EXCLUDED.until, clock_ahead = EXCLUDED.clock_ahead
                 """,
                 [
                     .text(process.id), .text(process.host), .text(process.version),
                     .blob(Data(process.keys.flatMap(\.bytes))), .integer(duration.milliseconds),
+                    .integer(process.clockAhead),
                 ])
             transaction.run("DELETE FROM server_process WHERE until < \(Transaction.serverTime) - 86400000")
         }
     }
 
+    package func standing() async throws(StoreError) -> PlaceStanding {
+        try await database.read(
+            """
+            SELECT \(Transaction.serverTime), version, serves,
+                (SELECT string_agg(id, CAST('' AS bytea)) FROM sealing_key)
+            FROM companion_schema WHERE only_row = 1
+            """
+        ) { [name] result in
+            guard let row = result.first else { throw StoreError.corrupt("\(name) has lost its version") }
+            return PlaceStanding(
+                time: try row.integer(0), sealingKeys: KeyRing.KeyID.all(in: try row.optionalBlob(3) ?? Data()),
+                refusal: Schema.refusal(of: name, version: try row.integer(1), serves: try row.integer(2)))
+        }
+    }
+
     package func livingProcesses() async throws(StoreError) -> [ServerProcess] {
-        try await database.read(ServerProcess.livingQuery) { try $0.rows.map(ServerProcess.init) }
+        try await database.read(ServerProcess.livingQuery()) { try $0.rows.map(ServerProcess.init) }
     }
 }
 
 extension ServerProcess {
-    static let livingQuery = """
-        SELECT id, host, version, keys FROM server_process WHERE until > \(Transaction.serverTime) ORDER BY id
-        """
+    /// - Parameter clock: the column that says how far the machine's clock is ahead.
+    static func livingQuery(clock: String = "clock_ahead") -> String {
+        "SELECT id, host, version, keys, \(clock) FROM server_process WHERE until > \(Transaction.serverTime) ORDER BY id"
+    }
 
     init(_ row: PostgresRow) throws {
-        let keys = [UInt8](try row.blob(3))
-        let size = KeyRing.KeyID.byteCount
         self.init(
             id: try row.text(0), host: try row.text(1), version: try row.text(2),
-            keys: Set(
-                stride(from: 0, to: keys.count, by: size).map {
-                    KeyRing.KeyID(bytes: Array(keys[$0..<min($0 + size, keys.count)]))
-                }))
+            keys: KeyRing.KeyID.all(in: try row.blob(3)), clockAhead: try row.optionalInteger(4))
+    }
+}
+
+extension KeyRing.KeyID {
+    /// Those that stand one after the other.
+    fileprivate static func all(in data: Data) -> Set<KeyRing.KeyID> {
+        let bytes = [UInt8](data)
+        return Set(
+            stride(from: 0, to: bytes.count, by: byteCount).map {
+                KeyRing.KeyID(bytes: Array(bytes[$0..<min($0 + byteCount, bytes.count)]))
+            })
     }
 }

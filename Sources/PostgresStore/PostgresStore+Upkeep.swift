@@ -116,6 +116,22 @@ extension PostgresStore {
             ended: ended.flatMap(\.self), isMore: isMore || found.count == Self.batch && held.isEmpty)
     }
 
+    package func bringBack(to time: Int64) async throws(StoreError) {
+        let (period, latest) = (Parameter.integer(time / Schema.period), Parameter.integer(time))
+        try await database.write { transaction in
+            // One order for all who lock more than one.
+            transaction.run(
+                """
+                SELECT key FROM session WHERE (last_seen_period >= $1 AND last_seen_at > $2) OR created_at > $2
+                ORDER BY key FOR UPDATE
+                """, [period, latest])
+            transaction.run(
+                "UPDATE session SET last_seen_at = $2 WHERE last_seen_period >= $1 AND last_seen_at > $2",
+                [period, latest])
+            transaction.run("UPDATE session SET created_at = $1 WHERE created_at > $1", [latest])
+        }
+    }
+
     /// The server does its own housekeeping (autovacuum).
     package func tidyUp() async throws(StoreError) -> Bool { false }
 }

@@ -10,6 +10,7 @@ public final class PostgresStore: SharedStoreBackend {
     let database: PostgresDatabase
     private let staleness: Duration
     package let isEncrypted: Bool?
+    package let openingTime: Int64?
 
     /// Migrates the database and checks that the keys fit, for which the calling thread waits; then works on `workers`.
     ///
@@ -23,18 +24,21 @@ public final class PostgresStore: SharedStoreBackend {
         _ settings: PostgresSettings, keyRing: KeyRing, workers: WorkerGroup? = nil,
         onOperation: (@Sendable (StoreOperation) -> Void)? = nil
     ) throws(StoreError) {
-        isEncrypted = try Self.open(settings, keyRing)
+        (isEncrypted, openingTime) = try Self.open(settings, keyRing)
         database = try PostgresDatabase(settings, workers: workers, onOperation: onOperation)
         staleness = settings.staleness
     }
 
-    /// - Returns: whether the connection was encrypted.
-    private static func open(_ settings: PostgresSettings, _ keyRing: KeyRing) throws(StoreError) -> Bool {
+    /// - Returns: whether the connection was encrypted, and the database's time in milliseconds.
+    private static func open(
+        _ settings: PostgresSettings, _ keyRing: KeyRing
+    ) throws(StoreError) -> (isEncrypted: Bool?, time: Int64?) {
         let connection = try BlockingConnection(settings)
         do {
             _ = try Schema.migrate(connection, settings.description)
             try SealedColumn.checkKeys(connection, keyRing, settings.description)
-            return connection.isEncrypted
+            let time = try connection.query("SELECT \(Transaction.serverTime)").first?.integer(0)
+            return (connection.isEncrypted, time)
         } catch {
             throw StoreError(error, of: settings.description)
         }

@@ -166,6 +166,12 @@ enum Schema {
                 // By the hash of its handle.
                 "CREATE TABLE posted_answer (handle bytea PRIMARY KEY, sealed bytea NOT NULL, ends_at bigint NOT NULL)",
             ]),
+        Migration(
+            name: "4: how far the clock of a server's machine is ahead", serves: 1,
+            statements: [
+                // A program of the version before says nothing of it.
+                "ALTER TABLE server_process ADD COLUMN clock_ahead bigint"
+            ]),
     ]
 
     /// Ten minutes, in milliseconds. Part of the tables: it stays as it is.
@@ -198,11 +204,16 @@ enum Schema {
     /// Fails when the database is a newer version's, which this one must not touch.
     static func check(_ connection: BlockingConnection, _ name: String) throws {
         let known = try version(connection)
-        guard known.version <= Int64(migrations.count) || known.serves <= Int64(migrations.count) else {
-            throw StoreError.newerSchema(
-                "The database \(name) was migrated by a newer version of companion (schema \(known.version), this version knows \(migrations.count)). Run that version, or restore a backup from before."
-            )
-        }
+        if let refusal = refusal(of: name, version: known.version, serves: known.serves) { throw refusal }
+    }
+
+    /// Why this program may not work with a database; nil when it may.
+    static func refusal(of name: String, version: Int64, serves: Int64) -> StoreError? {
+        let own = Int64(migrations.count)
+        guard version > own, serves > own else { return nil }
+        return .newerSchema(
+            "The database \(name) was migrated by a newer version of companion (schema \(version), this version knows \(own)). Run that version, or restore a backup from before."
+        )
     }
 
     /// Brings the database to this version.

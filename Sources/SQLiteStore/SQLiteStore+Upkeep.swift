@@ -90,6 +90,15 @@ extension SQLiteStore {
         }
     }
 
+    package func bringBack(to time: Int64) async throws(StoreError) {
+        try await database.write { db in
+            try db.run(
+                "UPDATE session SET last_seen_at = ?1 WHERE last_seen_period >= ?1 / \(Schema.period) AND last_seen_at > ?1",
+                [time])
+            try db.run("UPDATE session SET created_at = ?1 WHERE created_at > ?1", [time])
+        }
+    }
+
     /// How many pages are given back at a time: a megabyte, in some milliseconds.
     private static let pagesAtATime = 256
 

@@ -31,6 +31,7 @@ public final class SQLiteStore: StoreBackend {
     /// Other processes' commits are seen by ``changeMark()``.
     package var trust: Duration? { nil }
     package var openingMark: ChangeMark? { database.versionAtOpening.map(ChangeMark.init) }
+    package var openingTime: Int64? { database.timeAtOpening }
     package func changeMark() async -> ChangeMark? { await database.outsideVersion().map(ChangeMark.init) }
     package var sinceLastWrite: Duration? { database.sinceLastCommit }
     package func isShortOfSpace(reserve bytes: Int, now: Int64) -> Bool { reserve.isLow(bytes: bytes, now: now) }

@@ -25,6 +25,8 @@ final class StoreDatabase: Sendable {
     private let state = Locked(State())
     /// What `outsideVersion()` was before anything was read.
     let versionAtOpening: Int64?
+    /// The latest use of a session that was noted before.
+    let timeAtOpening: Int64?
     private let onOperation: (@Sendable (StoreOperation) -> Void)?
 
     init(
@@ -37,6 +39,14 @@ final class StoreDatabase: Sendable {
         pool = try Schema.open(path, keyRing)
         readers = ImmediateReaders(path: path, now: now)
         versionAtOpening = pool.writeWithoutTransaction { db in try? Int64.fetchOne(db, sql: "PRAGMA data_version") }
+        timeAtOpening = pool.writeWithoutTransaction { db in
+            try? Int64.fetchOne(
+                db,
+                sql: """
+                    SELECT MAX(last_seen_at) FROM session
+                    WHERE last_seen_period = (SELECT MAX(last_seen_period) FROM session)
+                    """)
+        }
     }
 
     /// Runs `body` on the calling thread, where nobody has to wait for it.

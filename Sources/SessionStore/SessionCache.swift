@@ -49,7 +49,7 @@ final class SessionCache: Sendable {
     fileprivate struct Slot {
         var snapshot: Snapshot
         var lastSeenAt: Int64
-        /// When it was read, in milliseconds since 1970.
+        /// When it was read, by the steady clock, in milliseconds.
         var readAt: Int64
         /// `unwritten` has this session.
         var isUnwritten: Bool
@@ -87,12 +87,16 @@ final class SessionCache: Sendable {
     private let maxBytes: Int
     private let lifetimes: Lifetimes
     private let trust: Int64?
+    private let steady: @Sendable () -> Int64
 
-    /// - Parameter trust: how long an entry is taken for granted, in milliseconds; nil until it is ended.
-    init(maxBytes: Int, lifetimes: Lifetimes, trust: Int64? = nil) {
+    /// - Parameters:
+    ///   - trust: how long an entry is taken for granted, in milliseconds; nil until it is ended.
+    ///   - steady: a clock that nobody sets, in milliseconds.
+    init(maxBytes: Int, lifetimes: Lifetimes, trust: Int64? = nil, steady: @escaping @Sendable () -> Int64 = { 0 }) {
         self.maxBytes = maxBytes
         self.lifetimes = lifetimes
         self.trust = trust
+        self.steady = steady
     }
 
     /// A hit counts as use. An expired entry is no hit.
@@ -105,7 +109,7 @@ final class SessionCache: Sendable {
                 state.remove(index)
                 return .miss
             }
-            guard isTrusted(slot, now: now), slot.snapshot.version >= version else { return .stale }
+            guard isTrusted(slot), slot.snapshot.version >= version else { return .stale }
             state.use(index, now)
             return .hit(slot.snapshot.session)
         }
@@ -135,7 +139,7 @@ final class SessionCache: Sendable {
                 !lifetimes.isOver(slot.snapshot.session, lastSeenAt: slot.lastSeenAt, now: now)
             else { return nil }
             return Doubtful(
-                session: slot.snapshot.session, version: slot.snapshot.version, age: max(0, now &- slot.readAt))
+                session: slot.snapshot.session, version: slot.snapshot.version, age: steady() &- slot.readAt)
         }
     }
 
@@ -155,7 +159,7 @@ final class SessionCache: Sendable {
                 state.remove(index)
                 return false
             }
-            state.slots[index]?.readAt = now
+            state.slots[index]?.readAt = steady()
             state.use(index, now)
             return true
         }
@@ -177,10 +181,10 @@ final class SessionCache: Sendable {
     ///
     /// - Parameter grace: how old it may be at least, in milliseconds, where what is in memory is not trusted for longer.
     func token(
-        _ account: AccountKey, _ tenant: String?, _ scopes: ScopeSet, now: Int64, grace: Int64 = 0
+        _ account: AccountKey, _ tenant: String?, _ scopes: ScopeSet, grace: Int64 = 0
     ) -> KnownToken {
         let slot = state.withLock { state in state.byKey[account.session].flatMap { state.slots[$0] } }
-        guard let slot, isTrusted(slot, now: now) || (0..<grace).contains(now &- slot.readAt),
+        guard let slot, isTrusted(slot) || steady() &- slot.readAt < grace,
             let tokens = slot.snapshot.tokens.first(where: { $0.app == account.app && $0.id == account.id })
         else { return .unknown }
         return tokens.token(tenant, scopes).map { .token($0) } ?? .none
@@ -210,10 +214,7 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// A clock that was set back proves nothing about an entry's age.
-    private func isTrusted(_ slot: Slot, now: Int64) -> Bool {
-        trust.map { (0..<max(0, $0)).contains(now &- slot.readAt) } ?? true
-    }
+    private func isTrusted(_ slot: Slot) -> Bool { trust.map { steady() &- slot.readAt < $0 } ?? true }
 
     /// To be taken before a database snapshot begins.
     func ticket() -> Ticket {
@@ -234,7 +235,7 @@ final class SessionCache: Sendable {
                 if let old = state.byKey[key] { state.remove(old) }
                 let index = state.insert(
                     Slot(
-                        snapshot: snapshot, lastSeenAt: lastSeenAt, readAt: now,
+                        snapshot: snapshot, lastSeenAt: lastSeenAt, readAt: steady(),
                         isUnwritten: state.unwritten[key] != nil, wasUsed: false, cost: cost))
                 if isUse { state.use(index, now) }
                 state.evict(over: maxBytes, keeping: index)
@@ -274,6 +275,18 @@ final class SessionCache: Sendable {
             state.version += 1
             state.allChangedAt = state.version
             for index in state.slots.indices { state.remove(index) }
+        }
+    }
+
+    /// No use was later than at a time, whatever was noted. What is read from now on says when sessions began.
+    func bringBack(to time: Int64) {
+        state.withLock { state in
+            for index in state.slots.indices {
+                guard let noted = state.slots[index]?.lastSeenAt, noted > time else { continue }
+                state.slots[index]?.lastSeenAt = time
+            }
+            state.unwritten = state.unwritten.mapValues { min($0, time) }
+            state.underWay = state.underWay.mapValues { min($0, time) }
         }
     }
 

@@ -7,7 +7,7 @@ extension SessionStore {
     public func cachedAccessToken(
         of account: AccountKey, tenant: String? = nil, scopes: ScopeSet
     ) -> StoredAccessToken? {
-        guard case .token(let token) = cache.token(account, tenant, scopes, now: now) else { return nil }
+        guard case .token(let token) = cache.token(account, tenant, scopes) else { return nil }
         return try? open(token)
     }
 
@@ -21,7 +21,7 @@ extension SessionStore {
             // `accessToken(of:tenant:scopes:)` throws what is wrong with it.
             return (try? self.open(token)).map { .found($0) } ?? .mustWait
         }
-        switch cache.token(account, tenant, scopes, now: now) {
+        switch cache.token(account, tenant, scopes) {
         case .token(let token): return opened(token)
         case .none: return .absent
         case .unknown: break
@@ -49,7 +49,7 @@ extension SessionStore {
         case .absent: return nil
         case .mustWait: break
         }
-        let known = { self.cache.token(account, tenant, scopes, now: self.now, grace: self.outageGrace) }
+        let known = { self.cache.token(account, tenant, scopes, grace: self.outageGrace) }
         // What memory has of the session's tokens is as right as the session.
         if case .token = known(), let session = cache.doubtful(account.session, now: now), try await holds(session),
             case .token(let token) = known()

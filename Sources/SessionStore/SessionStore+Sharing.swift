@@ -69,21 +69,33 @@ extension SessionStore {
     // MARK: Who lives
 
     private var own: ServerProcess {
-        ServerProcess(id: process, host: hostName(), version: version, keys: Set(sealer.ring.keyIDs))
+        ServerProcess(
+            id: process, host: hostName(), version: version, keys: Set(sealer.ring.keyIDs), clockAhead: time.wallAhead)
     }
 
-    /// Says that this server lives, and with which keys, and seals with one that all have.
+    /// Learns what time it is, says that this server lives, and with which keys and clock, and seals with a key that all
+    /// have.
     func report(_ progress: inout UpkeepProgress) async {
         guard let shared else { return }
-        let own = own
-        if let last = progress.reported, last.process == own, last.at.duration(to: .now) < Self.reportInterval {
-            return
-        }
+        let keys = Set(sealer.ring.keyIDs)
+        if let last = progress.reported, last.keys == keys, last.at.duration(to: .now) < Self.reportInterval { return }
         do throws(StoreError) {
+            let start = time.steady
+            var standing = try await shared.standing()
+            time.measured(standing.time, after: start)
+            let own = own
             try await shared.report(own, for: Self.reportLifetime)
-            try await agreeOnKey()
+            let living = try await shared.livingProcesses()
+            sealer.agree(with: living)
+            standing.sealingKeys.subtract(keys)
+            if !standing.sealingKeys.isEmpty {
+                // A server notes its key when it starts, which may have to wait for others before it seals.
+                let counts = (try? await backend.sealedCounts()) ?? [:]
+                standing.sealingKeys = standing.sealingKeys.filter { counts[$0, default: 0] > 0 }
+            }
+            note(StoreConcern.all(of: own, standing, beside: living))
             // While a key waits for others, they are asked each second.
-            progress.reported = sealer.waiting == nil ? (own, .now) : nil
+            progress.reported = sealer.waiting == nil ? (keys, .now) : nil
         } catch {
             // The place is away: the next round tries again.
             progress.reported = nil

@@ -12,7 +12,9 @@ package struct UpkeepProgress: Sendable {
     /// Whether the backend has something to tidy up.
     package var isTidying = false
     /// What this server has reported of itself to others on the same place, and when.
-    var reported: (process: ServerProcess, at: ContinuousClock.Instant)?
+    var reported: (keys: Set<KeyRing.KeyID>, at: ContinuousClock.Instant)?
+    /// Whether times were noted that lie ahead.
+    var isAhead = false
 
     /// As at the opening of the backend, which has noted the key.
     package init(mark: ChangeMark? = nil, ring: KeyRing) {
@@ -27,8 +29,8 @@ package struct UpkeepProgress: Sendable {
 }
 
 extension SessionStore {
-    /// How often uses are written and expired rows purged.
-    static let writeInterval: Duration = .seconds(60)
+    /// How often uses are written and expired rows purged: often enough for another server to know of a use.
+    var writeInterval: Duration { min(.seconds(60), .milliseconds(rules.lifetimes.idle) / 4) }
     /// How many uses are written at a time. A sign-in waits for all of them.
     private static let batch = 100
 
@@ -37,12 +39,13 @@ extension SessionStore {
         var progress = progress
         progress.mark = await noticeOutsideChanges(since: progress.mark)
         await report(&progress)
+        await lookAtClock(&progress)
         await followRotation(&progress)
-        if progress.written.duration(to: .now) >= Self.writeInterval {
+        if progress.written.duration(to: .now) >= writeInterval {
             progress.written = .now
             // Writes the uses first. When the disk refuses, the next minute tries again.
             if await hasChore(.purge) {
-                _ = try? await purgeExpired()
+                _ = try? await purge(by: time.deleting)
             } else {
                 try? await writeLastUses()
             }
@@ -50,6 +53,16 @@ extension SessionStore {
         }
         if progress.isTidying { progress.isTidying = (try? await backend.tidyUp()) ?? false }
         return progress
+    }
+
+    /// What was noted while the clock was ahead lasts no longer for it.
+    private func lookAtClock(_ progress: inout UpkeepProgress) async {
+        if time.look() { progress.isAhead = true }
+        guard progress.isAhead else { return }
+        let now = now
+        cache.bringBack(to: now)
+        progress.isAhead = (try? await backend.bringBack(to: now)) == nil
+        cache.endAll()
     }
 
     /// Ends all cache entries when somebody else has changed something since `mark`, and reads the key file again when
@@ -102,9 +115,11 @@ extension SessionStore {
     }
 
     /// Deletes what has expired, in small batches, and returns how many sessions. Safe beside a running server.
-    public func purgeExpired() async throws(StoreError) -> Int {
+    public func purgeExpired() async throws(StoreError) -> Int { try await purge(by: now) }
+
+    /// Deletes what was over by then.
+    private func purge(by now: Int64) async throws(StoreError) -> Int {
         try await writeLastUses()
-        let now = now
         var count = 0
         func take(_ step: PurgeStep) {
             cache.end(step.ended)

@@ -4,8 +4,9 @@ import WebFormats
 /// The sessions, accounts, tokens and sign-in attempts: what is secret is sealed here, what is looked up is hashed, and a
 /// cache stands in front of the backend that keeps them.
 ///
-/// Every write is stored durably when its method returns, with one exception: when a session was last used is written at
-/// most once a minute, so after a kill or power failure a session may end up to a minute early.
+/// Every write is stored durably when its method returns, with one exception: when a session was last used is written once
+/// a minute (four times within the idle time where that is shorter), so after a kill or power failure a session may end as
+/// much earlier.
 /// When the backend cannot be used, methods throw `StoreError.unavailable`, what is in memory is still served, and
 /// everything works again when the cause is gone.
 public final class SessionStore: Sendable {
@@ -26,6 +27,8 @@ public final class SessionStore: Sendable {
         /// Called when the running store has followed a rotation of the keys, with the key that seals from then on. Must
         /// not block.
         public var onRotation: (@Sendable (KeyRing.KeyID) -> Void)?
+        /// Called when something is wrong with this server beside the others, and when that is over. Must not block.
+        public var onConcern: (@Sendable (StoreConcern, _ isOver: Bool) -> Void)?
 
         /// Every property, in their order.
         public init(idle: Duration, maxAge: Duration, cacheBytes: Int = 64 << 20) {
@@ -64,9 +67,11 @@ public final class SessionStore: Sendable {
     let cache: SessionCache
     package let sealer: Sealer
     let rules: SignInRules
-    let clocks: Clocks
+    let time: StoreTime
     let randomBytes: @Sendable (Int) -> [UInt8]
     let onRotation: (@Sendable (KeyRing.KeyID) -> Void)?
+    let onConcern: (@Sendable (StoreConcern, _ isOver: Bool) -> Void)?
+    let found = Locked<[StoreConcern]>([])
     let version: String
     private let upkeep = Locked<Task<Void, Never>?>(nil)
 
@@ -85,16 +90,21 @@ public final class SessionStore: Sendable {
             idle: configuration.idle.milliseconds, maxAge: configuration.maxAge.milliseconds,
             attempt: configuration.attemptLifetime.milliseconds)
         let cache = SessionCache(
-            maxBytes: configuration.cacheBytes, lifetimes: lifetimes, trust: backend.trust?.milliseconds)
+            maxBytes: configuration.cacheBytes, lifetimes: lifetimes, trust: backend.trust?.milliseconds,
+            steady: { clocks.steady().milliseconds })
         self.backend = backend
         shared = backend as? any SharedStoreBackend
+        let time = StoreTime(clocks, opening: backend.openingTime, isShared: shared != nil, idle: lifetimes.idle)
+        self.time = time
         notes = shared.map(NoteQueue.init)
         process = Hex.encode(randomBytes(8))
         self.cache = cache
         sealer = Sealer(keyRing, storeName: backend.name)
-        rules = SignInRules(lifetimes: lifetimes, newcomers: configuration.newcomers) { cache.lastUse($0) }
-        self.clocks = clocks
+        rules = SignInRules(
+            lifetimes: lifetimes, newcomers: configuration.newcomers, lastUse: { cache.lastUse($0) },
+            deletionTime: { time.deleting })
         onRotation = configuration.onRotation
+        onConcern = configuration.onConcern
         version = configuration.version
         self.randomBytes = randomBytes
         guard backgroundWork else { return }
@@ -141,7 +151,7 @@ public final class SessionStore: Sendable {
         await backend.close()
     }
 
-    var now: Int64 { clocks.wall().milliseconds }
+    var now: Int64 { time.now }
 
     // MARK: Sessions
 

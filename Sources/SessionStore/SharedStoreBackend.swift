@@ -41,6 +41,8 @@ package protocol SharedStoreBackend: StoreBackend {
     ///
     /// - Parameter duration: how long it counts as living from now on; zero when it ends.
     func report(_ process: ServerProcess, for duration: Duration) async throws(StoreError)
+    /// - Returns: what a server has to know of the place from time to time.
+    func standing() async throws(StoreError) -> PlaceStanding
     /// - Returns: the processes that live, in the order of their ids.
     func livingProcesses() async throws(StoreError) -> [ServerProcess]
 
@@ -99,12 +101,31 @@ package struct ServerProcess: Sendable, Equatable {
     package var version: String
     /// The keys that it can open, in no order.
     package var keys: Set<KeyRing.KeyID>
+    /// How far its machine's clock is ahead of the place's, in milliseconds; nil where an older version does not say.
+    package var clockAhead: Int64?
 
-    package init(id: ID, host: String, version: String, keys: Set<KeyRing.KeyID>) {
+    package init(id: ID, host: String, version: String, keys: Set<KeyRing.KeyID>, clockAhead: Int64?) {
         self.id = id
         self.host = host
         self.version = version
         self.keys = keys
+        self.clockAhead = clockAhead
+    }
+}
+
+/// What a place says of itself to the servers that share it.
+package struct PlaceStanding: Sendable {
+    /// By its own clock, in milliseconds since 1970.
+    package var time: Int64
+    /// The keys that have sealed something, as far as they were not retired.
+    package var sealingKeys: Set<KeyRing.KeyID>
+    /// Why this version may not work with it any more; nil while it may.
+    package var refusal: StoreError?
+
+    package init(time: Int64, sealingKeys: Set<KeyRing.KeyID>, refusal: StoreError? = nil) {
+        self.time = time
+        self.sealingKeys = sealingKeys
+        self.refusal = refusal
     }
 }
 

@@ -16,6 +16,8 @@ package struct SignInRules: Sendable {
     package var newcomers: SessionStore.NewcomerLimits
     /// When a session was last used, as far as memory knows; `.min` when it knows nothing.
     package var lastUse: @Sendable (SessionKey) -> Int64 = { _ in .min }
+    /// What was over by then may be deleted: the time itself may be wrong.
+    package var deletionTime: @Sendable () -> Int64 = { .max }
 
     // MARK: Sessions
 
@@ -89,7 +91,8 @@ package struct SignInRules: Sendable {
     /// It must come from the browser that began the attempt. A cookie that is the session's current id joins that
     /// session. The id with which the attempt was begun, when the session has another by now (a second tab that was
     /// already on its way), goes into a new session of its own: anyone who planted that id must not get into the session
-    /// that was signed in meanwhile.
+    /// that was signed in meanwhile. So does a sign-in whose session is over by a clock that may be wrong: who was signed in
+    /// there is neither back nor gone.
     ///
     /// The same callback may come again (reloaded, or its answer was lost): with the same code, within 10 minutes, from
     /// the session's current id, or from the id that began it as long as the session still has the id that this
@@ -108,7 +111,8 @@ package struct SignInRules: Sendable {
         guard let consumedAt = attempt.consumedAt else {
             guard attempt.begunAt >= oldestAttempt(now: now), attempt.sealed != nil else { return .expired }
             guard isCurrent else { return .consume(.newSession) }
-            return .consume(isOver(session, now: now) ? .emptiedSession : .session)
+            guard isOver(session, now: now) else { return .consume(.session) }
+            return .consume(isOver(session, now: min(now, deletionTime())) ? .emptiedSession : .newSession)
         }
         guard attempt.codeHash == callback.code else { return .unknown }
         if attempt.failedAt != nil { return .failed }

@@ -114,8 +114,14 @@ package protocol StoreBackend: Sendable {
     /// - Returns: whether there is more to do.
     func tidyUp() async throws(StoreError) -> Bool
 
+    /// Has no session be used, or begun, later than at a time: what noted it went by a clock that was ahead.
+    func bringBack(to time: Int64) async throws(StoreError)
+
     // MARK: Health
 
+    /// The time when it was opened: by the clock of a place that servers share, else the latest that it knows of; nil where
+    /// it knows none.
+    var openingTime: Int64? { get }
     /// Writes something, to see that it can.
     func confirmWritable(now: Int64) async throws(StoreError)
     /// How long ago the last write was stored; nil when that failed, or there was none.

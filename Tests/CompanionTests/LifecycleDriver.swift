@@ -95,6 +95,7 @@ final class LifecycleDriver {
         case .signOut(let slot): try await signOut(slot)
         case .switchTo(let slot): try await switchTo(slot)
         case .wait(let seconds): tick(seconds)
+        case .wrongClock(let seconds): try await wrongClock(seconds)
         case .fail(let failure): try await fail(failure)
         case .providerGoes: try await setDown(true)
         case .providerComes: try await setDown(false)
@@ -158,6 +159,16 @@ final class LifecycleDriver {
 
     func demand(_ holds: Bool, _ text: @autoclosure () -> String) throws {
         if !holds { throw LawBroken(text()) }
+    }
+
+    /// Law 1: whatever the answers are meanwhile, who was signed in is when the clock is right.
+    private func wrongClock(_ seconds: Int) async throws {
+        site.clock.setWrong(by: TimeInterval(seconds))
+        defer { site.clock.setWrong(by: 0) }
+        for path in ["/api/ios/accounts", "/api/macos/account", "/ios"] {
+            let answer = try await visitor.get(path)
+            try demand(answer.status == 200, "\(path) with a wrong clock: \(answer.status) \(answer.text)")
+        }
     }
 
     // MARK: Sign-in and sign-out

@@ -2,7 +2,7 @@
 /// and the provider know, which the real ones are compared with after each step (``LifecycleDriver``).
 ///
 /// The laws:
-/// 1. A failure (of the provider, of the disk, a restart) signs nobody out: only the provider's own word does.
+/// 1. A failure (of the provider, of the disk, of the clock, a restart) signs nobody out: only the provider's own word does.
 /// 2. A code is redeemed once.
 /// 3. A refresh token is used once, unless the answer to its use was lost, since nobody then knows its successor.
 /// 4. What was answered is true from then on, also after a restart.

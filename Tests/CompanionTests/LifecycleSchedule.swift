@@ -21,6 +21,8 @@ enum LifecycleStep {
     case signOut(Slot)
     case switchTo(Slot)
     case wait(seconds: Int)
+    /// The machine's clock is wrong by so much while the browser looks who is signed in.
+    case wrongClock(seconds: Int)
     case fail(LifecycleModel.Failure)
     case providerGoes
     case providerComes
@@ -48,6 +50,7 @@ extension LifecycleStep: CustomStringConvertible {
         case .signOut(let slot): "sign out \(Self.name(slot))"
         case .switchTo(let slot): "switch to \(Self.name(slot))"
         case .wait(let seconds): "wait \(seconds)"
+        case .wrongClock(let seconds): "clock wrong by \(seconds)"
         case .fail(let failure): "fail \(failure)"
         case .providerGoes: "provider goes"
         case .providerComes: "provider comes"
@@ -135,7 +138,8 @@ struct LifecycleSchedule {
                 LifecycleModel.Call.allCases.filter { $0 != .me }.randomElement(using: &random) ?? .forced
             }
             return .refresh(slot, calls)
-        case 56..<64: return .wait(seconds: Bool.random(using: &random) ? 960 : 2 * 960)
+        case 56..<62: return .wait(seconds: Bool.random(using: &random) ? 960 : 2 * 960)
+        case 62..<64: return .wrongClock(seconds: [7200, 600, -7200].randomElement(using: &random) ?? 7200)
         case 64..<80: return .fail(failure(&random))
         case 80..<83: return .signOut(slot)
         case 83..<85: return .switchTo(slot)

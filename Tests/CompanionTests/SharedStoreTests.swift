@@ -134,6 +134,39 @@ import Testing
         }
     }
 
+    @Test func `a server that the place no longer serves is not ready, says why, and is when that is over`()
+        async throws
+    {
+        let contents = MemoryContents()
+        try await Site.run(keeping: contents, configured: { _ in }) { (site) async throws in
+            let visitor = Visitor(site)
+            #expect(try await visitor.get("/readyz").json["beside_others"] as? String == "ok")
+            contents.refuseVersion(.newerSchema("It is a newer version's."))
+            // The first round of the background work comes at once.
+            try await site.restart()
+            let isSaid = await eventually { (try? await visitor.get("/readyz"))?.status == 503 }
+            #expect(isSaid)
+            #expect(try await visitor.get("/readyz").json["beside_others"] as? String == "It is a newer version's.")
+            #expect(try await visitor.get("/readyz?exclude=database").status == 503)
+            let line = "error It is a newer version's. Until then this server is not ready."
+            #expect(site.log.all.filter { $0.hasPrefix(line) }.count == 1)
+            contents.refuseVersion(nil)
+            try await site.restart()
+            #expect(try await visitor.get("/readyz").status == 200)
+        }
+    }
+
+    @Test func `how far the clock is off is a metric, and no session goes by it`() async throws {
+        try await Site.run(keeping: MemoryContents(), configured: { _ in }) { (site) async throws in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            #expect(abs(try await visitor.metrics()["companion_database_clock_skew_seconds"]) < 1)
+            site.clock.setWrong(by: 7200)
+            #expect(abs(try await visitor.metrics()["companion_database_clock_skew_seconds"] - 7200) < 1)
+            #expect(try await visitor.account?["username"] as? String == "adele@contoso.example")
+        }
+    }
+
     @Test(arguments: [("companion.sqlite", false), ("postgresql://companion@db.example/companion", true)])
     func `the portal says when several servers share the sessions`(database: String, isSaid: Bool) throws {
         let configuration = try CompanionConfiguration.read(

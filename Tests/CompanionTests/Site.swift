@@ -207,11 +207,12 @@ final class Site: Sendable {
         return try CompanionServer(
             configuration: configuration, workers: workers, logger: logger, clocks: clock.clocks,
             randomBytes: SessionStore.secureRandomBytes
-        ) { onOperation, onRotation in
+        ) { onOperation, onRotation, onConcern in
             guard case .file(let path) = configuration.encryptionKey else { throw TestFailure("a key in a file") }
             let ring = try KeyRing.load(orCreateAt: path)
             var own = SessionStore.Configuration(configuration)
             own.onRotation = onRotation
+            own.onConcern = onConcern
             return SessionStore(
                 backend: try MemoryStore(contents, keyRing: ring, onOperation: onOperation), configuration: own,
                 keyRing: ring, clocks: clock.clocks)

@@ -166,6 +166,51 @@ struct PostgresServerTests {
         guard case .newerSchema = error else { throw UnexpectedOutcome(name: "\(error as Any)") }
     }
 
+    @Test func `the time is the database's, whatever the machine's clock says`() async throws {
+        let fixture = try StoreFixture(.postgres)
+        let (right, ahead) = (Clocks(), Clocks(wall: { Date() + 7200 }))
+        let good = try fixture.open(clocks: right)
+        let id = try await good.signIn("adele", at: fixture.clock)
+        let wrong = try fixture.open(clocks: ahead)
+        #expect(abs(wrong.now - good.now) < 2000)
+        _ = await wrong.upkeepRound(UpkeepProgress(ring: wrong.sealer.ring))
+        #expect(abs(wrong.now - good.now) < 2000)
+        #expect((7198_000...7202_000).contains(try #require(wrong.clockAhead).milliseconds))
+        #expect(try await wrong.purgeExpired() == 0)
+        #expect(try await wrong.session(id)?.accounts.count == 1)
+        await good.close()
+        await wrong.close()
+    }
+
+    @Test func `a server of the version before, which does not know of clocks, goes on beside this one`() async throws {
+        let fixture = try StoreFixture(.postgres)
+        let store = try fixture.open()
+        try BlockingConnection(#require(fixture.postgres)).query(
+            """
+            INSERT INTO server_process (id, host, version, keys, until) VALUES ('old', 'h', '0', '', 9000000000000000)
+            ON CONFLICT (id) DO UPDATE SET host = EXCLUDED.host, version = EXCLUDED.version, keys = EXCLUDED.keys,
+                until = EXCLUDED.until
+            """)
+        _ = await store.upkeepRound(UpkeepProgress(ring: store.sealer.ring))
+        let living = try await #require(store.shared).livingProcesses()
+        #expect(living.first { $0.id == "old" }?.clockAhead == nil)
+        #expect(living.first { $0.id != "old" }?.clockAhead == 0)
+        await store.close()
+    }
+
+    @Test func `tables that are not migrated yet say who works with them`() throws {
+        let fixture = try StoreFixture(.postgres)
+        let settings = try #require(fixture.postgres)
+        _ = try PostgresStore.migrate(settings)
+        let connection = try BlockingConnection(settings)
+        for statement in [
+            "ALTER TABLE server_process DROP COLUMN clock_ahead", "UPDATE companion_schema SET version = 3",
+            "INSERT INTO server_process VALUES ('old', 'host', '0', '', 9000000000000000)",
+        ] { try connection.query(statement) }
+        #expect(PostgresStore.inspect(settings, keyRing: nil).servers.map(\.host) == ["host"])
+        #expect(try PostgresStore.migrate(settings).count == 1)
+    }
+
     @Test func `a key that is in use and not at hand is named`() async throws {
         let fixture = try StoreFixture(.postgres)
         let store = try fixture.open()

@@ -46,7 +46,7 @@ import Testing
     }
 
     func known(_ cache: SessionCache, _ scopes: ScopeSet) -> String? {
-        switch cache.token(Self.account, nil, scopes, now: 1) {
+        switch cache.token(Self.account, nil, scopes) {
         case .token(let token): name(token)
         case .none: "none"
         case .unknown: nil

@@ -11,7 +11,7 @@ import Testing
     }
 
     private static func process(_ name: String, _ ring: KeyRing) -> ServerProcess {
-        ServerProcess(id: name, host: name, version: "", keys: Set(ring.keyIDs))
+        ServerProcess(id: name, host: name, version: "", keys: Set(ring.keyIDs), clockAhead: nil)
     }
 
     @Test func `a new key seals when all have it`() throws {

@@ -116,6 +116,19 @@ import Testing
         #expect(Self.rules.decide(row.attempt, in: row.session, callback, now: row.at * 1000) == row.decision)
     }
 
+    @Test(arguments: [(30_000, .emptiedSession), (28_000, .newSession)] as [(Int64, CallbackDecision.Destination)])
+    func `a session that is over by a clock that may be wrong keeps who is in it`(
+        _ deletionTime: Int64, _ destination: CallbackDecision.Destination
+    ) {
+        var rules = Self.rules
+        rules.deletionTime = { deletionTime }
+        let callback = ArrivedCallback(
+            state: SHA256Hash(of: "s"), code: SHA256Hash(of: "c"), cookie: Self.begun, fresh: SHA256Hash(of: "fresh"))
+        let decision = rules.decide(
+            Self.attempt(), in: Self.session(lastSeenAt: -3_571), callback, now: 30_000)
+        #expect(decision == .consume(destination))
+    }
+
     @Test(
         arguments: [
             ("used just now", session(lastSeenAt: 100), 3700, false), ("idle", session(lastSeenAt: 100), 3701, true),

@@ -100,6 +100,25 @@ import Testing
         await store.close()
     }
 
+    @Test(arguments: [(60, 15), (40, 10), (240, 60), (3600, 60)])
+    func `uses are written four times within the idle time, and at least once a minute`(idle: Int, seconds: Int)
+        async throws
+    {
+        let fixture = try StoreFixture()
+        let store = try fixture.open(idle: .seconds(idle))
+        let id = try await store.signIn("adele", at: fixture.clock)
+        fixture.clock.advance(by: .seconds(5))
+        _ = try await store.session(id)
+        var progress = UpkeepProgress(ring: store.sealer.ring)
+        progress.written -= .seconds(seconds - 1)
+        progress = await store.upkeepRound(progress)
+        #expect(try await seen(store) == [fixture.clock.now - 5])
+        progress.written -= .seconds(1)
+        progress = await store.upkeepRound(progress)
+        #expect(try await seen(store) == [fixture.clock.now])
+        await store.close()
+    }
+
     @Test(arguments: TestedBackend.allCases)
     func `more uses than one transaction takes are all written by the background work`(_ backend: TestedBackend)
         async throws

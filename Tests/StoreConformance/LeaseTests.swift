@@ -334,12 +334,13 @@ import Testing
         let servers = try await Servers(backend)
         let place = try servers.place()
         let keys = [KeyRing.KeyID(bytes: Array(0..<8)), KeyRing.KeyID(bytes: Array(8..<16))]
-        var first = ServerProcess(id: "a", host: "one", version: "1.0", keys: [keys[0]])
-        let second = ServerProcess(id: "b", host: "two", version: "1.1", keys: Set(keys))
+        var first = ServerProcess(id: "a", host: "one", version: "1.0", keys: [keys[0]], clockAhead: nil)
+        let second = ServerProcess(id: "b", host: "two", version: "1.1", keys: Set(keys), clockAhead: -7)
         try await place.report(second, for: .seconds(60))
         try await place.report(first, for: .seconds(60))
         #expect(try await servers.place(1).livingProcesses() == [first, second])
         first.keys = Set(keys)
+        first.clockAhead = 7_200_000
         try await place.report(first, for: .seconds(60))
         try await place.report(second, for: .zero)
         #expect(try await place.livingProcesses() == [first])

@@ -12,6 +12,8 @@ package final class MemoryContents: Sendable {
         var processes: [ServerProcess.ID: (process: ServerProcess, until: Int64)] = [:]
         var notes: [SessionNoteRow] = []
         var answers: [SHA256Hash: PostedAnswer] = [:]
+        /// Why nobody may work with it any more.
+        var refusal: StoreError?
         /// Names sessions, and says of attempts which came first.
         var lastNumber: Int64 = 0
 
@@ -70,6 +72,9 @@ package final class MemoryContents: Sendable {
     package let trust: Duration?
 
     package init(trust: Duration? = nil) { self.trust = trust }
+
+    /// As a newer version's migration does.
+    package func refuseVersion(_ refusal: StoreError?) { shared.withLock { $0.state.refusal = refusal } }
 
     /// As a full disk does: reads go on.
     package func refuseWrites(_ refuses: Bool) { shared.withLock { $0.refusesWrites = refuses } }

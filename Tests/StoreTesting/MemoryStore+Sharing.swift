@@ -71,6 +71,11 @@ extension MemoryStore {
         }
     }
 
+    package func standing() async throws(StoreError) -> PlaceStanding {
+        let now = time
+        return try read { PlaceStanding(time: now, sealingKeys: $0.sealingKeys, refusal: $0.refusal) }
+    }
+
     package func livingProcesses() async throws(StoreError) -> [ServerProcess] {
         let now = time
         return try read { state in

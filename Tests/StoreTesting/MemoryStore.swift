@@ -337,6 +337,15 @@ package final class MemoryStore: SharedStoreBackend {
         }
     }
 
+    package func bringBack(to time: Int64) async throws(StoreError) {
+        try write { state in
+            for (key, session) in state.sessions {
+                state.sessions[key]?.lastSeenAt = min(session.lastSeenAt, time)
+                state.sessions[key]?.createdAt = min(session.createdAt, time)
+            }
+        }
+    }
+
     package func tidyUp() async throws(StoreError) -> Bool { false }
 
     // MARK: Health and changes by others
@@ -346,6 +355,7 @@ package final class MemoryStore: SharedStoreBackend {
         status.withLock { $0.isOpen ? $0.lastWrite : nil }?.duration(to: .now)
     }
     package func isShortOfSpace(reserve: Int, now: Int64) -> Bool { false }
+    package var openingTime: Int64? { nil }
     package var openingMark: ChangeMark? { ChangeMark(0) }
     package func changeMark() async -> ChangeMark? { ChangeMark(Int64(contents.writes(besides: number))) }
     package func close() async { status.withLock { $0.isOpen = false } }

@@ -99,7 +99,7 @@ package final class StoreFixture: Sendable {
     package func open(
         idle: Duration = .seconds(3600), maxAge: Duration = .seconds(12 * 3600), cacheBytes: Int = 16 << 20,
         keyRing: KeyRing? = nil, newcomers: SessionStore.NewcomerLimits = .init(), trust: Duration? = nil,
-        backgroundWork: Bool = false, hasStoppedClock: Bool = false,
+        backgroundWork: Bool = false, hasStoppedClock: Bool = false, clocks: Clocks? = nil,
         onOperation: (@Sendable (StoreOperation) -> Void)? = nil
     ) throws -> SessionStore {
         let clock = clock
@@ -120,7 +120,7 @@ package final class StoreFixture: Sendable {
                 try postgresStore(keyRing: ring, trust: trust, onOperation: note)
             }
         return SessionStore(
-            backend: place, configuration: configuration, keyRing: ring, clocks: clock.clocks,
+            backend: place, configuration: configuration, keyRing: ring, clocks: clocks ?? clock.clocks,
             backgroundWork: backgroundWork)
     }
 
@@ -135,6 +135,17 @@ package final class StoreFixture: Sendable {
     package func refuseWrites(_ isRefused: Bool) throws {
         guard let role = postgres?.user else { return contents.refuseWrites(isRefused) }
         try PostgresServer.shared.get().refuseWrites(isRefused, of: role)
+    }
+
+    /// Has the place be one of a newer version, which no longer serves this one, or again this one's.
+    package func refuseVersion(_ isRefused: Bool) throws {
+        guard let postgres else {
+            return contents.refuseVersion(isRefused ? .newerSchema("memory is a newer version's") : nil)
+        }
+        try BlockingConnection(postgres).query(
+            isRefused
+                ? "UPDATE companion_schema SET version = version + 90, serves = serves + 90"
+                : "UPDATE companion_schema SET version = version - 90, serves = serves - 90")
     }
 
     private func postgresStore(

@@ -97,8 +97,12 @@ struct PostgresFindings {
         }
         return .advice(
             "database_clock", "The database's clock differs from this machine's by \(difference.components.seconds) s.",
-            why: "Sessions end earlier or later on one machine than on another.",
-            remedy: "Run a time service (chrony, systemd-timesyncd) on all machines.")
+            why:
+                "Sessions go by the database's clock, tokens by this machine's: from 5 minutes on nobody can sign in. From 30 s "
+                + "on this companion is not ready where another one agrees with the database.",
+            remedy:
+                "Run a time service (chrony, systemd-timesyncd) on all machines. `timedatectl` shows whether it is in step."
+        )
     }
 
     private var latency: CheckFinding {
@@ -111,7 +115,10 @@ struct PostgresFindings {
     }
 
     private var servers: CheckFinding {
-        let list = found.servers.map { "\($0.host) (\($0.version))" }.joined(separator: ", ")
+        let list = found.servers.map { server in
+            let ahead = server.clockAhead?.components.seconds ?? 0
+            return "\(server.host) (\(server.version)\(abs(ahead) > 5 ? ", its clock is off by \(ahead) s" : ""))"
+        }.joined(separator: ", ")
         return .good(
             "database_servers",
             list.isEmpty ? "No companion works with it now." : "Companions that work with it: \(list).")

@@ -16,17 +16,20 @@ extension SessionStore {
     ///   - randomBytes: a secure source.
     ///   - onOperation: called after each operation on the database, for measuring.
     ///   - onRotation: called when the running store has followed a rotation of the keys.
+    ///   - onConcern: called when something is wrong with this server beside the others, and when that is over.
     /// - Throws: ``StoreError`` when the database or the key cannot be used.
     public convenience init(
         configuration: CompanionConfiguration, workers: WorkerGroup? = nil,
         clocks: Clocks = Clocks(),
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes,
         onOperation: (@Sendable (StoreOperation) -> Void)? = nil,
-        onRotation: (@Sendable (KeyRing.KeyID) -> Void)? = nil
+        onRotation: (@Sendable (KeyRing.KeyID) -> Void)? = nil,
+        onConcern: (@Sendable (StoreConcern, _ isOver: Bool) -> Void)? = nil
     ) throws(StoreError) {
         let keyRing = try configuration.encryptionKey.loadedOrMade()
         var own = Configuration(configuration)
         own.onRotation = onRotation
+        own.onConcern = onConcern
         guard let postgres = try configuration.openablePostgres() else {
             try self.init(
                 sqliteFile: configuration.database, configuration: own, keyRing: keyRing, clocks: clocks,

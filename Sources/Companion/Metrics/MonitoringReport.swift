@@ -92,6 +92,12 @@ final class MonitoringReport: Sendable {
             "companion_database_reachable",
             "1 while the PostgreSQL database can be reached, 0 while no connection can be made."
         ) { $0.isReachable ? 1 : 0 }
+        text.family(
+            "companion_database_clock_skew_seconds", .gauge,
+            "How far this machine's clock is ahead of the PostgreSQL database's.")
+        if let ahead = store.clockAhead {
+            text.sample("companion_database_clock_skew_seconds", [], (ahead / .milliseconds(1)).rounded() / 1000)
+        }
         write("companion_database_connections", "Connections to PostgreSQL that are open.") { Double($0.open) }
         write("companion_database_connections_busy", "Those in which a transaction is under way.") { Double($0.busy) }
         write("companion_database_connections_limit", "How many may be in transactions at a time.") {
@@ -173,6 +179,10 @@ final class MonitoringReport: Sendable {
         if isStopping.load(ordering: .relaxed) {
             return .json(["status": "stopping"], status: .serviceUnavailable)
         }
+        if let concern = store.concerns.first(where: \.keepsFromServing) {
+            RequestContext.current?.note(Problem(.storageUnavailable, Message(verbatim: concern.description)))
+            return .json(["status": "unavailable"], status: .serviceUnavailable)
+        }
         if head.excludesDatabase { return .json(["status": "ok"]) }
         guard await store.probeWritable() else {
             RequestContext.current?.note(Problem(.storageUnavailable, "The database cannot be written."))
@@ -187,6 +197,8 @@ final class MonitoringReport: Sendable {
         let isExcluded = head.excludesDatabase
         let isWritable = isExcluded ? true : await store.probeWritable()
         let isStopping = isStopping.load(ordering: .relaxed)
+        let concerns = store.concerns
+        let isFit = isWritable && !concerns.contains(where: \.keepsFromServing)
         let providers = metrics.providers.all.compactMap { host, facts -> JSONValue? in
             let isKnown = facts.lastAnswer != nil || facts.lastFailure != nil
             guard host != "other" || isKnown else { return nil }
@@ -201,10 +213,12 @@ final class MonitoringReport: Sendable {
         let database = "cannot be written: is the disk full, or the file held by another program?"
         return .json(
             [
-                "status": isStopping ? "stopping" : isWritable ? "ok" : "unavailable",
+                "status": isStopping ? "stopping" : isFit ? "ok" : "unavailable",
                 "database": .string(isExcluded ? "excluded" : isWritable ? "ok" : database),
-                "key": .string(store.keyProblem ?? "ok"), "providers": .array(providers),
-            ], status: isWritable && !isStopping ? .ok : .serviceUnavailable)
+                "key": .string(store.keyProblem ?? "ok"),
+                "beside_others": .string(concerns.isEmpty ? "ok" : concerns.map(\.description).joined(separator: " ")),
+                "providers": .array(providers),
+            ], status: isFit && !isStopping ? .ok : .serviceUnavailable)
     }
 }
 

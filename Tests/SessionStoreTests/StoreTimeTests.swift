@@ -1,0 +1,101 @@
+import Foundation
+import StoreTesting
+import Testing
+
+@testable import SessionStore
+
+/// What time it is for sessions when the machine's clock is wrong. Times are seconds after the beginning.
+@Suite struct StoreTimeTests {
+    private let clock = StoreClock()
+    private let start = StoreClock().now.milliseconds
+
+    /// With an idle time of ten minutes.
+    private func time(openedAt known: Int64? = nil, isShared: Bool = false) -> StoreTime {
+        StoreTime(clock.clocks, opening: known.map { start + $0 * 1000 }, isShared: isShared, idle: 600_000)
+    }
+
+    private func seconds(_ time: StoreTime) -> [Int64] { [time.now, time.deleting].map { ($0 - start) / 1000 } }
+
+    /// As the background work does each second.
+    private func look(_ time: StoreTime, for seconds: Int) -> Bool {
+        (0..<seconds).reduce(false) { wentBack, _ in
+            clock.advance(by: .seconds(1))
+            return time.look() || wentBack
+        }
+    }
+
+    @Test func `a jump ahead is the time at once, and deletes when it has lasted for the idle time`() {
+        let time = time()
+        clock.setWrong(by: .seconds(7200))
+        #expect(seconds(time) == [7200, 0])
+        #expect(!look(time, for: 600))
+        #expect(seconds(time) == [7800, 600])
+        #expect(!look(time, for: 1))
+        #expect(seconds(time) == [7801, 7801])
+    }
+
+    @Test func `a jump that is taken back before has changed nothing, and is noticed`() {
+        let time = time()
+        clock.setWrong(by: .seconds(7200))
+        #expect(!look(time, for: 599))
+        clock.setWrong(by: .zero)
+        #expect(seconds(time) == [599, 599])
+        #expect(look(time, for: 1))
+        #expect(!look(time, for: 700), "once")
+        // The next one begins anew.
+        clock.setWrong(by: .seconds(7200))
+        #expect(!look(time, for: 300))
+        #expect(seconds(time) == [8800, 1600])
+    }
+
+    @Test func `two jumps ahead, of which none has lasted, delete nothing`() {
+        let time = time()
+        for jump in [7200, 14_400] {
+            clock.setWrong(by: .seconds(jump))
+            _ = look(time, for: 400)
+        }
+        #expect(seconds(time) == [15_200, 800])
+    }
+
+    @Test func `a clock that is set back is not followed, however long it stays so`() {
+        let time = time()
+        clock.setWrong(by: .seconds(-7200))
+        #expect(!look(time, for: 1200))
+        #expect(time.now == start + 1_200_000)
+        #expect(time.deleting == start - 6_000_000, "what is older than both clocks say")
+    }
+
+    @Test func `a server that starts with a wrong clock believes what the place knows when it deletes`() {
+        clock.setWrong(by: .seconds(7200))
+        let time = time(openedAt: -60)
+        #expect(seconds(time) == [7200, -60])
+        clock.setWrong(by: .zero)
+        _ = look(time, for: 1)
+        #expect(seconds(time) == [1, -59], "it is there again")
+        _ = look(time, for: 601)
+        #expect(seconds(time) == [602, 602])
+        #expect(seconds(self.time(openedAt: 86_400)) == [602, 602], "what the place knows may be wrong too")
+    }
+
+    @Test func `a shared place's clock is the time, whatever the machine's says`() {
+        clock.setWrong(by: .seconds(7200))
+        let time = time(isShared: true)
+        #expect(seconds(time) == [0, 0])
+        #expect(time.wallAhead == 7_200_000)
+        #expect(self.time().wallAhead == nil)
+    }
+
+    @Test func `a place's clock is measured between question and answer, unless the answer took long`() {
+        let clock = clock
+        let clocks = Clocks(wall: { clock.now + 50 }, steady: { clock.now })
+        let time = StoreTime(clocks, opening: start + 100_000, isShared: true, idle: 600_000)
+        #expect(seconds(time) == [100, 100])
+        #expect(time.wallAhead == -50_000)
+        clock.advance(by: .seconds(1))
+        time.measured(start + 200_500, after: start)
+        #expect(seconds(time) == [201, 101])
+        clock.advance(by: .seconds(2))
+        time.measured(start + 900_000, after: start + 1000)
+        #expect(seconds(time) == [203, 103])
+    }
+}

@@ -1,0 +1,229 @@
+import Foundation
+import StoreTesting
+import Testing
+
+@testable import SessionStore
+
+/// The clock of a server's machine is wrong, and is right again. Where a database is shared, its clock is right meanwhile.
+@Suite struct WrongClockTests {
+    /// A store whose sessions may stay unused for ten minutes, and what a server does in the background.
+    private final class Server {
+        let fixture: StoreFixture
+        var store: SessionStore
+        private var progress: UpkeepProgress
+        var goesByOwnClock: Bool { fixture.backend == .sqlite }
+
+        init(_ backend: TestedBackend) throws {
+            fixture = try StoreFixture(backend)
+            store = try fixture.open(idle: .seconds(600))
+            progress = UpkeepProgress(ring: store.sealer.ring)
+        }
+
+        func restart() async throws {
+            await store.close()
+            store = try fixture.open(idle: .seconds(600))
+            progress = UpkeepProgress(ring: store.sealer.ring)
+        }
+
+        /// What is done each second, and what is done each minute.
+        func work() async {
+            progress.written -= .seconds(61)
+            progress = await store.upkeepRound(progress)
+        }
+    }
+
+    @Test(arguments: TestedBackend.allCases)
+    func `sessions that a clock that was ahead has called over are there when it is right`(_ backend: TestedBackend)
+        async throws
+    {
+        let server = try Server(backend)
+        let id = try await server.store.signIn("adele", at: server.fixture.clock)
+        server.fixture.clock.setWrong(by: .seconds(7200))
+        await server.work()
+        #expect(try await (server.store.session(id) == nil) == server.goesByOwnClock)
+        #expect(try await server.store.list().count == 1)
+        server.fixture.clock.setWrong(by: .zero)
+        await server.work()
+        #expect(try await server.store.session(id)?.accounts.count == 1)
+        await server.store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases)
+    func `a server that starts with a clock that is ahead deletes nobody`(_ backend: TestedBackend) async throws {
+        let server = try Server(backend)
+        let id = try await server.store.signIn("adele", at: server.fixture.clock)
+        server.fixture.clock.setWrong(by: .seconds(7200))
+        try await server.restart()
+        await server.work()
+        server.fixture.clock.setWrong(by: .zero)
+        #expect(try await server.store.session(id)?.accounts.count == 1)
+        await server.store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases)
+    func `what has lasted as long as a session may stay unused is the time, and deletes`(_ backend: TestedBackend)
+        async throws
+    {
+        let server = try Server(backend)
+        try await server.store.signIn("adele", at: server.fixture.clock)
+        server.fixture.clock.setWrong(by: .seconds(7200))
+        await server.work()
+        server.fixture.clock.advance(by: .seconds(599))
+        await server.work()
+        #expect(try await server.store.list().count == 1)
+        server.fixture.clock.advance(by: .seconds(1))
+        await server.work()
+        #expect(try await server.store.list().isEmpty == server.goesByOwnClock)
+        await server.store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases)
+    func `the command line purges by the clock that there is`(_ backend: TestedBackend) async throws {
+        let server = try Server(backend)
+        try await server.store.signIn("adele", at: server.fixture.clock)
+        server.fixture.clock.setWrong(by: .seconds(7200))
+        let command = try server.fixture.open(idle: .seconds(600))
+        #expect(try await command.purgeExpired() == (server.goesByOwnClock ? 1 : 0))
+        await command.close()
+        await server.store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases)
+    func `a sign-in that ends while the clock is ahead takes nobody's place`(_ backend: TestedBackend) async throws {
+        let server = try Server(backend)
+        let store = server.store
+        let id = try await store.signIn("adele", at: server.fixture.clock)
+        _ = try await store.beginSignIn(.sample(state: "next"), cookie: id)
+        server.fixture.clock.setWrong(by: .seconds(1200))
+        await server.work()
+        let attempt = try await store.consume("next", cookie: id)
+        let next = try await store.completeSignIn(
+            attempt, account: .sample("megan"), tokens: .sample("megan", at: server.fixture.clock))
+        #expect(
+            try await store.session(next)?.accounts.map(\.objectID)
+                == (server.goesByOwnClock ? ["megan"] : ["adele", "megan"]))
+        server.fixture.clock.setWrong(by: .zero)
+        await server.work()
+        let found = try await store.list().flatMap(\.accounts).map(\.username).sorted()
+        #expect(found == ["adele@contoso.example", "megan@contoso.example"])
+        #expect(try await (store.session(id) != nil) == server.goesByOwnClock)
+        await store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases, [-7200, -600])
+    func `a clock that is set back prolongs no session, and deletes nobody`(_ backend: TestedBackend, by seconds: Int)
+        async throws
+    {
+        let server = try Server(backend)
+        let id = try await server.store.signIn("adele", at: server.fixture.clock)
+        server.fixture.clock.setWrong(by: .seconds(seconds))
+        await server.work()
+        server.fixture.clock.advance(by: .seconds(600))
+        await server.work()
+        #expect(try await server.store.session(id) != nil)
+        server.fixture.clock.advance(by: .seconds(601))
+        await server.work()
+        #expect(try await server.store.session(id) == nil)
+        await server.store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases)
+    func `what was used while the clock was ahead lasts no longer for it`(_ backend: TestedBackend) async throws {
+        let server = try Server(backend)
+        server.fixture.clock.setWrong(by: .seconds(7200))
+        await server.work()
+        let written = try await server.store.signIn("adele", at: server.fixture.clock)
+        let cached = try await server.store.signIn("megan", at: server.fixture.clock)
+        server.fixture.clock.advance(by: .seconds(60))
+        for id in [written, cached] { #expect(try await server.store.session(id) != nil) }
+        server.fixture.clock.setWrong(by: .zero)
+        await server.work()
+        for id in [written, cached] { #expect(try await server.store.session(id) != nil) }
+        server.fixture.clock.advance(by: .seconds(601))
+        for id in [written, cached] { #expect(try await server.store.session(id) == nil) }
+        #expect(try await server.store.list().allSatisfy { $0.lastSeenAt <= server.fixture.clock.now })
+        await server.store.close()
+    }
+}
+
+/// What servers that share a place find wrong with themselves.
+@Suite struct StandingTests {
+    @Test(arguments: TestedBackend.shared, [10, 60])
+    func `a server whose clock is wrong says so, and leaves the work to one whose clock is right`(
+        _ backend: TestedBackend, seconds: Int
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let good = try fixture.open()
+        var clocks = fixture.clock.clocks
+        let clock = fixture.clock
+        clocks.wall = { clock.now + Double(seconds) }
+        let wrong = try fixture.open(clocks: clocks)
+        func kinds(_ store: SessionStore) async -> [Bool] {
+            _ = await store.upkeepRound(UpkeepProgress(ring: store.sealer.ring))
+            #expect(store.concerns.allSatisfy { $0.kind == .clock })
+            return store.concerns.map(\.keepsFromServing)
+        }
+        #expect(await kinds(wrong) == [false], "it is alone")
+        #expect(wrong.clockAhead == .seconds(seconds))
+        #expect(await kinds(good) == [])
+        #expect(await kinds(wrong) == [seconds > 30])
+        await good.close()
+        #expect(await kinds(wrong) == [false])
+        await wrong.close()
+    }
+
+    @Test(arguments: TestedBackend.shared)
+    func `a server that was frozen while the key was changed is not ready until it has the new one`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        func keys(_ numbers: UInt8...) -> String {
+            numbers.map { Data(repeating: $0, count: 32).base64EncodedString() + "\n" }.joined()
+        }
+        let (own, others) = (fixture.folder + "/own.key", fixture.folder + "/others.key")
+        for (path, text) in [(own, keys(1)), (others, keys(2, 1))] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            chmod(path, 0o600)
+        }
+        let frozen = try fixture.open(keyRing: .load(orCreateAt: own))
+        var progress = await frozen.upkeepRound(UpkeepProgress(ring: frozen.sealer.ring))
+        let other = try fixture.open(keyRing: .load(orCreateAt: others))
+        _ = await other.upkeepRound(UpkeepProgress(ring: other.sealer.ring))
+        try await other.signIn("adele", at: fixture.clock)
+        progress.reported = nil
+        progress = await frozen.upkeepRound(progress)
+        #expect(frozen.concerns == [], "a key that waits for this server seals nothing")
+        // It does not report any more, and the others count it no longer.
+        await frozen.reportEnd()
+        _ = await other.upkeepRound(UpkeepProgress(ring: other.sealer.ring))
+        try await other.signIn("megan", at: fixture.clock)
+        progress.reported = nil
+        progress = await frozen.upkeepRound(progress)
+        #expect(frozen.concerns.map(\.kind) == [.key])
+        #expect(frozen.concerns.map(\.keepsFromServing) == [true])
+        #expect(other.concerns == [])
+        try Data(keys(2, 1).utf8).write(to: URL(fileURLWithPath: own))
+        _ = await frozen.upkeepRound(progress)
+        #expect(frozen.concerns == [])
+        await frozen.close()
+        await other.close()
+    }
+
+    @Test(arguments: TestedBackend.shared)
+    func `a server that runs notices that the place no longer serves its version`(_ backend: TestedBackend)
+        async throws
+    {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        func kinds() async -> [StoreConcern.Kind] {
+            _ = await store.upkeepRound(UpkeepProgress(ring: store.sealer.ring))
+            return store.concerns.filter(\.keepsFromServing).map(\.kind)
+        }
+        #expect(await kinds() == [])
+        try fixture.refuseVersion(true)
+        #expect(await kinds() == [.schema])
+        try fixture.refuseVersion(false)
+        #expect(await kinds() == [])
+        await store.close()
+    }
+}
