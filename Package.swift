@@ -61,7 +61,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "HTTPClient", dependencies: ["EventLoop", "HTTPWire", "CCurl", httpTypes], swiftSettings: settings),
+            name: "HTTPClient", dependencies: ["EventLoop", "HTTPWire", "CCurl", "CZlib", httpTypes],
+            swiftSettings: settings),
 
         // What a relying party knows and keeps.
         .target(name: "Expiring", swiftSettings: settings),
@@ -161,8 +162,7 @@ let package = Package(
         .executableTarget(
             name: "Costs",
             dependencies: [
-                "Companion", "HTTPClient", "HTTPServer", "HTTPWire", "OpenIDConnect", "SessionStore", "WebFormats",
-                httpTypes,
+                "Companion", "HTTPServer", "HTTPWire", "OpenIDConnect", "SessionStore", "WebFormats", httpTypes,
             ],
             path: "Tests/Costs/Functions", swiftSettings: settings),
         // What Tests/Benchmarks/run measures the store with.

@@ -4,12 +4,9 @@
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
+#undef curl_share_setopt
 
 CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value) { return curl_easy_setopt(easy, option, value); }
-
-CURLcode ccurl_set_off_t(CURL *easy, CURLoption option, curl_off_t value) {
-    return curl_easy_setopt(easy, option, value);
-}
 
 CURLcode ccurl_set_string(CURL *easy, CURLoption option, const char *value) {
     return curl_easy_setopt(easy, option, value);
@@ -17,14 +14,6 @@ CURLcode ccurl_set_string(CURL *easy, CURLoption option, const char *value) {
 
 CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value) {
     return curl_easy_setopt(easy, option, value);
-}
-
-CURLcode ccurl_set_headers(CURL *easy, struct curl_slist *headers) {
-    return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
-}
-
-CURLcode ccurl_set_write_callback(CURL *easy, CURLoption option, curl_write_callback callback) {
-    return curl_easy_setopt(easy, option, callback);
 }
 
 CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value) { return curl_easy_getinfo(easy, info, value); }
@@ -50,4 +39,8 @@ CURLMcode ccurl_multi_set_callbacks(
     if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
     if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
     return code;
+}
+
+CURLSHcode ccurl_share_set_long(CURLSH *share, CURLSHoption option, long value) {
+    return curl_share_setopt(share, option, value);
 }

@@ -53,9 +53,8 @@ extension HTTPClientError: CustomStringConvertible {
 }
 
 extension HTTPClientError {
-    /// The failure `code` of the transfer that `handle` has just ended.
-    init(_ code: CURLcode, of transfer: Transfer, on handle: EasyHandle) {
-        let authority = transfer.request.authority
+    /// The failure `code` of the connection that `handle` was to make.
+    init(_ code: CURLcode, _ authority: String, _ handle: EasyHandle) {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST:
             self.init(kind: .nameResolution, reason: "\(authority): the name does not resolve")
@@ -75,18 +74,12 @@ extension HTTPClientError {
             CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
             CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
             self.init(kind: .tls, reason: "\(authority): \(handle.errorMessage ?? Self.text(code))")
-        case CURLE_WRITE_ERROR where transfer.overflow != nil:
-            self = .tooLarge(transfer.overflow ?? "", authority)
         case CURLE_RECV_ERROR where handle.proxyRefusal != nil, CURLE_PROXY:
             let status = handle.proxyRefusal.map { " (status \($0))" } ?? ""
             self.init(kind: .connectionFailed, reason: "\(authority): the proxy refused the connection\(status)")
-        case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2,
-            CURLE_HTTP2_STREAM:
-            self = .connectionEnded(authority)
+        case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR: self = .connectionEnded(authority)
         case CURLE_URL_MALFORMAT:
             self.init(kind: .invalidRequest, reason: "\(authority): the URL is malformed")
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
-            self = .notHTTP(authority)
         default:
             self.init(kind: .other, reason: "\(authority): \(Self.text(code)) (curl \(code.rawValue))")
         }
@@ -110,6 +103,9 @@ extension HTTPClientError {
     static func timedOut(_ stage: String, _ authority: String) -> HTTPClientError {
         HTTPClientError(kind: .timedOut, reason: "\(authority): \(stage) took too long")
     }
+
+    static let cancelled = HTTPClientError(kind: .cancelled, reason: "the task was cancelled")
+    static let shutDown = HTTPClientError(kind: .cancelled, reason: "the client has been shut down")
 
     private static func text(_ code: CURLcode) -> String {
         curl_easy_strerror(code).map { String(cString: $0) } ?? "unknown"

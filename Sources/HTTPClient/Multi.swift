@@ -1,92 +1,29 @@
 import CCurl
 import EventLoop
 
-/// libcurl's multi handle of one worker: its sockets are watched by the worker, its one timer is the worker's.
-///
-/// `@unchecked Sendable`: everything but `worker` and `configuration` is touched on the worker only.
-final class Multi: @unchecked Sendable {
-    /// Idle handles kept for the next transfers; connections are kept apart from them.
-    private static let maxIdleHandles = 128
-    /// Idle connections kept open.
-    private static let maxIdleConnections = 256
+/// libcurl's multi handle of one worker, which makes connections: its sockets are watched by the worker, its one timer is
+/// the worker's. Confined to the worker.
+final class Multi {
+    /// libcurl closes what it holds beyond this for idle, and holds all of our connections. The pool is what bounds them.
+    private static let maxConnections = 1 << 20
 
-    let worker: Worker
-    let configuration: HTTPClient.Configuration
-    /// The connections on which we speak HTTP ourselves.
-    private lazy var connections = DirectConnections(self)
+    /// TLS sessions, which are resumed from one connection to the next.
+    let sessions: TLSSessions
+    private let worker: Worker
     private var raw: UnsafeMutableRawPointer?
     private var sockets: [Int32: CurlSocket] = [:]
     private var timer: TimerID?
-    private var idle: [EasyHandle] = []
-    private var active: [ObjectIdentifier: EasyHandle] = [:]
-    private var closed = false
 
     /// Once for the process, and before any other thread uses libcurl.
     private static let initializeLibrary: CURLcode = curl_global_init(Int(CURL_GLOBAL_ALL))
 
-    init(worker: Worker, configuration: HTTPClient.Configuration) {
+    init(worker: Worker) {
         self.worker = worker
-        self.configuration = configuration
         _ = Self.initializeLibrary
+        sessions = TLSSessions()
     }
 
-    // MARK: Transfers
-
-    /// Starts `transfer`, whose end resumes its continuation.
-    func start(_ transfer: Transfer) {
-        if transfer.isCancelled { return transfer.finish(.failure(.cancelled("the task was cancelled"))) }
-        guard !closed, !worker.isShutDown else {
-            return transfer.finish(.failure(.cancelled("the client has been shut down")))
-        }
-        if transfer.direct != nil, connections.start(transfer) { return }
-        startWithLibcurl(transfer)
-    }
-
-    /// Has libcurl do all of `transfer`, in what is left of its time.
-    func startWithLibcurl(_ transfer: Transfer) {
-        if transfer.direct != nil {
-            do throws(HTTPClientError) {
-                try transfer.leaveToLibcurl(timeout: connections.timeLeft(to: transfer))
-            } catch {
-                return transfer.finish(.failure(error))
-            }
-        }
-        guard let multi = raw ?? open(), let handle = idle.popLast() ?? EasyHandle(configuration) else {
-            return transfer.finish(.failure(.init(kind: .other, reason: "libcurl refused to be set up")))
-        }
-        let code = handle.prepare(transfer)
-        guard code == CURLE_OK else {
-            transfer.finish(.failure(.init(code, of: transfer, on: handle)))
-            return handle.clear()
-        }
-        active[ObjectIdentifier(transfer)] = handle
-        if curl_multi_add_handle(multi, handle.raw) != CURLM_OK {
-            end(handle, .failure(.init(kind: .other, reason: "libcurl refused the transfer")))
-        }
-    }
-
-    /// Ends `transfer` if it is under way.
-    func cancel(_ transfer: Transfer) {
-        if let connection = transfer.connection { return connection.fail(.cancelled("the task was cancelled")) }
-        guard let handle = active[ObjectIdentifier(transfer)] else { return }
-        end(handle, .failure(.cancelled("the task was cancelled")))
-    }
-
-    /// Ends everything, for good.
-    func close() {
-        guard !closed else { return }
-        closed = true
-        connections.close()
-        for handle in active.values { end(handle, .failure(.cancelled("the client has been shut down"))) }
-        idle = []
-        if let raw { curl_multi_cleanup(raw) }
-        raw = nil
-        timer.map { _ = worker.cancelTimer($0) }
-        for socket in sockets.values { socket.watch.map { worker.unwatch($0) } }
-        sockets = [:]
-    }
-
-    /// Has libcurl make the connection of `handle`; `DirectConnection.connected` hears of it. Returns false when it
+    /// Has libcurl make the connection of `handle`; `OutgoingConnection.connected` hears of it. Returns false when it
     /// refuses.
     func connect(_ handle: EasyHandle) -> Bool {
         guard let multi = raw ?? open() else { return false }
@@ -96,6 +33,15 @@ final class Multi: @unchecked Sendable {
     /// Closes the connection of `handle`, which nobody watches any more.
     func disconnect(_ handle: EasyHandle) {
         if let raw { curl_multi_remove_handle(raw, handle.raw) }
+    }
+
+    /// Ends everything, when no connection is left.
+    func close() {
+        if let raw { curl_multi_cleanup(raw) }
+        raw = nil
+        timer.map { _ = worker.cancelTimer($0) }
+        for socket in sockets.values { socket.watch.map { worker.unwatch($0) } }
+        sockets = [:]
     }
 
     private func open() -> UnsafeMutableRawPointer? {
@@ -112,24 +58,13 @@ final class Multi: @unchecked Sendable {
                 return 0
             }, me)
         guard callbacks == CURLM_OK,
-            ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.maxIdleConnections) == CURLM_OK
+            ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.maxConnections) == CURLM_OK
         else {
             curl_multi_cleanup(multi)
             return nil
         }
         raw = multi
         return multi
-    }
-
-    /// Takes `handle` out of libcurl's hands, ends its transfer, and keeps it for another.
-    private func end(_ handle: EasyHandle, _ result: Result<HTTPClientResponse, HTTPClientError>) {
-        if let raw { curl_multi_remove_handle(raw, handle.raw) }
-        if let transfer = handle.transfer {
-            active[ObjectIdentifier(transfer)] = nil
-            transfer.finish(result)
-        }
-        handle.clear()
-        if idle.count < Self.maxIdleHandles { idle.append(handle) }
     }
 
     // MARK: What libcurl wants of the worker
@@ -165,7 +100,7 @@ final class Multi: @unchecked Sendable {
         }
     }
 
-    /// Lets libcurl work on a socket, or on its timer, and ends what is complete.
+    /// Lets libcurl work on a socket, or on its timer, and reports the connections that stand or failed.
     fileprivate func act(on fd: Int32, _ ready: Int32) {
         guard let raw else { return }
         var running: Int32 = 0
@@ -173,15 +108,7 @@ final class Multi: @unchecked Sendable {
         var left: Int32 = 0
         while let message = curl_multi_info_read(raw, &left)?.pointee {
             guard message.msg == CURLMSG_DONE, let handle = EasyHandle.owning(message.easy_handle) else { continue }
-            let code = message.data.result
-            handle.connection?.connected(code)
-            guard let transfer = handle.transfer else { continue }
-            if code == CURLE_OK, let response = transfer.response(timings: handle.timings) {
-                end(handle, .success(response))
-            } else {
-                let code = code == CURLE_OK ? CURLE_WEIRD_SERVER_REPLY : code
-                end(handle, .failure(.init(code, of: transfer, on: handle)))
-            }
+            handle.connection?.connected(message.data.result)
         }
     }
 }
@@ -206,8 +133,15 @@ private final class CurlSocket: ReadinessHandler {
     }
 }
 
-extension HTTPClientError {
-    static func cancelled(_ reason: String) -> HTTPClientError {
-        HTTPClientError(kind: .cancelled, reason: reason)
+/// libcurl's share handle for TLS sessions. The handles that use it hold it: it must outlive them.
+final class TLSSessions {
+    let raw: UnsafeMutableRawPointer?
+
+    init() {
+        raw = curl_share_init()
+        // Without it each handshake is a whole one.
+        raw.map { _ = ccurl_share_set_long($0, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue)) }
     }
+
+    deinit { raw.map { _ = curl_share_cleanup($0) } }
 }

@@ -34,6 +34,11 @@ struct FieldSection: Sendable {
         return all
     }
 
+    func without(_ names: [HTTPField.Name]) -> FieldSection {
+        let unwanted = names.map(\.canonicalName)
+        return FieldSection(bytes: bytes, fields: fields.filter { !unwanted.contains(text($0.name).lowercased()) })
+    }
+
     /// The same as `values(for:)` without making strings: the ranges of the field's lines in `bytes`.
     func slices(for name: HTTPField.Name) -> [Range<Int>] {
         var slices: [Range<Int>] = []

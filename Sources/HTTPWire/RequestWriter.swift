@@ -1,7 +1,7 @@
 public import HTTPTypes
 
-/// Writes requests without a body as HTTP/1.1 bytes: what is the same for each once, and the rest behind it. What could
-/// end a line or frame the message otherwise is refused, so that a request ends where its empty line is.
+/// Writes requests as HTTP/1.1 bytes: what is the same for each once, and the rest behind it. What could
+/// end a line or frame the message otherwise is refused, so that a request ends where it seems to.
 public struct RequestWriter: Sendable {
     /// Why a request cannot be written.
     public enum Problem: Error, Sendable, Hashable {
@@ -33,14 +33,17 @@ public struct RequestWriter: Sendable {
         beginning = bytes
     }
 
-    /// A request with these fields behind those of the writer, as the only bytes of an array.
-    public func request(adding headerFields: HTTPFields = [:]) throws(Problem) -> [UInt8] {
+    /// A request with these fields behind those of the writer, as the only bytes of an array. Without a body there is no
+    /// Content-Length either; an empty one has the length 0.
+    public func request(adding headerFields: HTTPFields = [:], body: [UInt8]? = nil) throws(Problem) -> [UInt8] {
         var bytes: [UInt8] = []
         // Room for a bearer token and a trace, so that the buffer is allocated once.
-        bytes.reserveCapacity(beginning.count + 4096)
+        bytes.reserveCapacity(beginning.count + 4096 + (body?.count ?? 0))
         bytes += beginning
         for field in headerFields { try Self.append(field, to: &bytes) }
+        if let body { bytes += "Content-Length: \(body.count)\r\n".utf8 }
         bytes += ResponseWriter.lineEnd
+        if let body { bytes += body }
         return bytes
     }
 

@@ -13,7 +13,7 @@ public struct ResponseHead: Sendable {
     /// HTTP/1.0 or HTTP/1.1.
     public let version: HTTPVersion
     /// Of the status line and the field lines, without the empty line.
-    let section: FieldSection
+    private(set) var section: FieldSection
 
     init(status: Int, section: FieldSection, framing: BodyFraming, layout: HeadLayout) {
         self.status = HTTPResponse.Status(code: status)
@@ -33,6 +33,13 @@ public struct ResponseHead: Sendable {
     /// Whether the field is there.
     public func contains(_ name: HTTPField.Name) -> Bool { section.contains(name) }
 
-    /// All fields as a collection of HTTPTypes, made anew at each call.
+    /// All fields as a collection of HTTPTypes, made at each call.
     public var headerFields: HTTPFields { section.headerFields }
+
+    /// The same head without these fields, which do not describe a body that was decoded.
+    public func without(_ names: [HTTPField.Name]) -> ResponseHead {
+        var head = self
+        head.section = section.without(names)
+        return head
+    }
 }

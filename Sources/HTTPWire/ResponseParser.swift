@@ -41,6 +41,8 @@ public struct ResponseParser: Sendable {
     private var status = 0
     private var layout = HeadLayout()
     private var fields: [FieldSlices] = []
+    /// Where lines end that the next one continues.
+    private var folds: [Int] = []
     /// Bytes of the interim responses so far.
     private var interimBytes = 0
     private var body = BodyParser()
@@ -82,6 +84,7 @@ public struct ResponseParser: Sendable {
         } catch {
             state = .failed(error)
             fields = []
+            folds = []
             return .failure(error)
         }
     }
@@ -151,11 +154,33 @@ public struct ResponseParser: Sendable {
 
     /// `field-name ":" OWS field-value OWS` (RFC 9112 §5). The scanner has seen to control characters.
     private mutating func readField(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(WireError) {
-        guard fields.count < limits.maxFields else { throw .tooManyFields }
+        guard fields.count + folds.count < limits.maxFields else { throw .tooManyFields }
+        if ASCII.isBlank(bytes[line.lowerBound]), let last = fields.popLast() {
+            return fields.append(try continued(last, bytes, line))
+        }
         // Room for what an API sends, so that the table is allocated once.
         if fields.isEmpty { fields.reserveCapacity(32) }
         let (name, value) = try FieldLine.append(to: &fields, bytes, line)
         try layout.noteFramingField(bytes, name: name, value: value)
+    }
+
+    /// A field whose value goes on in `line` (RFC 9112 §5.2): folding is obsolete, and some servers still do it. What frames
+    /// the message must stand on one line.
+    private mutating func continued(
+        _ field: FieldSlices, _ bytes: Span<UInt8>, _ line: Range<Int>
+    ) throws(WireError) -> FieldSlices {
+        for name in ["connection", "content-length", "transfer-encoding"] as [StaticString] {
+            guard !ASCII.matches(bytes, field.name.range, name) else { throw .foldedLine }
+        }
+        folds.append(line.lowerBound - 2)
+        let more = ASCII.trimmed(bytes, line)
+        var field = field
+        if field.value.isEmpty {
+            field.value = Slice16(more)
+        } else if !more.isEmpty {
+            field.value.end = UInt16(truncatingIfNeeded: more.upperBound)
+        }
+        return field
     }
 
     /// The head of a final response; nil after an interim one.
@@ -165,14 +190,21 @@ public struct ResponseParser: Sendable {
         scanned = 0
         guard status >= 200 else {
             fields.removeAll(keepingCapacity: true)
+            folds = []
             state = .statusLine
             return nil
         }
         // RFC 9112 §6.3, in its order.
         let hasNoBody = isForHEAD || status == 204 || status == 304
         let framing = hasNoBody ? .none : layout.framing(else: .untilClose)
-        let section = FieldSection(bytes: bytes.withUnsafeBufferPointer { Array($0) }, fields: fields)
+        var own = bytes.withUnsafeBufferPointer { Array($0) }
+        for fold in folds {
+            own[fold] = ASCII.space
+            own[fold + 1] = ASCII.space
+        }
+        let section = FieldSection(bytes: own, fields: fields)
         fields = []
+        folds = []
         state = .bodyStart(framing)
         return ResponseHead(status: status, section: section, framing: framing, layout: layout)
     }

@@ -24,6 +24,29 @@ import Testing
 
     private static let begin = "/auth/ios/sign-in"
 
+    @Test func `a session has 32 calls of its API under way, others have theirs, and it has them again later`()
+        async throws
+    {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            let other = Visitor(site)
+            try await other.signIn()
+            try await site.control(#"{"graph_delay_ms": 1500}"#)
+            let answers = try await withThrowingTaskGroup(of: Visitor.Answer.self) { tasks in
+                for _ in 0..<40 { tasks.addTask { try await visitor.api(.get, "/api/ios/me") } }
+                tasks.addTask { try await other.api(.get, "/api/ios/me") }
+                return try await tasks.reduce(into: [Visitor.Answer]()) { $0.append($1) }
+            }
+            #expect(answers.filter { $0.status == 200 }.count == 33)
+            let refused = answers.filter { $0.status == 429 }
+            #expect(refused.count == 8)
+            #expect(refused.allSatisfy { $0.code == "throttled" && $0.fields[.retryAfter] == "1" })
+            try await site.control(#"{"graph_delay_ms": 0}"#)
+            #expect(try await visitor.api(.get, "/api/ios/me").status == 200)
+        }
+    }
+
     @Test func `a sign-in too many gets a page that counts down, before anything is written or asked for`() async throws
     {
         try await Self.run { site in

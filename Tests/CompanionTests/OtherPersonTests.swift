@@ -1,4 +1,5 @@
 import Foundation
+import HTTPClient
 import HTTPTypes
 import Testing
 
@@ -35,6 +36,48 @@ import Testing
             #expect(answer.status == 502 && answer.code == "api_unavailable")
             #expect(!answer.text.contains("Else"))
             #expect(try await visitor.api(.get, "/api/provider/me").status == 200, "it is asked again")
+        }
+    }
+
+    @Test(arguments: [
+        ("adele@contoso.example", #""48d31887-5fad-4d73-a9f5-3c356e68a038""#, 502),
+        ("adele@contoso.example", #""""#, 502),
+        ("adele@contoso.example", #""87D349ED-44D7-43E1-9A83-5F2406DEE5BD""#, 200),
+        // Without an identifier, as with $select, it says nothing of a person.
+        ("adele@contoso.example", "null", 200),
+        ("alex@outlook.example", #""6d1f0a3b52c48e97""#, 200),
+        ("alex@outlook.example", #""6d1f0a3b52c48e98""#, 502),
+        ("alex@outlook.example", #""0a3b52c48e97""#, 502),
+    ])
+    func `Graph's answer about somebody else is not shown`(username: String, id: String, status: Int) async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn(username: username)
+            let body = #"{"status": 200, "body": {"id": \#(id), "displayName": "Else"}}"#
+            try await site.control(#"{"graph_error": \#(body)}"#)
+            let answer = try await visitor.api(.get, "/api/ios/me")
+            #expect(answer.status == status && answer.text.contains("Else") == (status == 200))
+            if status != 200 { #expect(answer.code == "api_unavailable") }
+            #expect(try await visitor.api(.get, "/api/ios/me").status == 200, "it is asked again")
+        }
+    }
+
+    @Test func `an API is asked for our identifier, and an answer with another one is not shown`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            for path in ["/api/ios/me", "/api/ios/me/photo"] {
+                #expect(try await visitor.api(.get, path).status == 200)
+                let sent = try #require(site.traffic.all.last?.request.head)
+                let id = try #require(sent[HTTPField.Name.clientRequestID])
+                #expect(UUID(uuidString: id) != nil)
+                #expect(try sent[#require(HTTPField.Name("return-client-request-id"))] == "true")
+                try await site.control(
+                    #"{"graph_error": {"status": 200, "body": {"x": "Else"}, "headers": {"client-request-id": "\#(id)"}}}"#
+                )
+                let other = try await visitor.api(.get, path)
+                #expect(other.status == 502 && other.code == "api_unavailable" && !other.text.contains("Else"))
+            }
         }
     }
 

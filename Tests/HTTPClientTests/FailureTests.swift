@@ -74,6 +74,12 @@ let failing: [Failing] = [
         "An answer that is not HTTP", .other, "127.0.0.1:PORT: the answer is not HTTP",
         answer: .last(Array("220 mail.example ESMTP ready\r\n".utf8))),
     Failing(
+        "A coding that nobody asked for", .other, "127.0.0.1:PORT: the answer is coded as nobody asked for",
+        answer: ok("12345", fields: "Content-Encoding: br\r\n")),
+    Failing(
+        "A body that is not the gzip that it claims to be", .other, "127.0.0.1:PORT: the answer cannot be decoded",
+        answer: ok("12345", fields: "Content-Encoding: gzip\r\n")),
+    Failing(
         "A scheme that is neither http nor https", .invalidRequest, "the scheme must be http or https", scheme: "ftp"),
     Failing(
         "An authority with user information", .invalidRequest,
@@ -84,7 +90,7 @@ let failing: [Failing] = [
     Failing(
         "A path that does not begin with a slash", .invalidRequest,
         "127.0.0.1:PORT: the path must begin with / and be percent-encoded, without a fragment", path: "@evil.example/"),
-    Failing("CONNECT", .invalidRequest, "127.0.0.1:PORT: CONNECT is libcurl's to send", method: .connect),
+    Failing("CONNECT", .invalidRequest, "127.0.0.1:PORT: the method cannot be sent", method: .connect),
 ]
 
 @Suite(.timeLimit(.minutes(1))) struct FailureTests {

@@ -18,6 +18,10 @@ final class RawServer: Sendable {
         case flood([UInt8])
         /// Send this byte by byte, one in so long.
         case trickle([UInt8], every: Duration)
+        /// Send each of these after a pause, and wait for the next request all the while.
+        case pieces([(Duration, String)])
+        /// The same, made of this and what was `own` for the request before on the same connection.
+        case mixed(own: String, @Sendable (_ own: String, _ earlier: String) -> [(Duration, String)])
 
         static func text(_ text: String) -> Answer { .bytes(Array(text.utf8)) }
     }
@@ -39,14 +43,15 @@ final class RawServer: Sendable {
     var endCount: Int { log.ended.load(ordering: .relaxed) }
     var requests: [String] { log.requests }
 
-    init(on worker: Worker, answer: @escaping @Sendable (String) -> Answer) async throws {
+    /// - Parameter greeting: is sent as soon as a connection stands.
+    init(on worker: Worker, greeting: String = "", answer: @escaping @Sendable (String) -> Answer) async throws {
         let (listener, port) = try listen(backlog: 4096)
         self.port = port
         self.worker = worker
         let log = Log()
         self.log = log
         await worker.perform { worker in
-            let acceptor = Acceptor(listener: listener, log: log, answer: answer)
+            let acceptor = Acceptor(listener: listener, log: log, greeting: Array(greeting.utf8), answer: answer)
             acceptor.watch = try? worker.watch(listener, for: .read, acceptor)
         }
     }
@@ -78,12 +83,17 @@ private func listen(backlog: Int32) throws -> (descriptor: Int32, port: Int) {
 private final class Acceptor: ReadinessHandler {
     private let listener: Int32
     private let log: RawServer.Log
+    private let greeting: [UInt8]
     private let answer: @Sendable (String) -> RawServer.Answer
     var watch: Watch?
 
-    init(listener: Int32, log: RawServer.Log, answer: @escaping @Sendable (String) -> RawServer.Answer) {
+    init(
+        listener: Int32, log: RawServer.Log, greeting: [UInt8],
+        answer: @escaping @Sendable (String) -> RawServer.Answer
+    ) {
         self.listener = listener
         self.log = log
+        self.greeting = greeting
         self.answer = answer
     }
 
@@ -95,6 +105,7 @@ private final class Acceptor: ReadinessHandler {
             guard fd >= 0 else { return }
             _ = fcntl(fd, F_SETFL, O_NONBLOCK)
             log.accepted.add(1, ordering: .relaxed)
+            if !greeting.isEmpty { _ = send(fd, greeting, greeting.count, Int32(MSG_NOSIGNAL)) }
             let connection = RawConnection(fd: fd, log: log, answer: answer)
             connection.watch = try? worker.watch(fd, for: .read, connection)
         }
@@ -108,6 +119,7 @@ private final class RawConnection: ReadinessHandler {
     private var received: [UInt8] = []
     private var flood: [UInt8] = []
     private var hasEnded = false
+    private var earlier: String?
     var watch: Watch?
 
     init(fd: Int32, log: RawServer.Log, answer: @escaping @Sendable (String) -> RawServer.Answer) {
@@ -143,6 +155,10 @@ private final class RawConnection: ReadinessHandler {
             var abrupt = linger(l_onoff: 1, l_linger: 0)
             setsockopt(fd, SOL_SOCKET, SO_LINGER, &abrupt, socklen_t(MemoryLayout<linger>.size))
             end(worker)
+        case .pieces(let pieces): sendPieces(pieces[...], on: worker)
+        case .mixed(let own, let pieces):
+            sendPieces(pieces(own, earlier ?? own)[...], on: worker)
+            earlier = own
         case .trickle(let bytes, let pause): trickle(bytes[...], every: pause, on: worker)
         case .flood(let bytes):
             flood = bytes
@@ -167,6 +183,15 @@ private final class RawConnection: ReadinessHandler {
         guard received.count >= whole else { return nil }
         defer { received.removeFirst(whole) }
         return String(decoding: received[..<whole], as: UTF8.self)
+    }
+
+    private func sendPieces(_ pieces: ArraySlice<(Duration, String)>, on worker: Worker) {
+        guard let (pause, text) = pieces.first else { return }
+        let next = { [self] in
+            guard !hasEnded, send(fd, text, text.utf8.count, Int32(MSG_NOSIGNAL)) >= 0 else { return }
+            sendPieces(pieces.dropFirst(), on: worker)
+        }
+        if pause == .zero { next() } else { _ = worker.addTimer(after: pause, next) }
     }
 
     private func trickle(_ bytes: ArraySlice<UInt8>, every pause: Duration, on worker: Worker) {

@@ -46,17 +46,26 @@ final class TestCertificate {
     deinit { try? FileManager.default.removeItem(at: folder) }
 }
 
-/// `openssl s_server`, answering every request with a status page.
+/// `openssl s_server`. It answers `/page` with a short text, or each request with a status page that ends when the connection
+/// does.
 final class OpenSSLServer {
     let port: Int
     let certificate: TestCertificate
     private let process: Process
 
-    init(subjectAlternativeName: String = "DNS:localhost", isExpired: Bool = false) async throws {
+    init(
+        subjectAlternativeName: String = "DNS:localhost", isExpired: Bool = false, isEndless: Bool = false
+    ) async throws {
         certificate = try await TestCertificate(subjectAlternativeName: subjectAlternativeName, isExpired: isExpired)
         process = command(
             "/usr/bin/openssl",
-            ["s_server", "-accept", "127.0.0.1:0", "-www", "-key", certificate.key, "-cert", certificate.file])
+            [
+                "s_server", "-accept", "127.0.0.1:0", isEndless ? "-www" : "-HTTP", "-key", certificate.key, "-cert",
+                certificate.file,
+            ])
+        process.currentDirectoryURL = certificate.folder
+        try "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".write(
+            to: certificate.folder.appending(path: "page"), atomically: false, encoding: .utf8)
         let output = Pipe()
         process.standardOutput = output
         try process.run()
@@ -78,7 +87,7 @@ final class OpenSSLServer {
     }
 }
 
-/// nginx with HTTP/2, answering with the protocol and the connection's number.
+/// nginx with HTTP/2, answering with the protocol, the connection's number, and `r` where it has resumed a TLS session.
 final class NginxServer {
     let port: Int
     let certificate: TestCertificate
@@ -96,12 +105,13 @@ final class NginxServer {
         events {}
         http {
             access_log off;
+            ssl_session_cache shared:sessions:1m;
             client_body_temp_path \(folder);
             server {
                 listen 127.0.0.1:\(port) ssl http2;
                 ssl_certificate \(certificate.file);
                 ssl_certificate_key \(certificate.key);
-                location / { return 200 "$server_protocol on connection $connection"; }
+                location / { return 200 "$server_protocol on connection $connection $ssl_session_reused"; }
                 location /large { root \(folder); }
             }
         }

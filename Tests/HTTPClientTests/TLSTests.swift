@@ -34,72 +34,72 @@ struct TLSTests {
         "A certificate is accepted when an authority that we trust vouches for this host, now; otherwise it is a TLS failure",
         arguments: certificates)
     func certificate(row: Row) async throws {
-        try await Self.check(row) {
-            try await $0.send($1)
-        } failure: {
-            await $0.failure($1)
-        }
-    }
-
-    @Test(arguments: certificates)
-    func `a frequent request holds certificates to the same rules`(row: Row) async throws {
-        try await Self.check(row) {
-            try await $0.send($0.frequent($1))
-        } failure: {
-            await $0.frequentFailure($1)
-        }
-    }
-
-    private static func check(
-        _ row: Row, send: (HTTPClient, HTTPRequest) async throws -> HTTPClientResponse,
-        failure: (HTTPClient, HTTPRequest) async -> HTTPClientError?
-    ) async throws {
         let server = try await OpenSSLServer(subjectAlternativeName: row.name, isExpired: row.isExpired)
         let group = try WorkerGroup(count: 1)
         let client = HTTPClient(
             workers: group,
             configuration: .init(certificateAuthorityFile: row.isTrusted ? server.certificate.file : nil))
-        let get = request(server.port, "/?code=SECRET", host: "localhost", scheme: "https")
+        let get = request(server.port, "/page", host: "localhost", scheme: "https")
         if let expected = row.failure {
-            let error = await failure(client, get)
+            let error = await client.failure(get)
             #expect(error == HTTPClientError(kind: .tls, reason: "localhost:\(server.port): \(expected)"))
         } else {
-            let response = try await send(client, get)
-            #expect(response.status == .ok)
-            #expect(response.timings.secured > .zero)
+            let response = try await client.send(get)
+            #expect(response.status == .ok && response.text == "hello")
         }
+        await client.shutdown()
+        await group.shutdown()
+        server.stop()
+    }
+
+    @Test func `a body until the connection ends is refused over TLS: it may have been cut`() async throws {
+        let server = try await OpenSSLServer(isEndless: true)
+        let group = try WorkerGroup(count: 1)
+        let client = HTTPClient(
+            workers: group, configuration: .init(certificateAuthorityFile: server.certificate.file))
+        let error = await client.failure(request(server.port, host: "localhost", scheme: "https"))
+        #expect(
+            error
+                == HTTPClientError(
+                    kind: .other, reason: "localhost:\(server.port): the answer does not say where it ends"))
         await client.shutdown()
         await group.shutdown()
         server.stop()
     }
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")))
-    func `frequent requests speak HTTP/1.1 where HTTP/2 is offered, keep their connection, and take large bodies`()
-        async throws
-    {
+    func `HTTP/1.1 is spoken where HTTP/2 is offered, on kept connections, and large bodies come`() async throws {
+        try await Self.withNginx { client, server in
+            let large = try client.prepare(request(server.port, "/large", host: "localhost", scheme: "https"))
+            for _ in 0..<20 {
+                let text = try await client.send(request(server.port, host: "localhost", scheme: "https")).text
+                #expect(text == "HTTP/1.1 on connection 1 .")
+                let body = try await client.send(large).body
+                #expect(body == Array(String(repeating: "0123456789", count: 50_000).utf8))
+            }
+        }
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")))
+    func `a new connection resumes the TLS session of the one before`() async throws {
+        try await Self.withNginx { client, server in
+            for (number, reused) in [(1, "."), (2, "r"), (3, "r")] {
+                let post = request(server.port, method: .post, host: "localhost", scheme: "https")
+                let text = try await client.send(post, body: [1]).text
+                #expect(text == "HTTP/1.1 on connection \(number) \(reused)")
+            }
+        }
+    }
+
+    private static func withNginx(_ test: (HTTPClient, NginxServer) async throws -> Void) async throws {
         let server = try await NginxServer()
         let group = try WorkerGroup(count: 1)
         let client = HTTPClient(
             workers: group, configuration: .init(certificateAuthorityFile: server.certificate.file))
-        let small = try client.frequent(request(server.port, host: "localhost", scheme: "https"))
-        let large = try client.frequent(request(server.port, "/large", host: "localhost", scheme: "https"))
-        for _ in 0..<20 {
-            let text = try await client.send(small).text
-            #expect(text == "HTTP/1.1 on connection 1")
-            let body = try await client.send(large).body
-            #expect(body == Array(String(repeating: "0123456789", count: 50_000).utf8))
-        }
+        try await test(client, server)
         await client.shutdown()
         await group.shutdown()
         server.stop()
-    }
-
-    @Test func `TLS spoken to a server that does not is a TLS failure of a frequent request too`() async throws {
-        try await withClient(answer: { _ in ok("") }) { client, server in
-            let error = await client.frequentFailure(request(server.port, scheme: "https"))
-            #expect(error?.kind == .tls)
-            #expect(error?.reason.hasSuffix("wrong version number") == true)
-        }
     }
 
     @Test("TLS spoken to a server that does not is a TLS failure")
@@ -110,29 +110,6 @@ struct TLSTests {
             #expect(error?.reason.hasPrefix("127.0.0.1:\(server.port): ") == true)
             #expect(error?.reason.hasSuffix("wrong version number") == true)
         }
-    }
-
-    @Test(
-        "HTTP/2 is used where the peer has it, and one connection carries requests made at once",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")))
-    func http2() async throws {
-        let server = try await NginxServer()
-        let group = try WorkerGroup(count: 1)
-        let client = HTTPClient(
-            workers: group, configuration: .init(certificateAuthorityFile: server.certificate.file))
-        let get = request(server.port, host: "localhost", scheme: "https")
-        let answers = try await withThrowingTaskGroup(of: String.self) { tasks in
-            for _ in 0..<50 {
-                tasks.addTask {
-                    try await client.send(get).text
-                }
-            }
-            return try await tasks.reduce(into: Set<String>()) { $0.insert($1) }
-        }
-        #expect(answers == ["HTTP/2.0 on connection 1"])
-        await client.shutdown()
-        await group.shutdown()
-        server.stop()
     }
 
     @Test("A certificate authority file that is not there is a TLS failure that names it")

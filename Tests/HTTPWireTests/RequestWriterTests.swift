@@ -22,6 +22,14 @@ struct RequestWriterTests {
         #expect(text(try writer.request()).hasSuffix("User-Agent: companion\r\n\r\n"))
     }
 
+    @Test func `a body comes behind its length, also an empty one`() throws {
+        let writer = try writer(.post, fields: [.contentType: "a/b"])
+        let head = "POST /me HTTP/1.1\r\nHost: a\r\nContent-Type: a/b\r\n"
+        #expect(text(try writer.request(body: Array("a=1\r\n".utf8))) == "\(head)Content-Length: 5\r\n\r\na=1\r\n")
+        #expect(text(try writer.request(body: [])) == "\(head)Content-Length: 0\r\n\r\n")
+        #expect(text(try writer.request()) == "\(head)\r\n")
+    }
+
     @Test func `our own server reads what was written`() throws {
         let written = try writer(.head, "/a?b=%0A", fields: [.accept: "x"]).request(adding: [.cookie: "a=1"])
         var parser = RequestParser()

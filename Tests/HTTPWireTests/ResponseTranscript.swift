@@ -13,8 +13,6 @@ import TestSupport
 ///     failure invalidStatusLine
 ///     complete when closed         (the bytes end, and with them the response)
 ///     cut off when closed          (the bytes end within the response)
-///     libcurl: 200 "hello"         (what libcurl makes of it where it differs, which VerdictTests checks: it takes
-///                                  much that can be read in two ways, and has other limits)
 enum ResponseTranscript {
     /// The transcript of bytes cut into `pieces`.
     static func of(_ pieces: [ArraySlice<UInt8>], settings: [String: Int] = [:]) -> [String] {

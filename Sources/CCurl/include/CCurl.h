@@ -4,12 +4,8 @@
 
 // curl_easy_setopt, one function for each type of argument.
 CURLcode ccurl_set_long(CURL *_Nonnull easy, CURLoption option, long value);
-CURLcode ccurl_set_off_t(CURL *_Nonnull easy, CURLoption option, curl_off_t value);
 CURLcode ccurl_set_string(CURL *_Nonnull easy, CURLoption option, const char *_Nullable value);
 CURLcode ccurl_set_pointer(CURL *_Nonnull easy, CURLoption option, void *_Nullable value);
-CURLcode ccurl_set_headers(CURL *_Nonnull easy, struct curl_slist *_Nullable headers);
-/// CURLOPT_WRITEFUNCTION or CURLOPT_HEADERFUNCTION.
-CURLcode ccurl_set_write_callback(CURL *_Nonnull easy, CURLoption option, curl_write_callback _Nonnull callback);
 
 // curl_easy_getinfo.
 CURLcode ccurl_get_long(CURL *_Nonnull easy, CURLINFO info, long *_Nonnull value);
@@ -23,3 +19,6 @@ CURLMcode ccurl_multi_set_long(CURLM *_Nonnull multi, CURLMoption option, long v
 CURLMcode ccurl_multi_set_callbacks(
     CURLM *_Nonnull multi, curl_socket_callback _Nonnull socket, curl_multi_timer_callback _Nonnull timer,
     void *_Nullable context);
+
+// curl_share_setopt.
+CURLSHcode ccurl_share_set_long(CURLSH *_Nonnull share, CURLSHoption option, long value);

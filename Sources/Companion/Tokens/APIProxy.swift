@@ -17,6 +17,7 @@ struct APIProxy: Sendable {
     let trips: TripLimit
     let metrics: Metrics
     let now: @Sendable () -> Date
+    private let parallel = ParallelCalls()
     private let prepared: PreparedCalls
 
     init(
@@ -53,15 +54,17 @@ struct APIProxy: Sendable {
                 session: throttle.isOfSession ? session : nil)
             do throws(Problem) {
                 try throttle.check(throttleKey)
+                try parallel.begin(session)
             } catch {
                 metrics.apiThrottled(application.id, byCompanion: true)
                 throw error
             }
+            defer { parallel.end(session) }
             let (answer, tokenTime) = try await call(url, for: asking)
             let status = answer.status
             if [429, 503].contains(status.code) { throttle.note(throttleKey, retryAfter: retryAfter(answer)) }
             if status.kind == .successful {
-                try checkSubject(answer, asking)
+                try checkPerson(answer, path, asking)
                 trips.reset(session: session, app: application.id)
             }
             timeline.record(
@@ -101,13 +104,13 @@ struct APIProxy: Sendable {
             return try await tokens.acquire(for: asking, demand: demand).token
         }
         let first = try await token(.fresh)
-        var answer = try await send(url, asking.application, token: first)
+        var answer = try await send(url, for: asking, token: first)
         var challenges = APIProxy.challenges(answer)
         if answer.status == .unauthorized {
             // The API knows better than the clock: once, with a token that it has not yet seen, and with the claims
             // that it asks for (continuous access evaluation).
             let other = try await token(.insteadOf(first, claims: ClaimsRequest(challenges: challenges)))
-            answer = try await send(url, asking.application, token: other)
+            answer = try await send(url, for: asking, token: other)
             challenges = APIProxy.challenges(answer)
             if answer.status == .unauthorized, let claims = ClaimsRequest(challenges: challenges) {
                 let target = asking.target()
@@ -126,12 +129,20 @@ struct APIProxy: Sendable {
         return (answer, tokenTime)
     }
 
-    /// OpenID Connect Core section 5.3.2: claims about somebody else must not be used.
-    private func checkSubject(_ answer: HTTPClientResponse, _ asking: SignedIn) throws(Problem) {
-        guard asking.application.api == nil,
-            !UserInfo.isAbout(subject: asking.account.subject, body: answer.body)
+    /// What is about somebody else must not be used, whichever server has mixed it up (OpenID Connect Core section 5.3.2).
+    private func checkPerson(_ answer: HTTPClientResponse, _ path: String, _ asking: SignedIn) throws(Problem) {
+        let (application, account) = (asking.application, asking.account)
+        guard let api = application.api else {
+            guard !UserInfo.isAbout(subject: account.subject, body: answer.body) else { return }
+            throw Problem(
+                .apiUnavailable, "The identity provider returned the details of someone else.")
+        }
+        // In another tenant the person is a guest, whose object there has another identifier.
+        guard path.isEmpty, asking.tenant == nil, let objectID = account.objectID,
+            GraphProfile.isServed(at: api, with: application.authority),
+            !GraphProfile.isAbout(objectID: objectID, body: answer.body)
         else { return }
-        throw Problem(.apiUnavailable, "The identity provider returned the details of someone else.")
+        throw Problem(.apiUnavailable, "The API returned the details of someone else.")
     }
 
     private static func challenges(_ answer: HTTPClientResponse) -> [AuthenticationChallenge] {
@@ -145,17 +156,19 @@ struct APIProxy: Sendable {
     }
 
     private func send(
-        _ url: Endpoint, _ application: Application, token: StoredAccessToken
+        _ url: Endpoint, for asking: SignedIn, token: StoredAccessToken
     ) async throws(HTTPClientError) -> HTTPClientResponse {
         let request = try prepared.request(to: url)
-        let context = RequestContext.current
+        let (application, context) = (asking.application, RequestContext.current)
+        let owner = RequestOwner(
+            account: "\(application.id) \(asking.account.id)",
+            requestID: context?.correlationID ?? UUID().uuidString.lowercased())
         var fields = HTTPFields()
         fields.append(HTTPField(name: .authorization, value: "Bearer \(token.secret)"))
-        fields[.clientRequestID] = context?.correlationID
         context?.mark(&fields)
         let start = ContinuousClock.now
         do throws(HTTPClientError) {
-            let answer = try await client.send(request, adding: fields)
+            let answer = try await client.send(request, adding: fields, for: owner)
             metrics.api(application.id, .success(answer.status), took: start.duration(to: .now))
             context?.note(answer.status, retryAfter: answer[.retryAfter], of: .api)
             let isThrottled =
@@ -174,18 +187,18 @@ struct APIProxy: Sendable {
 private final class PreparedCalls: Sendable {
     private let client: HTTPClient
     /// As many as there are APIs, and of each two paths: the URLs are the configuration's and the providers', nobody else's.
-    private let requests = Mutex<[Endpoint: FrequentRequest]>([:])
+    private let requests = Mutex<[Endpoint: PreparedRequest]>([:])
 
     init(client: HTTPClient) {
         self.client = client
     }
 
-    func request(to url: Endpoint) throws(HTTPClientError) -> FrequentRequest {
+    func request(to url: Endpoint) throws(HTTPClientError) -> PreparedRequest {
         if let known = requests.withLock({ $0[url] }) { return known }
         var request = HTTPRequest(
             method: .get, scheme: url.scheme, authority: url.authority, path: url.pathAndQuery)
         request.headerFields[.accept] = "application/json, image/*;q=0.9"
-        let made = try client.frequent(request)
+        let made = try client.prepare(request)
         requests.withLock { $0[url] = made }
         return made
     }
@@ -194,8 +207,6 @@ private final class PreparedCalls: Sendable {
 extension HTTPField.Name {
     /// Graph's identifier of a request.
     static let requestID = literal("request-id")
-    /// Our identifier of a request, which Graph logs and gives back.
-    static let clientRequestID = literal("client-request-id")
 
     static func literal(_ text: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is a token (RFC 9110 §5.6.2)") }

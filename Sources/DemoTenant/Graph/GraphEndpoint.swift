@@ -191,8 +191,8 @@ extension Platform {
     }
 }
 
-/// The identifiers of one request to Graph.
-private struct GraphIDs {
+/// The identifiers of one request to Graph, or to an API beside it.
+struct GraphIDs {
     private static let requestIDField = HTTPField.Name("request-id")
     private static let clientRequestIDField = HTTPField.Name("client-request-id")
 
@@ -213,7 +213,9 @@ private struct GraphIDs {
         if let name = Self.requestIDField, response.headerFields[name] == nil {
             response.headerFields[name] = requestID
         }
-        if let name = Self.clientRequestIDField { response.headerFields[name] = clientRequestID }
+        if let name = Self.clientRequestIDField, response.headerFields[name] == nil {
+            response.headerFields[name] = clientRequestID
+        }
         return response
     }
 }

@@ -24,8 +24,13 @@ enum OwnAPI: String, Sendable, CaseIterable {
 }
 
 extension Platform {
-    /// `GET /api/external` and `/api/b2c`. The controls that make Graph fail make it fail too.
+    /// `GET /api/external` and `/api/b2c`. The controls that make Graph fail make it fail too. Responses have the identifiers
+    /// that Graph's have, which stands at the same origin here: a client may keep connections for all of it.
     func ownAPI(_ request: Request, _ api: OwnAPI) async -> Response {
+        GraphIDs(request, platform: self).put(on: await ownAnswer(request, api))
+    }
+
+    private func ownAnswer(_ request: Request, _ api: OwnAPI) async -> Response {
         controls.count(.graphMe)
         let settings = controls.settings
         if let delay = settings.delayMilliseconds[.graph] { try? await Task.sleep(for: .milliseconds(delay)) }

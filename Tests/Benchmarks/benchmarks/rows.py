@@ -54,7 +54,8 @@ def me(bench):
         peers, goals = {"mod_auth_openidc": bench.apache, **peers}, [4, *goals]
     except Missing as problem:
         bench.leave_out("me beside mod_auth_openidc", problem)
-    yield from beside(bench, "me", "token cached", bench.ours("/api/ios/me"), peers, 64, goals)
+    # As many as one session may have under way.
+    yield from beside(bench, "me", "token cached", bench.ours("/api/ios/me"), peers, 32, goals)
 
 
 @row("uncached")

@@ -55,7 +55,7 @@
             let arguments = CommandLine.arguments.dropFirst()
             let (part, parts) = (Int(arguments.first ?? "0") ?? 0, Int(arguments.dropFirst().first ?? "1") ?? 1)
             let word = arguments.dropFirst(2).first ?? ""
-            for row in try formatRows() + wireRows() + protocolRows() + storeRows() + clientRows() + productRows()
+            for row in try formatRows() + wireRows() + protocolRows() + storeRows() + productRows()
             where word.isEmpty || row.name.contains(word) {
                 for (number, input) in row.inputs.enumerated() where number % parts == part {
                     // What is made once (a global, a cache of Unicode data) is made before.

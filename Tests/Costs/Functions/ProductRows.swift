@@ -5,7 +5,6 @@
     import OpenIDConnect
     import WebFormats
     @testable import Companion
-    @testable import HTTPClient
     @testable import SessionStore
 
     private let router = Router(applications: [])
@@ -22,24 +21,6 @@
                 let set = ScopeSet(text: text)
                 _ = (set.description, set.contains(set))
             },
-        ]
-    }
-
-    func clientRows() -> [Row] {
-        [
-            Row(
-                name: "response head",
-                frames: [("HTTP/1.1 200 OK\r\n", "\r\n\r\n"), ("HTTP/1.1 ", "\r\n"), ("HTTP/1.1 200\r\na: ", "\r\n")]
-            ) {
-                text in
-                let transfer = Transfer(
-                    request: try OutgoingRequest(
-                        .init(method: .get, scheme: "http", authority: "a", path: "/"), body: []),
-                    timeout: .seconds(1), maxBodyBytes: 1)
-                for line in Array(text.utf8).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-                    _ = (Array(line) + [UInt8(ascii: "\n")]).withUnsafeBytes { transfer.receiveFieldLine($0) }
-                }
-            }
         ]
     }
 

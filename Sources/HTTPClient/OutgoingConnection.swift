@@ -3,67 +3,70 @@ import EventLoop
 import Foundation
 import HTTPWire
 
-/// A connection that libcurl has made (`CURLOPT_CONNECT_ONLY`: name, address, TLS) and on which we speak HTTP/1.1, one
+/// A connection that libcurl has made (`CURLOPT_CONNECT_ONLY`: name, address, proxy, TLS) and on which we speak HTTP/1.1, one
 /// request at a time. Its handle stays in the multi handle: taking it out closes the connection. Confined to its worker.
-final class DirectConnection: ReadinessHandler {
-    let origin: String
+final class OutgoingConnection: ReadinessHandler {
+    /// For whom requests were sent on it.
+    private enum Users: Equatable { case nobody, one(String), several }
+
     /// When it is too old to be kept.
     let endOfLife: MonotonicTime
     /// When it is closed if nobody has used it.
     var expiry: MonotonicTime
 
     private let isSecure: Bool
+    /// Whether bytes pass through libcurl, for TLS or a proxy's. Else the socket is read and written directly.
+    private let isCurls: Bool
     private let handle: EasyHandle
-    private unowned let pool: DirectConnections
+    private let origin: OriginConnections
+    private unowned let pool: ConnectionPool
     private var descriptor: Int32 = -1
     private var watch: Watch?
     private var isClosed = false
+    private var users: Users
     /// How many requests it has carried.
     private var uses = 0
 
     // Of the present request.
     private var transfer: Transfer?
     private var sent = 0
-    private var started = MonotonicTime(nanoseconds: 0)
-    private var firstByte: MonotonicTime?
+    private var hasBegun = false
     private var parser = ResponseParser(maxBodyBytes: 0)
     /// Received, and not yet consumed by the parser.
     private var pending: [UInt8] = []
     private var head: ResponseHead?
     private var body: [UInt8] = []
 
-    init(to origin: String, isSecure: Bool, handle: EasyHandle, pool: DirectConnections, endOfLife: MonotonicTime) {
+    /// A connection that libcurl is making, on which `transfer` is sent when it stands.
+    init(
+        for transfer: Transfer, in origin: OriginConnections, handle: EasyHandle, pool: ConnectionPool,
+        endOfLife: MonotonicTime
+    ) {
+        self.transfer = transfer
         self.origin = origin
-        self.isSecure = isSecure
         self.handle = handle
         self.pool = pool
         self.endOfLife = endOfLife
         expiry = endOfLife
+        isSecure = transfer.request.isSecure
+        isCurls = isSecure || EasyHandle.environmentNamesProxy
+        users = transfer.owner.map { .one($0.account) } ?? .nobody
         handle.connection = self
+        transfer.connection = self
     }
 
     private var worker: Worker { pool.worker }
 
-    /// When `timeOut` has to be called; nil while libcurl sees to it.
-    var deadline: MonotonicTime? {
-        guard descriptor >= 0 else { return nil }
-        return transfer == nil ? expiry : transfer?.deadline
-    }
+    /// When `timeOut` has to be called.
+    var deadline: MonotonicTime { transfer?.deadline ?? expiry }
 
     // MARK: Requests
-
-    /// Sends `transfer` when the connection stands.
-    func wait(with transfer: Transfer) {
-        self.transfer = transfer
-        transfer.connection = self
-        started = worker.now
-    }
 
     /// libcurl has made the connection, or has not.
     func connected(_ code: CURLcode) {
         guard let transfer else { return }
         guard code == CURLE_OK, let socket = handle.socket else {
-            return fail(HTTPClientError(code == CURLE_OK ? CURLE_COULDNT_CONNECT : code, of: transfer, on: handle))
+            return fail(HTTPClientError(code == CURLE_OK ? CURLE_COULDNT_CONNECT : code, transfer.authority, handle))
         }
         descriptor = socket
         // Once for the connection's life: no call to change it when there is something to send.
@@ -74,6 +77,16 @@ final class DirectConnection: ReadinessHandler {
         send(transfer)
     }
 
+    /// Whether requests of this owner may use it.
+    func isFor(_ owner: RequestOwner?) -> Bool {
+        switch (users, owner) {
+        case (.nobody, nil): true
+        case (.one(let user), let owner?): user == owner.account || origin.returnsRequestIDs
+        case (.several, _?): origin.returnsRequestIDs
+        default: false
+        }
+    }
+
     /// Whether a kept connection is good for another request: not too old, and nothing has come that nobody asked for,
     /// which would be taken for the response, nor the end.
     func canBeUsed(at now: MonotonicTime) -> Bool { now < expiry && isQuiet }
@@ -82,7 +95,7 @@ final class DirectConnection: ReadinessHandler {
     func begin(_ transfer: Transfer) {
         self.transfer = transfer
         transfer.connection = self
-        started = worker.now
+        if let owner = transfer.owner, users != .one(owner.account) { users = .several }
         send(transfer)
     }
 
@@ -92,8 +105,8 @@ final class DirectConnection: ReadinessHandler {
     /// The deadline of the request has passed, or that of a connection that is kept.
     func timeOut() {
         guard let transfer else { return close() }
-        let stage = firstByte == nil ? "the answer" : "the rest of the answer"
-        fail(.timedOut(stage, transfer.request.authority))
+        let stage = descriptor < 0 ? handle.stage : hasBegun ? "the rest of the answer" : "the answer"
+        fail(.timedOut(stage, transfer.authority))
     }
 
     /// Closes the connection, which is on nobody's list afterwards.
@@ -103,8 +116,8 @@ final class DirectConnection: ReadinessHandler {
         // Before libcurl closes the descriptor.
         watch.map { worker.unwatch($0) }
         watch = nil
-        pool.forget(self)
         pool.multi.disconnect(handle)
+        pool.forget(self, of: origin)
     }
 
     /// Gives up the present request and the connection.
@@ -130,11 +143,9 @@ final class DirectConnection: ReadinessHandler {
 
     private func send(_ transfer: Transfer) {
         sent = 0
-        firstByte = nil
-        head = nil
+        hasBegun = false
         uses += 1
-        parser = ResponseParser(method: transfer.direct?.method ?? .get, maxBodyBytes: transfer.maxBodyBytes)
-        if let deadline = transfer.deadline { pool.fire(by: deadline) }
+        parser = ResponseParser(method: transfer.request.method, maxBodyBytes: transfer.maxBodyBytes)
         write(transfer)
     }
 
@@ -167,20 +178,20 @@ final class DirectConnection: ReadinessHandler {
 
     /// The connection has ended within the response, or before it.
     private func lose() {
-        let isLate = uses > 1 && firstByte == nil
+        let isLate = uses > 1 && !hasBegun
         guard let transfer = release() else { return }
-        if isLate, !transfer.isRetried {
+        if isLate {
             // Closed while it was kept: only the request crossed the end on its way (RFC 9112 section 9.3.1).
-            pool.retry(transfer)
+            pool.retry(transfer, in: origin)
         } else {
-            transfer.finish(.failure(.connectionEnded(transfer.request.authority)))
+            transfer.finish(.failure(.connectionEnded(transfer.authority)))
         }
     }
 
     // MARK: The response
 
     private func take(_ bytes: UnsafeBufferPointer<UInt8>) {
-        if firstByte == nil { firstByte = worker.now }
+        hasBegun = true
         if pending.isEmpty {
             let consumed = parse(bytes)
             if transfer != nil, consumed < bytes.count { pending = Array(bytes[consumed...]) }
@@ -202,45 +213,54 @@ final class DirectConnection: ReadinessHandler {
             switch parser.next(bytes.span, at: &offset) {
             case .needMoreBytes: return offset
             case .head(let head):
+                guard isAnswer(head, to: transfer) else { return offset }
                 self.head = head
-                if Self.isCoded(head), transfer.direct?.method != .head {
-                    leaveToLibcurl()
-                } else if case .length(let length) = head.framing {
-                    body.reserveCapacity(min(length, transfer.maxBodyBytes))
+                if case .length(let length) = head.framing {
+                    body.reserveCapacity(min(length, transfer.maxBodyBytes, pool.buffer.count))
                 }
             case .body(let range): body.append(contentsOf: bytes[range])
             case .end: complete(canBeKept: offset == bytes.count && sent == transfer.bytes.count)
-            case .failure(.foldedLine): leaveToLibcurl()
-            case .failure(let error): fail(Self.error(error, transfer.request.authority))
+            case .failure(let error): fail(Self.error(error, transfer.authority))
             }
         }
         return offset
     }
 
+    /// Whether a response with this head is the one to `transfer`; else the connection is given up.
+    private func isAnswer(_ head: ResponseHead, to transfer: Transfer) -> Bool {
+        if isSecure, head.framing == .untilClose {
+            // It may have been cut: libcurl does not say whether TLS has ended with close_notify (RFC 9112 section 9.8).
+            fail(HTTPClientError(kind: .other, reason: "\(transfer.authority): the answer does not say where it ends"))
+            return false
+        }
+        guard let owner = transfer.owner else { return true }
+        let ids = head.values(for: .clientRequestID)
+        guard ids.allSatisfy({ $0.lowercased() == owner.requestID.lowercased() }) else {
+            fail(HTTPClientError(kind: .other, reason: "\(transfer.authority): the answer is another request's"))
+            return false
+        }
+        origin.returnsRequestIDs = !ids.isEmpty
+        if ids.isEmpty, users == .several, let transfer = release() {
+            // It may be the one to a request of somebody else.
+            pool.retry(transfer, in: origin)
+            return false
+        }
+        return true
+    }
+
     private func complete(canBeKept: Bool) {
         guard let head, let transfer else { return }
-        let response = HTTPClientResponse(head, body: body, timings: timings)
+        let response = transfer.response(head, body)
+        self.head = nil
         body = []
-        if canBeKept, head.keepAlive {
+        if canBeKept, head.keepAlive, transfer.request.isRepeatable {
             self.transfer = nil
-            self.head = nil
             transfer.connection = nil
-            pool.keep(self)
+            pool.keep(self, of: origin)
         } else {
             _ = release()
         }
-        transfer.finish(.success(response))
-    }
-
-    /// The body is coded although we asked for it as it is, or the head folded: libcurl can read that. A GET may be made
-    /// twice (RFC 9110 section 9.2.2).
-    private func leaveToLibcurl() {
-        if let transfer = release() { pool.leaveToLibcurl(transfer) }
-    }
-
-    private static func isCoded(_ head: ResponseHead) -> Bool {
-        guard let coding = head[.contentEncoding] else { return false }
-        return coding.lowercased() != "identity"
+        transfer.finish(response)
     }
 
     private static func error(_ error: WireError, _ authority: String) -> HTTPClientError {
@@ -250,24 +270,11 @@ final class DirectConnection: ReadinessHandler {
         default: .notHTTP(authority)
         }
     }
-
-    private var timings: HTTPClientResponse.Timings {
-        var timings = HTTPClientResponse.Timings(connectionReused: uses > 1)
-        if uses == 1 {
-            let connecting = handle.timings
-            timings.nameResolved = connecting.nameResolved
-            timings.connected = connecting.connected
-            timings.secured = connecting.secured
-        }
-        timings.firstByte = (firstByte ?? started) - started
-        timings.total = worker.now - started
-        return timings
-    }
 }
 
 // MARK: The socket
 
-extension DirectConnection {
+extension OutgoingConnection {
     private enum Outcome { case bytes(Int), nothing, end, failure }
 
     /// Whether there is nothing to read.
@@ -277,7 +284,7 @@ extension DirectConnection {
     }
 
     private func read(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Outcome {
-        guard isSecure else { return Self.outcome(recv(descriptor, buffer.baseAddress, buffer.count, 0)) }
+        guard isCurls else { return Self.outcome(recv(descriptor, buffer.baseAddress, buffer.count, 0)) }
         var count = 0
         return Self.outcome(curl_easy_recv(handle.raw, buffer.baseAddress, buffer.count, &count), count)
     }
@@ -285,7 +292,7 @@ extension DirectConnection {
     /// The first bytes of a connection go through libcurl in any case: it holds a connection that nobody has used for an
     /// idle one, which it may close.
     private func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
-        guard isSecure || uses == 1 else {
+        guard isCurls || uses == 1 else {
             return Self.outcome(Foundation.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)))
         }
         var count = 0
@@ -305,9 +312,4 @@ extension DirectConnection {
         if count == 0 { return .end }
         return errno == EAGAIN || errno == EINTR ? .nothing : .failure
     }
-}
-
-extension Transfer {
-    /// The request as it goes out on a connection of ours.
-    fileprivate var bytes: [UInt8] { direct?.bytes ?? [] }
 }
