@@ -1,6 +1,7 @@
 """Runs every test in order and prints one line for each; see ../run."""
 
 import argparse
+import os
 import pathlib
 import sys
 import tempfile
@@ -42,6 +43,8 @@ def main():
     tests = [test for module in modules[part - 1::parts] for test in module.tests if not options.only or any(text in test.sentence for text in options.only)]
     tally = Tally()
     with tempfile.TemporaryDirectory(prefix="companion-browser-") as folder:
+        # Chromium leaves folders of its own among the temporary files.
+        os.environ["TMPDIR"] = folder
         server = Server(binary.resolve(), root / "Public", pathlib.Path(folder))
         try:
             server.start()

@@ -499,6 +499,9 @@ def health_first(browser):
         for _ in range(2):
             open_portal(browser)
             sign_in(browser, "external", CUSTOMER)
+            # What the page still asks for is this session's.
+            browser.wait("who it is", lambda: CUSTOMER in browser.one("#result").text)
+            browser.settled()
             browser.cdp("Network.clearBrowserCookies")
             browser.driver.execute_script("sessionStorage.clear()")
         open_portal(browser)
