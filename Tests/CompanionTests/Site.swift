@@ -14,7 +14,8 @@ import TestSupport
 
 /// A companion and its demo tenant on free ports, with one clock that the test moves, and all that was logged.
 final class Site: Sendable {
-    let folder: URL
+    private let scratch: ScratchFolder
+    var folder: URL { scratch.url }
     let port: Int
     let tenantPort: Int
     let clock: TestClock
@@ -74,8 +75,7 @@ final class Site: Sendable {
         _ configure: (inout CompanionConfiguration) -> Void
     ) async throws {
         self.contents = contents
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("companion-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        scratch = try ScratchFolder()
         clock = TestClock()
         workers = try WorkerGroup(count: 2)
         client = HTTPClient(workers: workers)
@@ -237,7 +237,6 @@ final class Site: Sendable {
         await tenant.stop()
         await client.shutdown()
         await workers.shutdown()
-        try? FileManager.default.removeItem(at: folder)
     }
 
     /// A setting of the demo tenant's control page.
@@ -339,4 +338,15 @@ final class LogLines: Sendable {
             lines.append("\(event.level) \(event.message) \(metadata.merging(event.metadata ?? [:]) { $1 })")
         }
     }
+}
+
+/// A folder that is gone with the last reference, also where a site cannot be set up.
+private final class ScratchFolder: Sendable {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("companion-\(UUID().uuidString)")
+
+    init() throws {
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
 }
