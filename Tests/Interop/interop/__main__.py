@@ -1,6 +1,7 @@
 """Runs every test in order and prints one line for each; see ../run."""
 
 import argparse
+import os
 import pathlib
 import sys
 import tempfile
@@ -31,6 +32,8 @@ def main():
         if not tests:
             continue
         with tempfile.TemporaryDirectory(prefix="companion-interop-") as folder:
+            # Chromium leaves folders of its own among the temporary files.
+            os.environ["TMPDIR"] = folder
             with module.environment(binary, root, pathlib.Path(folder)) as context:
                 for test in tests:
                     started = time.monotonic()

@@ -187,7 +187,7 @@ def moved_to_a_file_and_back(site):
     count = int(site.primary.ask("SELECT count(*) FROM session", "companion"))
     try:
         assert f"{count} sessions were copied" in succeeded(runner.run("migrate", "--to", file))
-        refused(runner.run("migrate", "--to", file), "contains sessions already")
+        refused(runner.run("migrate", "--to", file), "sessions already, and nothing was copied")
         with site.one_on(file) as node:
             assert all(site.at(node, person).get("/api/ios/me").status == 200 for person in people)
             refused(runner.run("migrate", "--database", file, "--to", site.address("back")), "stop all servers")
