@@ -43,6 +43,8 @@ public final class DemoTenant: Sendable {
     /// Stops serving. Requests under way get two seconds to finish.
     public func stop() async {
         await server.stop(grace: .seconds(2))
+        // Nothing is written afterwards: keys that are still being made are waited for.
+        _ = platform.state.keys
         platform.state.save()
     }
 

@@ -15,7 +15,7 @@ import TestSupport
 /// A companion and its demo tenant on free ports, with one clock that the test moves, and all that was logged.
 final class Site: Sendable {
     private let scratch: ScratchFolder
-    var folder: URL { scratch.url }
+    let folder: URL
     let port: Int
     let tenantPort: Int
     let clock: TestClock
@@ -76,6 +76,7 @@ final class Site: Sendable {
     ) async throws {
         self.contents = contents
         scratch = try ScratchFolder()
+        folder = scratch.url
         clock = TestClock()
         workers = try WorkerGroup(count: 2)
         client = HTTPClient(workers: workers)
