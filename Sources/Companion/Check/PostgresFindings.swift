@@ -115,7 +115,7 @@ struct PostgresFindings {
     }
 
     private var servers: CheckFinding {
-        let list = found.servers.map { server in
+        let list = found.servers.map { server -> String in
             let ahead = server.clockAhead?.components.seconds ?? 0
             return "\(server.host) (\(server.version)\(abs(ahead) > 5 ? ", its clock is off by \(ahead) s" : ""))"
         }.joined(separator: ", ")
