@@ -14,9 +14,10 @@ enum Running {
         let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
         let workers = try WorkerGroup()
         let server = try makeServer(configuration, workers: workers, logger: logger)
+        let stop = StopSignals()
         let port = try await start { try await server.start(inheriting: manager.sockets) }
         say("Companion is at \(configuration.publicURL.address) (listening on \(configuration.host):\(port)).")
-        await serve(server, of: configuration, under: manager, on: workers)
+        await serve(server, of: configuration, under: manager, on: workers, until: stop)
         await workers.shutdown()
     }
 
@@ -52,6 +53,7 @@ enum Running {
         }
         configuration.demoControlURL = tenant.baseURL + "/control"
         let server = try makeServer(configuration, workers: workers, logger: logger)
+        let stop = StopSignals()
         _ = try await start { try await server.start(inheriting: manager.sockets) }
         say(
             """
@@ -66,7 +68,7 @@ enum Running {
               Nothing leaves this machine.\(configuration.demoHost.map(reach) ?? "") To use a tenant of your own, see “Connect a real tenant” in the README.
 
             """)
-        await serve(server, of: configuration, under: manager, on: workers)
+        await serve(server, of: configuration, under: manager, on: workers, until: stop)
         await tenant.stop()
         await workers.shutdown()
     }
@@ -79,11 +81,11 @@ enum Running {
     /// From ready to stopped.
     private static func serve(
         _ server: CompanionServer, of configuration: CompanionConfiguration, under manager: ServiceManager,
-        on workers: WorkerGroup
+        on workers: WorkerGroup, until stop: StopSignals
     ) async {
         manager.ready("Serving \(configuration.publicURL.address)")
         let watchdog = Task { await manager.keepAlive(workers) }
-        await stopSignal()
+        await stop.wait()
         manager.stopping()
         await server.stop(idleGrace: manager.idleGrace)
         watchdog.cancel()
@@ -127,17 +129,28 @@ enum Running {
         LoggingSystem.bootstrap { label in LineLogHandler(logLevel: level, label: label, format: format) }
         return Logger(label: "companion")
     }
+}
 
-    /// Returns at the first SIGTERM or SIGINT.
-    private static func stopSignal() async {
+/// SIGTERM and SIGINT, from when it is made. It is made before anybody can know that the server runs: until then a signal ends
+/// the process with a status that says that it was killed.
+private struct StopSignals {
+    private let signals: AsyncStream<Void>
+    private let sources: [any DispatchSourceSignal]
+
+    init() {
         let (signals, continuation) = AsyncStream<Void>.makeStream()
-        let sources = [SIGTERM, SIGINT].map { number in
+        self.signals = signals
+        sources = [SIGTERM, SIGINT].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield() }
             source.resume()
             return source
         }
+    }
+
+    /// Returns at the first one.
+    func wait() async {
         for await _ in signals { break }
         sources.forEach { $0.cancel() }
     }

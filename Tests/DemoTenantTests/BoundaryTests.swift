@@ -28,10 +28,8 @@ struct BoundaryTests {
             (PeerAddress(ipv4: (128, 0, 0, 1), port: 1), 421),
         ])
     func peer(_ peer: PeerAddress, _ status: Int) throws {
-        let path = TestTenant.temporaryPath()
-        defer { try? FileManager.default.removeItem(atPath: path) }
         let platform = try Platform(
-            DemoTenantConfiguration(clients: [TestTenant.web], stateFile: path), logger: Logger(label: "demo tenant"))
+            DemoTenantConfiguration(clients: [TestTenant.web]), logger: Logger(label: "demo tenant"))
         let responder = DemoResponder(platform: platform, assets: [:])
         let head = try RequestHead(target: "/")
         guard case .response(let response) = responder.reply(to: head, from: peer) else {
