@@ -19,7 +19,7 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
     private struct Pending {
         let sql: String
         let deadline: MonotonicTime
-        /// When whoever asked no longer waits; nil for as long as it takes.
+        /// When the caller no longer waits; nil for as long as it takes.
         var answerBy: MonotonicTime?
         /// nil when nobody waits any more.
         var completion: Completion?
