@@ -54,7 +54,7 @@ public struct AuthorityCheck: Sendable {
     struct Advice: Sendable, Equatable {
         let why, remedy: String
 
-        /// What to try where something cannot be reached. A container has a network of its own, and perhaps no curl.
+        /// The remedy where something cannot be reached. A container has a network of its own, and perhaps no curl.
         static func reaching(_ address: some CustomStringConvertible) -> String {
             "Look at name resolution, firewall, proxy (https_proxy) and certificates where the server runs, for example "
                 + "with `curl -v \(address)`."

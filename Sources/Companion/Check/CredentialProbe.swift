@@ -8,7 +8,7 @@ import SessionStore
 struct CredentialProbe: Sendable {
     /// What came of it, for one application.
     enum Result: Sendable {
-        /// What keeps it from being tried is a finding of its own.
+        /// Another finding says why.
         case notTried
         case accepted
         /// Its answer leaves it open; the OAuth error, where there was one.

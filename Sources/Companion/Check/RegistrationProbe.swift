@@ -21,7 +21,7 @@ struct RegistrationProbe: Sendable {
         "AADSTS70011", "AADSTS65005", "AADSTS500011", "AADSTS28004", "AADB2C90117", "AADB2C90146",
     ]
     private static let refusedScopeErrors: Set = ["invalid_scope", "invalid_resource"]
-    /// What OpenID Connect Core section 3.1.2.6 has a provider answer that needs a page, and OAuth's refusal without one.
+    /// The errors of a provider that needs a page (OpenID Connect Core section 3.1.2.6), and OAuth's refusal without one.
     private static let needsPage: Set = [
         "login_required", "interaction_required", "consent_required", "account_selection_required", "access_denied",
     ]
@@ -58,7 +58,7 @@ struct RegistrationProbe: Sendable {
         return String(location.dropFirst(redirectURI.count + 1).prefix { $0 != "#" })
     }
 
-    /// What the provider refuses; nil when it does not, or only wants to show a page.
+    /// The provider's refusal; nil when there is none, or when it only wants to show a page.
     private static func error(
         _ query: String, _ attempt: AuthorizationAttempt, _ metadata: ProviderMetadata
     ) -> OpenIDError? {
