@@ -20,6 +20,8 @@ public struct KeyRing: Sendable, Redacted {
         static let byteCount = 32
         let id: KeyID
         let secret: SymmetricKey
+        /// Signs what a browser or a provider keeps for us.
+        let signing: SymmetricKey
 
         init?(_ bytes: some DataProtocol) {
             guard bytes.count == Self.byteCount else { return nil }
@@ -28,6 +30,8 @@ public struct KeyRing: Sendable, Redacted {
             hash.update(data: bytes)
             id = KeyID(bytes: Array(hash.finalize().prefix(KeyID.byteCount)))
             secret = SymmetricKey(data: Data(bytes))
+            signing = HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: secret, info: Data("companion signatures".utf8), outputByteCount: 32)
         }
 
         var base64: String {

@@ -83,11 +83,14 @@ package final class Sealer: Sendable {
         if mustLook { _ = reloadIfChanged() }
     }
 
-    func seal(_ text: String, for place: SealedPlace) throws(StoreError) -> Data {
+    /// The key that seals and signs now.
+    private func sealingKey() -> KeyRing.Key {
         lookOnceASecond()
-        let key = state.withLock { state in
-            state.agreed.flatMap { state.ring.key($0.bytes) } ?? state.ring.current
-        }
+        return state.withLock { state in state.agreed.flatMap { state.ring.key($0.bytes) } ?? state.ring.current }
+    }
+
+    func seal(_ text: String, for place: SealedPlace) throws(StoreError) -> Data {
+        let key = sealingKey()
         do {
             let box = try AES.GCM.seal(Data(text.utf8), using: key.secret, authenticating: place.associatedData)
             var sealed = Data(capacity: Self.headerBytes + 28 + box.ciphertext.count)
@@ -119,6 +122,18 @@ package final class Sealer: Sendable {
                 "A sealed value in \(storeName) is damaged or was moved to another row. "
                     + "Restore the database from a backup, or revoke the session.")
         }
+    }
+
+    func sign(_ bytes: [UInt8], as purpose: SignedPurpose) -> [UInt8] {
+        Array(purpose.code(of: bytes, by: sealingKey()).prefix(SignedPurpose.byteCount))
+    }
+
+    func isSigned(_ bytes: [UInt8], as purpose: SignedPurpose, by signature: some Collection<UInt8>) -> Bool {
+        func isKnown() -> Bool {
+            let keys = state.withLock { [$0.ring.current] + $0.ring.older }
+            return keys.contains { purpose.isCode(signature, of: bytes, by: $0) }
+        }
+        return isKnown() || reloadIfChanged() && isKnown()
     }
 
     private func key(_ id: Data) -> KeyRing.Key? {
