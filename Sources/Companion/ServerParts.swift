@@ -116,7 +116,7 @@ extension Endpoints {
             credentials: parts.providers.credentials, recent: parts.recent, languages: parts.languages,
             audit: parts.audit)
         server = ServerEndpoints(
-            configuration: configuration, sessions: parts.sessions, languages: parts.languages, cookie: parts.cookie)
+            configuration: configuration, languages: parts.languages, cookie: parts.cookie)
         demo = DemoEndpoints(configuration: configuration, client: parts.client)
         monitoring = parts.monitoring
     }

@@ -37,9 +37,12 @@ struct AccountEndpoints: Sendable {
     /// The current account, when memory knows it.
     func prepared(_ call: Call) -> PreparedResponse? {
         guard let app = call.application?.id, call.request.head.query == nil else { return nil }
-        guard let id = call.cookie else { return nobody }
-        guard let (session, answers) = sessions.cached(id) else { return nil }
-        return answers.answer(at: call.match) { .json(Self.answer(app, session)) }
+        switch call.session {
+        case .found(let session, let answers):
+            return answers.answer(at: call.match) { .json(Self.answer(app, session)) }
+        case .absent: return nobody
+        case .unknown, nil: return nil
+        }
     }
 
     func current(_ visit: Visit) -> Response {
@@ -68,7 +71,7 @@ struct AccountEndpoints: Sendable {
         let body: SwitchBody = try visit.call.body()
         let asking = try visit.signedIn(as: body.id)
         try await store.setCurrentAccount(asking.key)
-        return .json(Self.answer(asking.application.id, try await sessions.session(of: visit.call)))
+        return .json(Self.answer(asking.application.id, try await sessions.lookUp(visit.call).get()))
     }
 
     /// Takes an account off this browser's list: its tokens are gone; the provider's session is left alone.

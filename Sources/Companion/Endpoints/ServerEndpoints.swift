@@ -6,7 +6,6 @@ import WebFormats
 /// What this server is: its applications, the device that it runs on, its languages.
 struct ServerEndpoints: Sendable {
     private let configuration: CompanionConfiguration
-    private let sessions: SessionLookup
     private let languages: Languages
     private let cookie: SessionCookie
     /// By language.
@@ -16,9 +15,8 @@ struct ServerEndpoints: Sendable {
     /// The process runs.
     let isAlive = PreparedResponse.json(["status": "ok"])
 
-    init(configuration: CompanionConfiguration, sessions: SessionLookup, languages: Languages, cookie: SessionCookie) {
+    init(configuration: CompanionConfiguration, languages: Languages, cookie: SessionCookie) {
         self.configuration = configuration
-        self.sessions = sessions
         self.languages = languages
         self.cookie = cookie
         applicationsOfNobody = languages.all.map {
@@ -31,9 +29,11 @@ struct ServerEndpoints: Sendable {
     /// once at a visit of the home page.
     func prepared(_ call: Call) -> PreparedResponse? {
         let language = languages.language(of: call.request.head)
-        guard let id = call.cookie else { return applicationsOfNobody[language.index] }
-        guard let session = sessions.cached(id)?.session else { return nil }
-        return .json(ServerEndpoints.applications(configuration, session, in: language))
+        switch call.session {
+        case .found(let session, _): return .json(ServerEndpoints.applications(configuration, session, in: language))
+        case .absent: return applicationsOfNobody[language.index]
+        case .unknown, nil: return nil
+        }
     }
 
     func applications(_ call: Call, _ session: Session?) -> Response {

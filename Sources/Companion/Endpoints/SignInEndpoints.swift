@@ -13,7 +13,7 @@ struct SignInEndpoints: Sendable {
     let publicURL: PublicURL
     let languages: Languages
 
-    func begin(_ call: Call, _ application: Application) async throws -> Response {
+    func begin(_ call: Call, _ application: Application, _ session: LookedUpSession) async throws -> Response {
         let head = call.request.head
         var options = try SignInOptions(
             query: head.query, application: application, publicURL: publicURL,
@@ -21,7 +21,7 @@ struct SignInEndpoints: Sendable {
         // What the browser asks for, the provider hears from it.
         if let chosen = languages.chosen(by: head) { options.extraParameters.append(("ui_locales", chosen.tag)) }
         do {
-            return redirect(call, to: try await flow.begin(application, options, cookie: call.cookie))
+            return redirect(call, to: try await flow.begin(application, options, session, cookie: call.cookie))
         } catch let problem as Problem where problem.code != .signInLoop || head[.secFetchMode] != "navigate" {
             throw problem
         } catch {

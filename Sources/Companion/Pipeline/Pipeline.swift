@@ -104,8 +104,10 @@ final class Pipeline: Responder {
         switch source {
         case .memory(let prepared): return .prepared(prepared(endpoints))
         case .handler(let handler, let prepared):
+            let cookie = cookie.id(in: head)
             let call = Call(
-                request: request, match: match, cookie: cookie.id(in: head), mayMonitor: mayMonitor, context: context)
+                request: request, match: match, cookie: cookie, session: prepared == nil ? nil : sessions.now(cookie),
+                mayMonitor: mayMonitor, context: context)
             if let response = prepared?(endpoints, call) { return .prepared(response) }
             return .handler(maxBodyBytes: Pipeline.maxBodyBytes) { request in
                 var call = call
@@ -132,44 +134,33 @@ final class Pipeline: Responder {
     private func answer(to call: Call, _ handler: Route.Handler) async -> Response {
         do {
             return try await RequestContext.$current.withValue(call.context) {
-                try await handle(call, handler, known: try await countedSession(of: call))
+                try await handle(call, handler)
             }
         } catch {
             return failure(Problem(any: error), head: call.request.head, call.context)
         }
     }
 
-    /// Counts the call, where its route has a limit.
-    ///
-    /// - Returns: its session, when that had to be looked up.
-    /// - Throws: ``Problem`` `throttled`.
-    private func countedSession(of call: Call) async throws -> Session? {
-        guard let limit = call.match.route.limit else { return nil }
-        // A session that cannot be read now is not known to be anybody's.
-        let session = try? await sessions.session(of: call)
-        try limits.take(limit, of: session?.accounts.isEmpty == false ? session?.key : nil, for: call)
-        return session
-    }
-
-    /// Gives the handler what it has to know of the caller.
-    private func handle(_ call: Call, _ handler: Route.Handler, known: Session?) async throws -> Response {
-        func session() async throws -> Session? {
-            if let known { known } else { try await sessions.session(of: call) }
-        }
+    /// Counts the call, where its route has a limit, and gives the handler what it has to know of the caller.
+    private func handle(_ call: Call, _ handler: Route.Handler) async throws -> Response {
+        let limit = call.match.route.limit
+        if case .call(let answer) = handler, limit == nil { return try await answer(endpoints, call) }
+        let session = await sessions.session(of: call)
+        if let limit { try limits.take(limit, of: session.signedIn, for: call) }
         func application() throws(Problem) -> Application {
             guard let application = call.application else { throw Pipeline.nothingHere }
             return application
         }
-        func visit() async throws -> Visit {
-            Visit(call: call, application: try application(), session: try await session(), publicURL: publicURL)
+        func visit() throws -> Visit {
+            Visit(call: call, application: try application(), session: try session.get(), publicURL: publicURL)
         }
         switch handler {
         case .call(let answer): return try await answer(endpoints, call)
-        case .session(let answer): return try await answer(endpoints, call, try await session())
-        case .application(let answer): return try await answer(endpoints, call, try application())
-        case .visit(let answer): return try await answer(endpoints, try await visit())
+        case .session(let answer): return try await answer(endpoints, call, try session.get())
+        case .application(let answer): return try await answer(endpoints, call, try application(), session)
+        case .visit(let answer): return try await answer(endpoints, try visit())
         case .signedIn(let answer):
-            let asking = try await visit().signedIn(as: call.field("account"), tenant: call.field("tenant"))
+            let asking = try visit().signedIn(as: call.field("account"), tenant: call.field("tenant"))
             return try await answer(endpoints, call, asking)
         }
     }

@@ -25,8 +25,8 @@ struct Route: Sendable {
         case call(@Sendable (Endpoints, Call) async throws -> Response)
         /// The session that the request came with, if there is one.
         case session(@Sendable (Endpoints, Call, Session?) async throws -> Response)
-        /// The application alone. No session is looked up for it.
-        case application(@Sendable (Endpoints, Call, Application) async throws -> Response)
+        /// The application, and the session as far as it can be known.
+        case application(@Sendable (Endpoints, Call, Application, LookedUpSession) async throws -> Response)
         /// The application and the session, whether somebody is signed in or not.
         case visit(@Sendable (Endpoints, Visit) async throws -> Response)
         /// An account that is signed in: the one that the query names, else the current one.

@@ -4,14 +4,17 @@ extension Route {
         // Sign-in and sign-out
         Route(
             "/auth/{app}/sign-in", .navigation, limit: .signIns,
-            .get(.application { try await $0.signIn.begin($1, $2) })),
+            .get(.application { try await $0.signIn.begin($1, $2, $3) })),
         Route("/auth/callback", .provider, limit: .callbacks, .getOrPost(.call { try await $0.signIn.callback($1) })),
         Route(
             "/auth/{app}/callback", .provider, limit: .callbacks,
             .getOrPost(.call { try await $0.signIn.callback($1) })),
         Route(
             "/auth/{app}/admin-consent", .navigation, limit: .signIns,
-            .get(.application { try await $0.signIn.beginAdminConsent($1, $2) })),
+            .get(
+                .application { endpoints, call, application, _ in
+                    try await endpoints.signIn.beginAdminConsent(call, application)
+                })),
         Route("/auth/{app}/sign-out", .ourPages, .post(.visit { try await $0.signOut.signOut($1) })),
         Route("/auth/front-channel-logout", .provider, .get(.call { try await $0.signOut.frontChannelLogout($1) })),
         Route("/auth/back-channel-logout", .provider, .post(.call { try await $0.signOut.backChannelLogout($1) })),

@@ -18,15 +18,22 @@ struct SessionLookup: Sendable {
         notesSessions = store.staleness != nil
     }
 
-    /// A session that can be had at once, with the answers that were prepared from it; nil when there is none, when the store
-    /// has to be waited for, or when an account may have to go.
-    func cached(_ id: SessionID) -> (session: Session, answers: SessionAnswers)? {
-        guard case .found(let session) = store.sessionNow(id) else { return nil }
-        // Who is admitted does not change while this process runs: what was checked for these accounts holds for them.
-        let answers = session.derived.value {
+    /// What can be said at once of the session that a cookie names; nil when the store has to be waited for, or when an
+    /// account may have to go.
+    func now(_ id: SessionID?) -> LookedUpSession? {
+        guard let id else { return .absent }
+        switch store.sessionNow(id) {
+        case .found(let session): return answers(of: session).map { .found(session, $0) }
+        case .absent: return .absent
+        case .mustWait: return nil
+        }
+    }
+
+    /// Who is admitted does not change while this process runs: what was checked for these accounts holds for them.
+    private func answers(of session: Session) -> SessionAnswers? {
+        session.derived.value {
             session.accounts.allSatisfy { admission.admits($0) == true } ? SessionAnswers() : nil
         }
-        return answers.map { (session, $0) }
     }
 
     /// The version of a call's session, where the call, or another one a moment ago, has changed it here and other servers
@@ -36,20 +43,40 @@ struct SessionLookup: Sendable {
         return await store.changedVersion(of: session)
     }
 
-    /// The session of a call. An account that the configuration no longer admits is signed out.
-    ///
-    /// - Returns: nil when there is none, or when it has ended.
-    /// - Throws: ``StoreError``; ``OpenIDError`` when the metadata of an authority is needed and cannot be had.
-    func session(of call: Call) async throws -> Session? {
-        guard let id = call.cookie else { return nil }
-        if let known = cached(id)?.session {
-            if notesSessions { call.context.note(session: known.key) }
-            return known
+    /// The session of a call, which is looked up once. An account that the configuration no longer admits is signed out.
+    func session(of call: Call) async -> LookedUpSession {
+        if let known = call.session { return noted(known, for: call) }
+        return await lookUp(call)
+    }
+
+    /// The session of a call as it is now, after something has changed it.
+    func lookUp(_ call: Call) async -> LookedUpSession {
+        if let known = now(call.cookie) { return noted(known, for: call) }
+        guard let id = call.cookie else { return .absent }
+        var stored: Session?
+        do {
+            stored = try await store.session(id)
+            guard let session = stored else { return .absent }
+            if try await signOutRefused(in: session, call) { stored = try await store.session(id) }
+            guard let session = stored else { return .absent }
+            return noted(.found(session, answers(of: session) ?? SessionAnswers()), for: call)
+        } catch {
+            return noted(.unknown(error, stored), for: call)
         }
-        guard let session = try await store.session(id) else { return nil }
-        if notesSessions { call.context.note(session: session.key) }
+    }
+
+    private func noted(_ session: LookedUpSession, for call: Call) -> LookedUpSession {
+        guard notesSessions else { return session }
+        switch session {
+        case .found(let session, _), .unknown(_, let session?): call.context.note(session: session.key)
+        case .absent, .unknown: break
+        }
+        return session
+    }
+
+    /// - Returns: whether there were any.
+    private func signOutRefused(in session: Session, _ call: Call) async throws -> Bool {
         let refused = try await admission.refused(in: session)
-        guard !refused.isEmpty else { return session }
         for account in refused {
             try await store.dropAccount(session.key(of: account))
             audit.write(
@@ -59,6 +86,6 @@ struct SessionLookup: Sendable {
                 "an account was signed out: the configuration does not admit it to the application",
                 metadata: ["app": "\(account.app)", "request_id": "\(call.context.correlationID)"])
         }
-        return try await store.session(id)
+        return !refused.isEmpty
     }
 }

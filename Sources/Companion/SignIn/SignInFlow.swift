@@ -45,12 +45,17 @@ final class SignInFlow: Sendable {
     // MARK: Begin
 
     /// Stores an attempt and sends the browser to the provider.
-    func begin(_ application: Application, _ options: SignInOptions, cookie: SessionID?) async throws -> Departure {
+    ///
+    /// - Parameter found: the session that the cookie names. A newcomer has none: they cannot be in a loop, and nothing is
+    ///   known of them.
+    func begin(
+        _ application: Application, _ options: SignInOptions, _ found: LookedUpSession, cookie: SessionID?
+    ) async throws -> Departure {
         let beginning = journal.begin(application, AttemptPurpose.Kind(options.userFlow))
         var options = options
         var session: Session?
         do {
-            session = try await self.session(cookie)
+            session = try found.stored()
             if let session {
                 if options.isAutomatic { try await journal.countTrip(of: session.key, beginning) }
                 options.carryChallenge(of: session.accounts(for: application.id))
@@ -63,9 +68,14 @@ final class SignInFlow: Sendable {
         }
     }
 
-    /// A newcomer has none: they cannot be in a loop, and nothing is known of them.
-    private func session(_ cookie: SessionID?) async throws -> Session? {
-        if let cookie { try await store.session(cookie) } else { nil }
+    /// The session that a cookie names, after what a callback has done to it.
+    private func lookUp(_ cookie: SessionID?) async -> LookedUpSession {
+        guard let cookie else { return .absent }
+        do throws(StoreError) {
+            return try await store.session(cookie).map { .found($0, SessionAnswers()) } ?? .absent
+        } catch {
+            return .unknown(error, nil)
+        }
     }
 
     private func leave(
@@ -123,7 +133,7 @@ final class SignInFlow: Sendable {
             return .signedIn(returnPath: returnTo, sessionID: sessionID)
         case .inProgress(let app, let returnTo), .failed(let app, let returnTo), .expired(let app, let returnTo):
             // An old callback, as from the browser's history: a person who is signed in goes to the page.
-            let session = try await session(arrival.cookie)
+            let session = try await lookUp(arrival.cookie).get()
             if session?.currentAccount(for: app) != nil { return .signedInBefore(returnPath: returnTo) }
             // One that failed says once more why.
             if case .failed = consumed, let session,
@@ -257,7 +267,7 @@ final class SignInFlow: Sendable {
         else { return nil }
         do {
             let options = SignInOptions(continuing: flow, at: authority, returnPath: returnPath)
-            return .continues(try await begin(application, options, cookie: cookie))
+            return .continues(try await begin(application, options, await lookUp(cookie), cookie: cookie))
         } catch {
             return .failed(returnPath: attempt.returnTo, Problem(any: error))
         }
