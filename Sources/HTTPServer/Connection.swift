@@ -25,6 +25,7 @@ import HTTPWire
 /// | `ending` | everything is sent, and the client expects the end | `closed` |
 /// | `lingering` | the client ends its half, or sends too much | `closed` |
 /// | `idle`, `head` without a byte | the server stops, or needs the place for another (`idle` only) | `closed` |
+/// | `idle`, `head`, `body` | another connection of the address needs the place, and no whole request waits | `closed` |
 /// | `idle`, `head` without a byte, `writing`, `lingering` | the deadline passes | `closed` |
 /// | any | the connection is reset, or the grace of a stop is over | `closed` |
 ///
@@ -122,17 +123,21 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     private let lane: Lane
     var watch: Watch?
 
-    // Where the connection stands in the lane's deadline queues, which alone set these.
+    // Where the connection stands in the lane's queues, which alone set these.
     var stage: Stage?
     var deadline = MonotonicTime(nanoseconds: 0)
-    var previous: Connection?
-    var next: Connection?
+    var places = ConnectionQueue.Places(repeating: .init())
+    /// Those of its address, when their number is limited; they alone set this and the rank.
+    var neighbours: Neighbours?
+    var rank: Neighbours.Rank?
 
     private var phase = Phase.head
     /// The phase was entered in this turn; its deadline starts when the turn ends.
     private var startsDeadline = false
     private var input = Input.none
     private var parser: RequestParser
+    /// How many requests were answered.
+    private(set) var answers = 0
     /// What was read and not consumed.
     private var received: [UInt8] = []
 
@@ -172,7 +177,22 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     }
 
     /// The server stops: an idle connection ends, unless a request waits in the kernel; others do when they are idle.
-    func finishUp() {
+    func finishUp() { readWhatWaits() }
+
+    /// Another connection of the address needs the place: this one ends, unless the whole of a request waits in the kernel.
+    /// - Returns: Whether it has ended.
+    func giveWay() -> Bool {
+        let before = answers
+        readWhatWaits()
+        switch phase {
+        case .idle, .head, .body: if answers == before { close() }
+        case .handling, .writing, .ending, .lingering, .closed: break
+        }
+        if case .closed = phase { return true }
+        return false
+    }
+
+    private func readWhatWaits() {
         if input == .none { input = .some }
         advance()
     }
@@ -363,6 +383,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     ///
     /// - Parameter isLast: Whether it ends the connection although the client does not expect that.
     private func proceed(after head: RequestHead, isLast: Bool) -> Persistence {
+        answers &+= 1
         guard head.keepAlive, !isLast, !lane.isStopping else {
             enter(.ending(isExpected: !head.keepAlive && !isLast))
             return .close

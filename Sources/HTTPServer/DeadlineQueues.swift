@@ -24,8 +24,7 @@ enum Stage: Int, CaseIterable {
 struct DeadlineQueues {
     private struct Queue {
         let duration: Duration
-        var first: Connection?
-        var last: Connection?
+        var connections = ConnectionQueue(.deadline)
     }
 
     private var queues: [Queue]
@@ -42,59 +41,31 @@ struct DeadlineQueues {
 
     /// Puts a connection at the end of a stage's queue, taking it out of the one where it is.
     mutating func enter(_ connection: Connection, _ stage: Stage, at now: MonotonicTime) {
-        if connection.stage == stage, queues[stage.rawValue].last === connection {
-            connection.deadline = now + queues[stage.rawValue].duration
-            return
-        }
-        leave(connection)
         let queue = stage.rawValue
-        connection.stage = stage
         connection.deadline = now + queues[queue].duration
-        connection.previous = queues[queue].last
-        queues[queue].last?.next = connection
-        queues[queue].last = connection
-        if queues[queue].first == nil { queues[queue].first = connection }
+        if connection.stage == stage, queues[queue].connections.last === connection { return }
+        leave(connection)
+        connection.stage = stage
+        queues[queue].connections.append(connection)
         count += 1
     }
 
     mutating func leave(_ connection: Connection) {
         guard let stage = connection.stage else { return }
-        let queue = stage.rawValue
-        if let previous = connection.previous {
-            previous.next = connection.next
-        } else {
-            queues[queue].first = connection.next
-        }
-        if let next = connection.next {
-            next.previous = connection.previous
-        } else {
-            queues[queue].last = connection.previous
-        }
+        queues[stage.rawValue].connections.remove(connection)
         connection.stage = nil
-        connection.previous = nil
-        connection.next = nil
         count -= 1
     }
 
     /// The connection that has waited longest in a stage.
-    func first(in stage: Stage) -> Connection? { queues[stage.rawValue].first }
+    func first(in stage: Stage) -> Connection? { queues[stage.rawValue].connections.first }
 
     /// The connection of a stage whose deadline has passed, if there is one.
     func expired(in stage: Stage, at now: MonotonicTime) -> Connection? {
-        guard let first = queues[stage.rawValue].first, first.deadline <= now else { return nil }
+        guard let first = first(in: stage), first.deadline <= now else { return nil }
         return first
     }
 
     /// All connections.
-    func all() -> [Connection] {
-        var all: [Connection] = []
-        for queue in queues {
-            var next = queue.first
-            while let connection = next {
-                all.append(connection)
-                next = connection.next
-            }
-        }
-        return all
-    }
+    func all() -> [Connection] { queues.flatMap { $0.connections.all() } }
 }

@@ -18,6 +18,8 @@ final class Lane: @unchecked Sendable {
     /// The idle grace of the stop is over.
     private(set) var closesIdle = false
     private(set) var queues: DeadlineQueues
+    /// The connections of each address that has any here and is limited.
+    private(set) var neighbours: [PeerAddress.Network: Neighbours] = [:]
     private var listeners: [Listener] = []
     private var sweepTimer: TimerID?
     private var whenEmpty: [CheckedContinuation<Void, Never>] = []
@@ -48,8 +50,13 @@ final class Lane: @unchecked Sendable {
         return problem
     }
 
-    /// Takes over an accepted descriptor, for which a place was reserved and whose peer was admitted.
+    /// Takes over an accepted descriptor, for which a place was reserved.
     func open(_ descriptor: Int32, peer: PeerAddress) {
+        let isLimited = shared.isLimited(peer)
+        guard !isLimited || admit(peer) else {
+            close(descriptor)
+            return shared.releaseConnection()
+        }
         let connection = Connection(descriptor, peer: peer, lane: self)
         do {
             connection.watch = try worker.watch(
@@ -57,21 +64,39 @@ final class Lane: @unchecked Sendable {
         } catch {
             shared.logger.warning("a connection was dropped: \(error)")
             close(descriptor)
-            shared.leave(peer)
-            shared.releaseConnection()
-            return
+            if isLimited { shared.leave(peer) }
+            return shared.releaseConnection()
+        }
+        if isLimited {
+            let neighbours = neighbours[peer.network] ?? Neighbours()
+            neighbours.join(connection)
+            self.neighbours[peer.network] = neighbours
         }
         enter(connection, .head)
     }
 
+    /// At the limit of its address a newcomer takes the place of a connection that this worker has of it; without one that
+    /// makes room it is not admitted. No worker knows another's connections, but the kernel shares them out evenly.
+    private func admit(_ peer: PeerAddress) -> Bool {
+        while !shared.admit(peer) {
+            guard let neighbours = neighbours[peer.network], neighbours.makeRoom() else { return false }
+        }
+        return true
+    }
+
     func enter(_ connection: Connection, _ stage: Stage) {
         queues.enter(connection, stage, at: worker.now)
+        connection.neighbours?.enter(connection, stage)
         if sweepTimer == nil { scheduleSweep() }
     }
 
     func forget(_ connection: Connection) {
         queues.leave(connection)
-        shared.leave(connection.peer)
+        if let neighbours = connection.neighbours {
+            neighbours.leave(connection)
+            if neighbours.isEmpty { self.neighbours[connection.peer.network] = nil }
+            shared.leave(connection.peer)
+        }
         shared.releaseConnection()
         if queues.count == 0 { resumeWaiters() }
     }

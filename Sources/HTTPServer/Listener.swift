@@ -59,7 +59,7 @@ final class Listener: ReadinessHandler {
         }
         var address = sockaddr_storage()
         let descriptor = clinux_accept(socket, &address)
-        if descriptor >= 0, let peer = PeerAddress(&address), lane.shared.admit(peer) {
+        if descriptor >= 0, let peer = PeerAddress(&address) {
             lane.open(descriptor, peer: peer)
             return true
         }

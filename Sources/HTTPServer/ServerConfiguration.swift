@@ -52,19 +52,23 @@ public struct ServerConfiguration: Sendable {
         public init() {}
     }
 
-    /// A bound on the connections of one address (of IPv6: of one /64). One more is closed as soon as it is accepted.
+    /// A bound on the connections of one address (of IPv6: of one /64). At the bound, one more takes the place of one that
+    /// the same worker has of the address: of the one that has waited longest for its first whole request, else of the one
+    /// that has waited longest for its next. Where there is neither, the newcomer is closed as soon as it is accepted. A
+    /// request that is worked on, or whose answer is being sent, is never cut off for this.
     public struct AddressLimit: Sendable {
         /// Connections open at a time, on all workers together.
         public var maxConnections: Int
         /// Peers that are not counted, as a front that stands for many clients. Called on a worker; must not block.
         public var isExempt: @Sendable (PeerAddress) -> Bool
-        /// Called on a worker for each connection that was closed for this. Must not block.
+        /// Called on a worker for each connection that was closed for this, an older one or the newcomer, with the newcomer's
+        /// address. Must not block.
         public var onRefusal: @Sendable (PeerAddress) -> Void
 
         /// - Parameters:
         ///   - maxConnections: Connections of one address.
         ///   - isExempt: Peers that are not counted.
-        ///   - onRefusal: Hears of connections that were closed for this.
+        ///   - onRefusal: Hears of each connection that was closed for this.
         public init(
             maxConnections: Int, isExempt: @escaping @Sendable (PeerAddress) -> Bool = { _ in false },
             onRefusal: @escaping @Sendable (PeerAddress) -> Void = { _ in }

@@ -33,9 +33,16 @@ final class SharedState: Sendable {
         return false
     }
 
-    /// Whether the peer may have one more connection, which then is counted until `leave`.
+    /// Whether the peer's connections are counted.
+    func isLimited(_ peer: PeerAddress) -> Bool {
+        guard let limit = configuration.addressLimit else { return false }
+        return !limit.isExempt(peer)
+    }
+
+    /// Whether the peer, which is limited, may have one more connection, which then is counted until `leave`. If not, the
+    /// caller closes a connection.
     func admit(_ peer: PeerAddress) -> Bool {
-        guard let limit = configuration.addressLimit, !limit.isExempt(peer) else { return true }
+        guard let limit = configuration.addressLimit else { return true }
         let isAdmitted = byNetwork.withLock { counts in
             let count = counts[peer.network, default: 0]
             guard count < limit.maxConnections else { return false }
@@ -48,7 +55,6 @@ final class SharedState: Sendable {
 
     /// A connection of a peer that was admitted is over.
     func leave(_ peer: PeerAddress) {
-        guard let limit = configuration.addressLimit, !limit.isExempt(peer) else { return }
         byNetwork.withLock { counts in
             let count = counts[peer.network, default: 0] - 1
             counts[peer.network] = count > 0 ? count : nil

@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import HTTPServer
+import Synchronization
 import TestSupport
 import Testing
 
@@ -60,6 +61,37 @@ import Testing
         }
     }
 
+    @Test func `512 silent connections of an address keep none of its others out, on one worker and on several`() async
+    {
+        await #expect(processExitsWith: .success) {
+            raiseDescriptorLimit()
+            for (workers, sockets) in [(1, []), (2, []), (2, [try listeningSocket()])] {
+                let closed = Gathered<String>()
+                try await withServer(
+                    workers: workers, inheriting: sockets,
+                    configure: {
+                        $0.addressLimit = .init(maxConnections: 512, onRefusal: { closed.add($0.ip) })
+                        // Nobody leaves by himself.
+                        $0.deadlines.head = .seconds(600)
+                    }
+                ) { port, server in
+                    let silent = try SilentClients(port: port, count: 512)
+                    try require(await eventually { server.connectionCount == 512 })
+                    let firsts = try await blocking { try answered(20, port) }
+                    try require(closed.all.count == 20)
+                    try require(await eventually { server.connectionCount == 512 })
+                    // Those that were closed come again, at once and all the time.
+                    let stranger = Task { try await blocking { try silent.reopen() } }
+                    let others = try await blocking { try answered(20, port) }
+                    try await blocking { for client in firsts + others { try require(client.isAnswered()) } }
+                    silent.stop()
+                    try await stranger.value
+                    try require(closed.all.count > 40)
+                }
+            }
+        }
+    }
+
     @Test func withoutDescriptorsItWaitsAndRecovers() async {
         await #expect(processExitsWith: .success) {
             // More connections are configured than there are descriptors for, so that the kernel refuses first.
@@ -94,6 +126,47 @@ import Testing
             }
         }
     }
+}
+
+/// So many clients, one after the other, each of which was answered and stays.
+private func answered(_ count: Int, _ port: Int) throws -> [RawClient] {
+    try (0..<count).map { _ in
+        let client = try RawClient(port: port)
+        try require(client.isAnswered())
+        return client
+    }
+}
+
+extension RawClient {
+    fileprivate func isAnswered() throws -> Bool {
+        try send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+        return try answer().body == "hello"
+    }
+}
+
+/// A stranger who holds connections and sends nothing.
+///
+/// `@unchecked Sendable`: one thread at a time uses the clients.
+private final class SilentClients: @unchecked Sendable {
+    private let port: Int
+    private var clients: [RawClient]
+    private let isOver = Atomic(false)
+
+    init(port: Int, count: Int) throws {
+        self.port = port
+        clients = try (0..<count).map { _ in try RawClient(port: port) }
+    }
+
+    /// Opens what was closed, until `stop`.
+    func reopen() throws {
+        while !isOver.load(ordering: .relaxed) {
+            for place in clients.indices where clients[place].hasInput(withinMilliseconds: 0) {
+                clients[place] = try RawClient(port: port)
+            }
+        }
+    }
+
+    func stop() { isOver.store(true, ordering: .relaxed) }
 }
 
 /// 20,000 short-lived connections; answers how many were not answered as they should.

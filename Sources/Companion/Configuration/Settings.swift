@@ -151,7 +151,10 @@ extension Limits {
             "Requests of one session a minute to what only a portal's operators may do.")
         connections = keys.value(
             "limits.connections", .limit, default: 512,
-            "Connections of one address open at a time. A front in trusted_proxies has no limit.")
+            """
+            Connections of one address open at a time. One more ends one that waits for its client. A front in \
+            trusted_proxies has no limit.
+            """)
         exempt = keys.value("limits.exempt", .networks, default: [], "Addresses and networks that are not counted.")
     }
 }
