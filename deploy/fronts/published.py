@@ -96,7 +96,7 @@ def nginx(folder, way, tls, plain, upstreams):
         (r"/var/log/nginx", str(folder)), (r"/etc/nginx/companion\.key", f"{folder}/certificate.key"),
         (r"(?m)^ *server 127\.0\.0\.1:8080 .*\n", each(upstreams, lambda line, _, port: line.replace("127.0.0.1:8080", f"127.0.0.1:{port}"))))
     paths = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-    whole = f"daemon off; pid {folder}/nginx.pid; error_log {folder}/nginx-error.log; events {{}} http {{ {paths}\n{text}}}"
+    whole = f"daemon off; pid {folder}/nginx.pid; error_log {folder}/nginx-error.log; events {{ worker_connections 4096; }} http {{ {paths}\n{text}}}"
     (folder / "nginx.conf").write_text(whole)
     return Program(["nginx", "-e", folder / "nginx-error.log", "-c", folder / "nginx.conf"], tls, folder / "nginx.log", keeps_log=True)
 

@@ -13,10 +13,13 @@ sys.path.append(str(ROOT / "Tests" / "Faults"))
 from machines.database import PASSWORD
 from faults.processes import CLIENT_ID, SECRET, environment, get, until
 
+# Most tests are quicker than people are.
+UNLIMITED = {"exempt": ["127.0.0.1"], "forced_refreshes_per_minute": 0}
+
 
 class Node:
     def __init__(self, binary, folder, name, provider, port, metrics_port, origin, database, key, *, drain=5, around=(),
-                 public=ROOT / "Public"):
+                 public=ROOT / "Public", limits=UNLIMITED):
         self.binary, self.name, self.port, self.metrics_port = binary, name, port, metrics_port
         # Of the front.
         self.origin = origin
@@ -30,7 +33,7 @@ class Node:
         self.settings = {
             "listen": f"127.0.0.1:{port}", "public_url": origin, "public": str(public),
             "log_format": "json", "metrics": {"listen": f"127.0.0.1:{metrics_port}"},
-            "drain_seconds": drain, "limits": {"exempt": ["127.0.0.1"], "forced_refreshes_per_minute": 0},
+            "drain_seconds": drain, "limits": limits,
             "trusted_proxies": ["127.0.0.1"],
             "apps": {"ios": {"client_id": CLIENT_ID, "page": "ios", "authority": f"{base}/common", "api": f"{base}/v1.0/me"}},
         }
