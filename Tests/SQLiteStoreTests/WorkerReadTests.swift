@@ -117,7 +117,7 @@ import Testing
     @Test func `who finds all connections in use does not wait for one`() async throws {
         let fixture = try StoreFixture()
         try await fixture.open(hasStoppedClock: true).close()
-        let readers = ImmediateReaders(path: fixture.path, limit: 2)
+        let readers = Self.readers(fixture)
         let nested = readers.read { _ in
             readers.read { _ in
                 readers.read { _ in 3 }.mustWait
@@ -135,8 +135,7 @@ import Testing
         let id = try await store.signIn("adele", at: fixture.clock)
         let theirs = try await stranger.signIn("megan", at: other.clock)
         await stranger.close()
-        let early = ImmediateReaders(path: fixture.path, limit: 2)
-        let late = ImmediateReaders(path: fixture.path, limit: 2)
+        let (early, late) = (Self.readers(fixture), Self.readers(fixture))
         #expect(early.read { try $0.session(id.hash) }.found?.accounts.count == 1)
         try FileManager.default.moveItem(atPath: fixture.path, toPath: fixture.path + "-moved")
         try FileManager.default.copyItem(atPath: other.path, toPath: fixture.path)
@@ -145,5 +144,11 @@ import Testing
         #expect(late.read { try $0.session(theirs.hash) }.mustWait)
         early.close()
         await store.close()
+    }
+
+    /// To which no disk is slow.
+    private static func readers(_ fixture: StoreFixture) -> ImmediateReaders {
+        let start = ContinuousClock.now
+        return ImmediateReaders(path: fixture.path, limit: 2) { start }
     }
 }
