@@ -26,6 +26,7 @@ struct ServerParts: Sendable {
 
     // Who may have one.
     let cookie: SessionCookie
+    let marks: BrowserMarks
     let client: HTTPClient
     let providers: Providers
     let admission: Admission
@@ -72,6 +73,7 @@ struct ServerParts: Sendable {
         journal = SignInJournal(memory: memory, metrics: metrics, audit: audit, recent: recent)
 
         cookie = SessionCookie(configuration: configuration, staleness: store.staleness)
+        marks = BrowserMarks(store: store, cookie: cookie, randomBytes: randomBytes)
         client = HTTPClient(
             workers: workers,
             configuration: HTTPClient.Configuration(userAgent: "companion/\(companionVersion)"))
@@ -105,7 +107,7 @@ extension Endpoints {
             channels: ChannelLogout(
                 applications: configuration.applications, store: store, directory: parts.providers.directory,
                 audit: parts.audit),
-            cookie: parts.cookie, isShared: configuration.deviceMode == .shared)
+            cookie: parts.cookie)
         accounts = AccountEndpoints(
             store: store, sessions: parts.sessions, signOut: parts.signOut, cookie: parts.cookie)
         tokens = TokenEndpoints(parts)
@@ -129,7 +131,8 @@ extension SignInEndpoints {
                 configuration: parts.configuration, store: parts.store, providers: parts.providers,
                 admission: parts.admission, journal: parts.journal),
             store: parts.store, formPosts: FormPostCallbacks(now: parts.clocks.steady, randomBytes: parts.randomBytes),
-            cookie: parts.cookie, publicURL: parts.configuration.publicURL, languages: parts.languages)
+            cookie: parts.cookie, marks: parts.marks, publicURL: parts.configuration.publicURL,
+            languages: parts.languages)
     }
 }
 

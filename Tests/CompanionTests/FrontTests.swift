@@ -129,7 +129,7 @@ import WebFormats
                 let answer = try await Visitor(site).send(.get, path, headers: headers)
                 var fields = answer.fields
                 fields[.date] = nil
-                fields[.setCookie] = fields[.setCookie]?.split(separator: ";").dropFirst().joined(separator: ";")
+                fields[values: .setCookie] = fields[values: .setCookie].map { String($0.drop { $0 != ";" }) }
                 let location = answer.location?.replacing(/(state|nonce|code_challenge)=[^&]*/, with: "")
                 fields[.location] = nil
                 return (answer.status, location, fields, answer.body.count)

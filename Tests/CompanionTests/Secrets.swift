@@ -61,11 +61,11 @@ struct Secrets {
         }
     }
 
-    /// What the browser was given as its session's cookie.
+    /// What the browser was given as its session's cookie, and as its mark.
     mutating func collectCookies(of visitor: Visitor) {
-        for answer in visitor.everything {
-            for cookie in answer.fields[values: .setCookie] where cookie.hasPrefix("companion=") {
-                add(.cookie, String(cookie.dropFirst("companion=".count).prefix { $0 != ";" }))
+        for cookie in visitor.everything.flatMap({ $0.fields[values: .setCookie] }) {
+            for name in ["companion=", "companion-mark="] where cookie.hasPrefix(name) {
+                add(.cookie, String(cookie.dropFirst(name.count).prefix { $0 != ";" }))
             }
         }
     }

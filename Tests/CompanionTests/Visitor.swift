@@ -55,6 +55,8 @@ final class Visitor: Sendable {
         get { cookies.withLock { $0["companion"] } }
         set { cookies.withLock { $0["companion"] = newValue } }
     }
+    /// The browser's mark.
+    var mark: String? { cookies.withLock { $0["companion-mark"] } }
     var everything: [Answer] { received.withLock { $0 } }
 
     /// Another browser with the same cookies, as a second tab that was opened before.

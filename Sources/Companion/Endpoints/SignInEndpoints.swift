@@ -10,6 +10,7 @@ struct SignInEndpoints: Sendable {
     let store: SessionStore
     let formPosts: FormPostCallbacks
     let cookie: SessionCookie
+    let marks: BrowserMarks
     let publicURL: PublicURL
     let languages: Languages
 
@@ -44,8 +45,9 @@ struct SignInEndpoints: Sendable {
     }
 
     private func redirect(_ call: Call, to departure: SignInFlow.Departure) -> Response {
-        let response = Response.redirect(to: departure.location, status: .found)
-        return departure.sessionID == call.cookie ? response : cookie.setting(departure.sessionID, on: response)
+        var response = Response.redirect(to: departure.location, status: .found)
+        if departure.sessionID != call.cookie { response = cookie.setting(departure.sessionID, on: response) }
+        return marks.mark(in: call.request.head) == nil ? cookie.setting(marks.fresh(), on: response) : response
     }
 
     func callback(_ call: Call) async throws -> Response {
@@ -68,8 +70,9 @@ struct SignInEndpoints: Sendable {
             callback = try Callback(query: call.request.head.query ?? "")
         }
         switch try await flow.complete(callback, at: redirectURI, cookie: call.cookie) {
-        case .signedIn(let path, let id):
-            return cookie.setting(id, on: .redirect(to: path))
+        case .signedIn(let path, let id, let hasNewAccount):
+            let response = cookie.setting(id, on: .redirect(to: path))
+            return hasNewAccount ? marks.noteSignIn(call.request.head, on: response) : response
         case .signedInBefore(let path):
             return .redirect(to: path)
         case .continues(let departure):

@@ -11,7 +11,6 @@ struct SignOutEndpoints: Sendable {
     let flow: SignOutFlow
     let channels: ChannelLogout
     let cookie: SessionCookie
-    let isShared: Bool
 
     private struct SignOutBody: Decodable {
         var browser: Bool?
@@ -25,15 +24,15 @@ struct SignOutEndpoints: Sendable {
         }
         let result = try await flow.signOut(asking, ofBrowser: body.browser ?? false)
         let response = signedOut(redirect: result.redirect)
-        return isShared ? response : cookie.setting(result.sessionID, on: response)
+        return cookie.isShared ? response : cookie.setting(result.sessionID, on: response)
     }
 
     private func signedOut(redirect: String?) -> Response {
         var response = Response.json(["redirect": .orNull(redirect)])
-        guard isShared else { return response }
-        // The browser keeps nothing of a person at a shared device, the cookie included.
+        guard cookie.isShared else { return response }
+        // The browser keeps nothing of a person at a shared device, the cookies included.
         response.headerFields[.clearSiteData] = "\"cache\", \"cookies\", \"storage\""
-        return cookie.ending(on: response)
+        return cookie.endingMark(on: cookie.ending(on: response))
     }
 
     /// OpenID Connect Front-Channel Logout 1.0: the provider's page fetches this in a hidden frame. No cookie comes with

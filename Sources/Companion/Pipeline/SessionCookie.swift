@@ -2,13 +2,16 @@ import HTTPTypes
 import HTTPWire
 import SessionStore
 
-/// The one cookie that is a secret: its name, its attributes and its parsing (security law 3). Beside it goes, for a moment
-/// and where several servers share the sessions, the version of the session that the browser has seen.
+/// The one cookie that is a secret: its name, its attributes and its parsing (security law 3). Beside it goes the mark of the
+/// browser, and for a moment, where several servers share the sessions, the version of the session that the browser has seen.
 struct SessionCookie: Sendable {
     /// `__Host-` makes the browser refuse a cookie that another host or a plain-http page set (RFC 6265bis §4.1.3.2).
     let name: String
     private let isSecure: Bool
     private let maxAge: Int?
+    /// How long a browser keeps its mark, in seconds: 400 days, the most that browsers allow (RFC 6265bis §5.6.2).
+    private static let markMaxAge = 400 * 86_400
+    private let markName: String
     private let versionName: String
     /// How long the version is of use, in seconds; nil where it is of none.
     private let versionMaxAge: Int?
@@ -19,6 +22,7 @@ struct SessionCookie: Sendable {
         name = isSecure ? "__Host-companion" : "companion"
         // On a shared device the cookie ends with the browser; elsewhere it lasts as long as the session can.
         maxAge = configuration.deviceMode == .shared ? nil : Int(configuration.sessionMaximum.components.seconds)
+        markName = name + "-mark"
         versionName = name + "-version"
         // A browser counts whole seconds.
         versionMaxAge = staleness.map { Int($0.components.seconds) + 2 }
@@ -55,11 +59,26 @@ struct SessionCookie: Sendable {
     /// A response that takes the cookie away.
     func ending(on response: Response) -> Response { set(name, to: "", maxAge: 0, on: response) }
 
+    /// The mark of the browser; nil without one or when it has not the form of one.
+    func mark(in head: RequestHead) -> BrowserMark? {
+        RequestCookies(head).first(markName, BrowserMark.init(cookieValue:))
+    }
+
+    /// A response that sets the mark. On a shared device it ends with the browser.
+    func setting(_ mark: BrowserMark, on response: Response) -> Response {
+        set(markName, to: mark.cookieValue, maxAge: isShared ? nil : Self.markMaxAge, on: response)
+    }
+
+    /// A response that takes the mark away.
+    func endingMark(on response: Response) -> Response { set(markName, to: "", maxAge: 0, on: response) }
+
+    /// Whether it is for a device that several people use.
+    var isShared: Bool { maxAge == nil }
+
     /// A response that keeps the choice of a language, which is no secret, for a year; nil ends the choice. On a shared
     /// device it ends with the browser.
     func choosing(_ language: Language?, named name: String, on response: Response) -> Response {
-        let isShared = maxAge == nil
-        return set(
+        set(
             name, to: language?.tag ?? "", maxAge: language == nil ? 0 : isShared ? nil : 365 * 86_400, on: response)
     }
 

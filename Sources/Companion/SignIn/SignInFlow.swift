@@ -222,7 +222,7 @@ final class SignInFlow: Sendable {
                 tokens: NewTokens(signedIn, requestedScopes: attempt.requestedScopes))
             if application.page == .portal { journal.rememberRecent(journey, account: signedIn.homeAccountID) }
             await journal.succeeded(journey, of: signedIn.homeAccountID, signedIn.tokens, .signedIn)
-            return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
+            return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID, hasNewAccount: true)
         case .editProfile:
             try attempt.checkPerson(is: signedIn.homeAccountID)
             let sessionID = try await store.completeAttempt(attempt)

@@ -10,8 +10,9 @@ extension SignInFlow {
 
     /// How a callback ended for the browser.
     enum Outcome: Sendable {
-        /// Signed in, now or by the first run of the same callback.
-        case signedIn(returnPath: String, sessionID: SessionID)
+        /// Signed in, now or by the first run of the same callback; with whether an account has just come in, which a
+        /// provider has named.
+        case signedIn(returnPath: String, sessionID: SessionID, hasNewAccount: Bool = false)
         /// Signed in by something else than this callback, which is over.
         case signedInBefore(returnPath: String)
         /// On to the provider again, with another user flow.

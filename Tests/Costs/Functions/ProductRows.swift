@@ -56,6 +56,12 @@
                 name: "session cookie", frames: [("", ""), ("__Host-companion=", "")],
                 made: [("cookies", { repeated("__Host-companion=" + String(repeating: "a", count: 43) + "b;", $0) })]
             ) { _ = cookie.id(in: try head(["Cookie"], $0)) },
+            Row(
+                name: "mark of a browser", frames: [("", ""), ("__Host-companion-mark=", "")],
+                made: [
+                    ("cookies", { repeated("__Host-companion-mark=" + String(repeating: "a", count: 43) + ";", $0) })
+                ]
+            ) { _ = cookie.mark(in: try head(["Cookie"], $0)) },
             Row(name: "whether a page is wanted", frames: [("", ""), ("text/", "html")]) {
                 _ = try head(["Accept"], $0).wantsPage
             },
