@@ -83,7 +83,7 @@ struct ServerParts: Sendable {
         admission = Admission(applications: applications, directory: providers.directory)
         sessions = SessionLookup(store: store, admission: admission, audit: audit, logger: logger)
 
-        limits = RequestLimits(configuration: configuration, metrics: metrics, now: clocks.steady) {
+        limits = RequestLimits(configuration: configuration, marks: marks, metrics: metrics, now: clocks.steady) {
             limit, application in
             audit.limitReached(limit.rawValue, application: application)
         }
@@ -130,7 +130,8 @@ extension SignInEndpoints {
             flow: SignInFlow(
                 configuration: parts.configuration, store: parts.store, providers: parts.providers,
                 admission: parts.admission, journal: parts.journal),
-            store: parts.store, formPosts: FormPostCallbacks(now: parts.clocks.steady, randomBytes: parts.randomBytes),
+            store: parts.store, sessions: parts.sessions, limits: parts.limits,
+            formPosts: FormPostCallbacks(now: parts.clocks.steady, randomBytes: parts.randomBytes),
             cookie: parts.cookie, marks: parts.marks, publicURL: parts.configuration.publicURL,
             languages: parts.languages)
     }

@@ -61,7 +61,7 @@ import Testing
             defaults.signInsPerMinute, defaults.callbacksPerMinute, defaults.forcedRefreshesPerMinute,
             defaults.operatorRequestsPerMinute,
         ]
-        #expect(rates == [120, 240, 60, 120])
+        #expect(rates == [3000, 3000, 60, 120])
         #expect(defaults.connections == 512)
         #expect(defaults.signInBurst == nil && defaults.exempt == [])
         let own = try read(

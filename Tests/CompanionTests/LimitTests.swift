@@ -108,6 +108,74 @@ import Testing
         }
     }
 
+    private static func status(_ visitor: Visitor, from address: String) async throws -> Int {
+        try await visitor.send(
+            .get, begin, headers: [.xForwardedFor: address, .accept: "text/html"]
+        ).status
+    }
+
+    @Test func `a browser in which somebody has signed in before counts by itself, if the mark is ours`() async throws {
+        try await Self.run { site in
+            let adele = Visitor(site)
+            try await adele.signIn()
+            let stranger = Visitor(site)
+            while try await stranger.get(Self.begin).status == 302 {}
+            adele.sessionCookie = nil
+            for _ in 0..<3 { #expect(try await adele.get(Self.begin).status == 302) }
+            let refused = try await adele.get(Self.begin)
+            #expect(refused.status == 429 && refused.text.contains("There were too many requests."))
+            #expect(refused.fields[.connection] == nil, "it is not the address's")
+            let mark = try #require(adele.mark)
+            let forged = [
+                "a mark that is not signed": try #require(stranger.mark), "the bytes alone": String(mark.prefix(22)),
+                "another signature": mark.prefix(22) + String(mark.dropFirst(22).reversed()),
+            ]
+            for (row, value) in forged {
+                let forger = Visitor(site)
+                forger.take("companion-mark=\(value)")
+                #expect(try await forger.get(Self.begin).status == 429, "\(row)")
+            }
+            #expect(try await stranger.get("/auth/callback?state=x&code=y").status == 400, "another limit")
+        }
+    }
+
+    @Test func `networks of IPv6 next to each other have ten times as much together, and others theirs`() async throws {
+        try await Self.run(configured: { $0.trustedProxies = ["127.0.0.1"].compactMap(AddressRange.init) }) { site in
+            var passed = 0
+            for number in 0..<40 where try await Self.status(Visitor(site), from: "2001:db8:1:\(number)::1") == 302 {
+                passed += 1
+            }
+            #expect(passed == 30)
+            #expect(try await Self.status(Visitor(site), from: "2001:db8:1:ffff::1") == 429)
+            #expect(try await Self.status(Visitor(site), from: "2001:db8:2::1") == 302, "another /48")
+            for number in 0..<40 {
+                let status = try await Self.status(Visitor(site), from: "203.0.\(number).1")
+                #expect(status == 302, "IPv4 has no such networks")
+            }
+            site.clock.advance(6)
+            #expect(try await Self.status(Visitor(site), from: "2001:db8:1:fffe::1") == 302)
+            #expect(try await Self.status(Visitor(site), from: "2001:db8:1:fffd::1") == 429, "one in six seconds")
+        }
+    }
+
+    @Test func `a browser that brings made-up answers uses up its own share, and not its neighbours'`() async throws {
+        try await Site.run { site in
+            let stranger = Visitor(site)
+            #expect(try await stranger.get(Self.begin).status == 302)
+            var statuses: [Int: Int] = [:]
+            for _ in 0..<200 { statuses[try await stranger.get(Self.callback).status, default: 0] += 1 }
+            #expect((120..<140).contains(statuses[400] ?? 0), "\(statuses)")
+            #expect(statuses[429] ?? 0 > 50)
+            let refused = try await stranger.get(Self.callback)
+            #expect(refused.text.contains("There were too many requests.") && refused.fields[.connection] == nil)
+            for _ in 0..<20 {
+                let neighbour = Visitor(site)
+                let answer = try await neighbour.signIn()
+                #expect(answer.location == "/ios")
+            }
+        }
+    }
+
     private static let callback = "/auth/callback?state=x&code=y"
 
     @Test(arguments: ["callbacks", "posted callbacks", "operator requests", "one session to end", "health"])

@@ -1,5 +1,5 @@
-/// How much one address, or one session that is signed in, may ask for of what costs something. Rates are token buckets;
-/// 0 turns one off.
+/// How much one address, one session that is signed in, or one browser in which somebody has signed in before may ask for of
+/// what costs something. Rates are token buckets; 0 turns one off.
 public struct Limits: Sendable, Equatable {
     /// Sign-ins begun a minute, administrators' consents included.
     public var signInsPerMinute: Int

@@ -133,16 +133,20 @@ extension CompanionConfiguration {
 }
 
 extension Limits {
-    /// What one address (IPv6: one /64) may ask for, or one session where somebody is signed in.
+    /// What one address (IPv6: one /64, and ten times as much a /48) may ask for, or one session where somebody is signed in,
+    /// or one browser where somebody has signed in before.
     fileprivate init(reading keys: inout ConfigurationReading) {
         signInsPerMinute = keys.value(
-            "limits.sign_ins_per_minute", .limit, default: 120,
-            "Sign-ins begun a minute from one address (IPv6: one /64), administrators' consents included.")
+            "limits.sign_ins_per_minute", .limit, default: 3000,
+            "Sign-ins begun a minute from one address (IPv6: one /64; a /48 ten times as many), administrators' consents included. A session with an account, and a browser in which somebody has signed in before, count by themselves."
+        )
         signInBurst = keys.value(
             "limits.sign_in_burst", .number("number", from: 1),
             "How many of them may begin at once, as a class does. Without it: half of sign_ins_per_minute.")
         callbacksPerMinute = keys.value(
-            "limits.callbacks_per_minute", .limit, default: 240, "Providers' answers taken a minute from one address.")
+            "limits.callbacks_per_minute", .limit, default: 3000,
+            "Providers' answers taken a minute, counted in the same way; of one browser in which nobody has signed in before at most 240."
+        )
         forcedRefreshesPerMinute = keys.value(
             "limits.forced_refreshes_per_minute", .limit, default: 60,
             "Good tokens that one session replaces a minute; for one account and application always at most 6.")

@@ -8,6 +8,8 @@ import SessionStore
 struct SignInEndpoints: Sendable {
     let flow: SignInFlow
     let store: SessionStore
+    let sessions: SessionLookup
+    let limits: RequestLimits
     let formPosts: FormPostCallbacks
     let cookie: SessionCookie
     let marks: BrowserMarks
@@ -57,6 +59,7 @@ struct SignInEndpoints: Sendable {
         if call.request.head.method == .post {
             // The cookie does not come with a cross-site POST (SameSite=Lax): the answer waits for a GET that has it.
             let callback = try Callback(formBody: call.request.body)
+            try await count(call)
             guard try await store.hasLiveAttempt(state: callback.state) else { throw SignInFlow.notOfThisBrowser }
             guard let handle = try await keep(callback, body: call.request.body) else {
                 throw Throttle.problem(retryAfter: 60)
@@ -64,10 +67,12 @@ struct SignInEndpoints: Sendable {
             return .redirect(to: redirectURI.dropFirst(publicURL.origin.count) + "?resume=\(handle)")
         }
         if let handle = call.field("resume") {
+            try await count(call)
             guard let kept = try await kept(handle) else { throw SignInFlow.isOver() }
             callback = kept
         } else {
             callback = try Callback(query: call.request.head.query ?? "")
+            try await count(call)
         }
         switch try await flow.complete(callback, at: redirectURI, cookie: call.cookie) {
         case .signedIn(let path, let id, let hasNewAccount):
@@ -81,6 +86,11 @@ struct SignInEndpoints: Sendable {
             call.context.note(problem)
             return .redirect(to: failurePath(path, problem))
         }
+    }
+
+    /// Counts an answer that may belong to a sign-in, before anything is done for it.
+    private func count(_ call: Call) async throws {
+        try limits.take(.callbacks, of: await sessions.session(of: call).signedIn, for: call)
     }
 
     /// Keeps a posted answer where every server that shares the sessions finds it; one that is alone has it in memory.

@@ -171,7 +171,7 @@ final class Pipeline: Responder {
     private func check(_ caller: Route.Caller, _ head: RequestHead) throws(Problem) {
         switch caller {
         case .anyone, .provider, .monitoring: break
-        case .navigation:
+        case .navigation, .returning:
             if let destination = head[.secFetchDest], destination != "document" {
                 throw Problem(.crossSiteRequest, "You can't sign in inside another page. Open this in its own window.")
             }

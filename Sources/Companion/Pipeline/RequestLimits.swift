@@ -15,13 +15,44 @@ enum Limit: String, Sendable, CaseIterable {
 }
 
 /// Keeps one address from asking for more than its share of what costs something: writes, requests to a provider, memory.
-/// What a signed-in session does is counted as the session's, wherever it comes from, so that a class behind one address is
-/// not in its own way.
+///
+/// A limit hits those who exceed it, and not their neighbours (security law 9). What a session does in which somebody is
+/// signed in is counted as the session's, wherever it comes from; what a browser does in which somebody has signed in before,
+/// as the browser's. All others share what their address has. Of that no single browser can use up the answers of providers,
+/// because each one's are counted by its mark too: a new mark costs a sign-in begun, of which an address has no more.
 final class RequestLimits: Sendable {
     private enum Asker: Hashable {
-        case address(PeerAddress.Network)
+        case network(PeerAddress.Network)
         case session(SessionKey)
+        /// By the bytes of its mark.
+        case browser([UInt8])
     }
+
+    /// The buckets of one limit. Each kind has its own, so that those of which many can be made push out no other.
+    private struct Buckets {
+        /// Sessions, known browsers, and addresses.
+        let own: TokenBuckets<Asker>
+        /// The networks of IPv6 that hold many addresses.
+        let sites: TokenBuckets<Asker>
+        /// Browsers that are not known; nil where only their addresses count.
+        let newcomers: TokenBuckets<Asker>?
+
+        /// - Returns: nil where there is no limit.
+        init?(perMinute rate: Int, burst: Int? = nil, perNewcomer newcomerRate: Int = 0) {
+            let factor = RequestLimits.siteFactor
+            guard let own = TokenBuckets<Asker>(perMinute: rate, burst: burst),
+                let sites = TokenBuckets<Asker>(perMinute: rate * factor, burst: burst.map { $0 * factor })
+            else { return nil }
+            (self.own, self.sites) = (own, sites)
+            newcomers = TokenBuckets(perMinute: newcomerRate)
+        }
+    }
+
+    /// A customer of a network has up to 65,536 networks of IPv6 (a /48, RFC 6177): together they may ask for as much as this
+    /// many addresses.
+    private static let siteFactor = 10
+    /// How many answers of providers a minute one browser may bring in which nobody has signed in before.
+    private static let newcomerCallbacks = 240
 
     private struct Reached: Hashable {
         var limit: Limit
@@ -32,29 +63,33 @@ final class RequestLimits: Sendable {
 
     private let fronts: [AddressRange]
     private let exempt: [AddressRange]
-    private let buckets: [Limit: TokenBuckets<Asker>]
+    private let buckets: [Limit: Buckets]
+    private let marks: BrowserMarks
     private let reached = Mutex(ExpiringMap<Reached, Void>(maxCount: 10_000))
     private let metrics: Metrics
     private let now: @Sendable () -> Date
     private let onLimit: @Sendable (Limit, _ application: String?) -> Void
 
     /// - Parameters:
+    ///   - marks: by which browsers are known again.
     ///   - now: a clock that nobody sets.
     ///   - onLimit: hears that a limit was reached, once a minute for each address or session: the limit, and the
     ///     application's name where it is known.
     init(
-        configuration: CompanionConfiguration, metrics: Metrics, now: @escaping @Sendable () -> Date,
+        configuration: CompanionConfiguration, marks: BrowserMarks, metrics: Metrics,
+        now: @escaping @Sendable () -> Date,
         onLimit: @escaping @Sendable (Limit, _ application: String?) -> Void
     ) {
         let limits = configuration.limits
         fronts = configuration.trustedProxies
         exempt = limits.exempt
         buckets = [
-            .signIns: TokenBuckets(perMinute: limits.signInsPerMinute, burst: limits.signInBurst),
-            .callbacks: TokenBuckets(perMinute: limits.callbacksPerMinute),
-            .forcedRefreshes: TokenBuckets(perMinute: limits.forcedRefreshesPerMinute),
-            .operatorRequests: TokenBuckets(perMinute: limits.operatorRequestsPerMinute),
+            .signIns: Buckets(perMinute: limits.signInsPerMinute, burst: limits.signInBurst),
+            .callbacks: Buckets(perMinute: limits.callbacksPerMinute, perNewcomer: Self.newcomerCallbacks),
+            .forcedRefreshes: Buckets(perMinute: limits.forcedRefreshesPerMinute),
+            .operatorRequests: Buckets(perMinute: limits.operatorRequestsPerMinute),
         ].compactMapValues { $0 }
+        self.marks = marks
         self.metrics = metrics
         self.now = now
         self.onLimit = onLimit
@@ -68,16 +103,24 @@ final class RequestLimits: Sendable {
         guard let buckets = buckets[limit] else { return }
         let address = ClientAddress.of(call.request.head, from: call.request.peer, trusting: fronts)
         guard !isExempt(address) else { return }
-        let asker = session.map(Asker.session) ?? .address(address.network)
-        guard let seconds = buckets.take(asker, now: now()) else { return }
-        note(limit, asker, call.application?.id)
-        guard session == nil else { throw Throttle.problem(retryAfter: seconds) }
-        var problem = Problem(
-            .throttled, "Too many requests came from your network. Try again in \(seconds) s.", retryAfter: seconds)
-        // Anyone who goes on has to connect anew each time, which leaves others more of the server than answering on a kept
-        // connection does. A front's connections are those of all its clients.
-        problem.endsConnection = address == call.request.peer
-        throw problem
+        func take(_ asker: Asker, _ buckets: TokenBuckets<Asker>) throws(Problem) {
+            guard let seconds = buckets.take(asker, now: now()) else { return }
+            note(limit, asker, call.application?.id)
+            guard case .network = asker else { throw Throttle.problem(retryAfter: seconds) }
+            var problem = Problem(
+                .throttled, "Too many requests came from your network. Try again in \(seconds) s.", retryAfter: seconds)
+            // Anyone who goes on has to connect anew each time, which leaves others more of the server than answering on a
+            // kept connection does. A front's connections are those of all its clients.
+            problem.endsConnection = address == call.request.peer
+            throw problem
+        }
+        if let session { return try take(.session(session), buckets.own) }
+        let mark = marks.mark(in: call.request.head)
+        if let mark, marks.hasSignedIn(mark) { return try take(.browser(mark.bytes), buckets.own) }
+        // The narrow ones first: what they refuse is not counted for the others.
+        if let mark, let newcomers = buckets.newcomers { try take(.browser(mark.bytes), newcomers) }
+        try take(.network(address.network), buckets.own)
+        if let site = address.site { try take(.network(site), buckets.sites) }
     }
 
     /// The server's bound on the connections of one address; nil without one. A front's connections are those of all its
@@ -87,7 +130,7 @@ final class RequestLimits: Sendable {
         return ServerConfiguration.AddressLimit(maxConnections: configuration.limits.connections) { peer in
             self.isExempt(peer) || self.fronts.contains { $0.contains(peer) }
         } onRefusal: { peer in
-            self.note(.connections, .address(peer.network), nil)
+            self.note(.connections, .network(peer.network), nil)
         }
     }
 

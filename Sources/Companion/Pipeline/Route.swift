@@ -11,9 +11,12 @@ struct Route: Sendable {
         case anyone
         /// A browser on its way into a sign-in: in a window of its own, under the public URL's name.
         case navigation
+        /// A browser that comes back from the identity provider, in a window of its own: its answer proves by its state whose it
+        /// is.
+        case returning
         /// Our own pages' scripts, and no other site.
         case ourPages
-        /// The identity provider: the request proves by itself who sent it, by its state or by a signed token.
+        /// The identity provider: the request proves by itself who sent it, or names what only the provider knows.
         case provider
         /// This machine's own monitoring. Where that is not required, anyone may ask, and gets a shorter answer.
         case monitoring(isRequired: Bool)
@@ -79,6 +82,7 @@ struct Route: Sendable {
     let pattern: String
     let caller: Caller
     /// What bounds how often it is asked for: everything that writes or asks a provider for somebody who may be unknown.
+    /// Answers of providers are counted by what takes them, which knows whether they may be any.
     let limit: Limit?
     let actions: [Action]
 

@@ -5,10 +5,8 @@ extension Route {
         Route(
             "/auth/{app}/sign-in", .navigation, limit: .signIns,
             .get(.application { try await $0.signIn.begin($1, $2, $3) })),
-        Route("/auth/callback", .provider, limit: .callbacks, .getOrPost(.call { try await $0.signIn.callback($1) })),
-        Route(
-            "/auth/{app}/callback", .provider, limit: .callbacks,
-            .getOrPost(.call { try await $0.signIn.callback($1) })),
+        Route("/auth/callback", .returning, .getOrPost(.call { try await $0.signIn.callback($1) })),
+        Route("/auth/{app}/callback", .returning, .getOrPost(.call { try await $0.signIn.callback($1) })),
         Route(
             "/auth/{app}/admin-consent", .navigation, limit: .signIns,
             .get(

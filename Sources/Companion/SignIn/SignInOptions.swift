@@ -82,7 +82,7 @@ struct SignInOptions: Sendable {
         maxAge = try SignInOptions.maxAge(fields["max_age"])
         claims = try SignInOptions.claims(fields["claims"])
         if isCrossSite {
-            (loginHint, extraScopes, extraParameters, claims, maxAge) = (nil, [], [], nil, nil)
+            (loginHint, domainHint, extraScopes, extraParameters, claims, maxAge) = (nil, nil, [], [], nil, nil)
             prompt = .selectAccount
         }
         // Nobody at a kiosk gets in with what the person before them left at the provider.
