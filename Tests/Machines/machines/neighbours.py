@@ -77,9 +77,9 @@ def limited(node, limit):
 
 
 def stranger(site):
-    """One companion, so that the stranger has all of it, with room for what he asks for: here he has connections alone."""
+    """One companion, so that the stranger has all of it, with its own limits."""
     site.primary.ask("CREATE DATABASE neighbours")
-    with site.one_on(site.address("neighbours"), limits={"sign_ins_per_minute": 3000, "callbacks_per_minute": 6000}) as node:
+    with site.one_on(site.address("neighbours"), limits={}) as node:
         ways = {"without a front": lambda: contextlib.nullcontext(node)}
         ways |= {file: lambda file=file: Front(node.folder, file, *site.ports[10:12], [node], site.origin) for file in FRONTS}
         for name, make in ways.items():
