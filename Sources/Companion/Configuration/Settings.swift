@@ -145,7 +145,7 @@ extension Limits {
             "How many of them may begin at once, as a class does. Without it: half of sign_ins_per_minute.")
         callbacksPerMinute = keys.value(
             "limits.callbacks_per_minute", .limit, default: 3000,
-            "Providers' answers taken a minute, counted in the same way; of one browser in which nobody has signed in before at most 240."
+            "Providers' answers taken a minute, counted in the same way; from one session or browser at most 240."
         )
         forcedRefreshesPerMinute = keys.value(
             "limits.forced_refreshes_per_minute", .limit, default: 60,

@@ -28,31 +28,31 @@ final class RequestLimits: Sendable {
         case browser([UInt8])
     }
 
-    /// The buckets of one limit. Each kind has its own, so that those of which many can be made push out no other.
+    /// The buckets of one limit. Networks have their own, so that no number of browsers pushes one of them out, and sites too.
     private struct Buckets {
-        /// Sessions, known browsers, and addresses.
-        let own: TokenBuckets<Asker>
-        /// The networks of IPv6 that hold many addresses.
+        /// Sessions and browsers.
+        let browsers: TokenBuckets<Asker>
+        let networks: TokenBuckets<Asker>
+        /// The networks of IPv6 that hold many others.
         let sites: TokenBuckets<Asker>
-        /// Browsers that are not known; nil where only their addresses count.
-        let newcomers: TokenBuckets<Asker>?
 
+        /// - Parameter browserRate: what one session or browser may ask for a minute, where that is less.
         /// - Returns: nil where there is no limit.
-        init?(perMinute rate: Int, burst: Int? = nil, perNewcomer newcomerRate: Int = 0) {
+        init?(perMinute rate: Int, burst: Int? = nil, perBrowser browserRate: Int? = nil) {
             let factor = RequestLimits.siteFactor
-            guard let own = TokenBuckets<Asker>(perMinute: rate, burst: burst),
+            guard let browsers = TokenBuckets<Asker>(perMinute: min(rate, browserRate ?? rate), burst: burst),
+                let networks = TokenBuckets<Asker>(perMinute: rate, burst: burst),
                 let sites = TokenBuckets<Asker>(perMinute: rate * factor, burst: burst.map { $0 * factor })
             else { return nil }
-            (self.own, self.sites) = (own, sites)
-            newcomers = TokenBuckets(perMinute: newcomerRate)
+            (self.browsers, self.networks, self.sites) = (browsers, networks, sites)
         }
     }
 
     /// A customer of a network has up to 65,536 networks of IPv6 (a /48, RFC 6177): together they may ask for as much as this
     /// many addresses.
     private static let siteFactor = 10
-    /// How many answers of providers a minute one browser may bring in which nobody has signed in before.
-    private static let newcomerCallbacks = 240
+    /// How many answers of providers one session or browser may bring a minute.
+    private static let callbacksOfBrowser = 240
 
     private struct Reached: Hashable {
         var limit: Limit
@@ -85,7 +85,7 @@ final class RequestLimits: Sendable {
         exempt = limits.exempt
         buckets = [
             .signIns: Buckets(perMinute: limits.signInsPerMinute, burst: limits.signInBurst),
-            .callbacks: Buckets(perMinute: limits.callbacksPerMinute, perNewcomer: Self.newcomerCallbacks),
+            .callbacks: Buckets(perMinute: limits.callbacksPerMinute, perBrowser: Self.callbacksOfBrowser),
             .forcedRefreshes: Buckets(perMinute: limits.forcedRefreshesPerMinute),
             .operatorRequests: Buckets(perMinute: limits.operatorRequestsPerMinute),
         ].compactMapValues { $0 }
@@ -114,12 +114,12 @@ final class RequestLimits: Sendable {
             problem.endsConnection = address == call.request.peer
             throw problem
         }
-        if let session { return try take(.session(session), buckets.own) }
+        if let session { return try take(.session(session), buckets.browsers) }
         let mark = marks.mark(in: call.request.head)
-        if let mark, marks.hasSignedIn(mark) { return try take(.browser(mark.bytes), buckets.own) }
+        if let mark, marks.hasSignedIn(mark) { return try take(.browser(mark.bytes), buckets.browsers) }
         // The narrow ones first: what they refuse is not counted for the others.
-        if let mark, let newcomers = buckets.newcomers { try take(.browser(mark.bytes), newcomers) }
-        try take(.network(address.network), buckets.own)
+        if let mark, limit == .callbacks { try take(.browser(mark.bytes), buckets.browsers) }
+        try take(.network(address.network), buckets.networks)
         if let site = address.site { try take(.network(site), buckets.sites) }
     }
 
