@@ -83,7 +83,8 @@ struct MakingRoom: Sendable, CustomTestStringConvertible {
             [(0, idle + handling.dropFirst()), (1, idle + handling.dropFirst())], gone: [.newcomer]),
         .init("an answer on its way holds its place", [(0, writing), (1, idle)], gone: 1),
         .init("answers on their way hold all places", [(0, writing), (1, writing)], gone: [.newcomer]),
-        .init("last answers hold their places", [(0, lingering), (1, lingering)], gone: [.newcomer]),
+        .init("a last answer holds its place", [(0, lingering), (1, idle)], gone: 1),
+        .init("last answers hold all places", [(0, lingering), (1, lingering)], gone: [.newcomer]),
         .init(
             "older ones of another address stay",
             [(0, [.open(from: other)]), (1, [.open(from: other)]), (2, idle), (3, idle)], limit: 2,
