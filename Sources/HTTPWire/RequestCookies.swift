@@ -31,6 +31,16 @@ public struct RequestCookies: Sendable {
         find(name) { transform(bytes.span.extracting($0)) }
     }
 
+    /// The cookies whose names begin so, in the order in which they were sent. Quotes around a value are taken off.
+    public func all(withPrefix prefix: String) -> [(name: String, value: String)] {
+        var found: [(name: String, value: String)] = []
+        forEach { name, value in
+            if bytes[name].starts(with: prefix.utf8) { found.append((text(name), text(value))) }
+            return true
+        }
+        return found
+    }
+
     private func find<Value>(_ name: String, _ transform: (Range<Int>) -> Value?) -> Value? {
         var found: Value?
         forEach { cookie, value in

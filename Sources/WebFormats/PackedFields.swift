@@ -1,0 +1,86 @@
+/// Texts and numbers one behind the other, for those who know their order: where each byte counts, as in a cookie.
+///
+/// A text is its length and its UTF-8, nil a length of its own; numbers are LEB128 (as in DWARF 5 section 7.6), the signed ones
+/// by ZigZag.
+public struct PackedFields: Sendable {
+    /// What was written.
+    public private(set) var bytes: [UInt8] = []
+
+    /// Nothing yet.
+    public init() {}
+
+    /// Writes a number.
+    public mutating func append(_ number: Int64) { append(unsigned: UInt64(bitPattern: number << 1 ^ number >> 63)) }
+
+    /// Writes bytes, or that there are none.
+    public mutating func append(_ field: [UInt8]?) {
+        append(unsigned: UInt64(field.map { $0.count + 1 } ?? 0))
+        bytes += field ?? []
+    }
+
+    /// Writes a text, or that there is none.
+    public mutating func append(_ text: String?) { append(text.map { Array($0.utf8) }) }
+
+    private mutating func append(unsigned number: UInt64) {
+        var rest = number
+        while rest > 0x7F {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+}
+
+/// Reads ``PackedFields`` in their order.
+public struct PackedReader: Sendable {
+    /// The bytes are not what is read from them.
+    public struct Malformed: Error {}
+
+    private var rest: ArraySlice<UInt8>
+
+    /// - Parameter bytes: as ``PackedFields/bytes``.
+    public init(_ bytes: some Sequence<UInt8>) { rest = ArraySlice(bytes) }
+
+    /// - Throws: ``Malformed``.
+    public mutating func number() throws(Malformed) -> Int64 {
+        let value = try unsigned()
+        return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+
+    /// - Returns: nil where none were written.
+    /// - Throws: ``Malformed``.
+    public mutating func bytes() throws(Malformed) -> [UInt8]? {
+        let count = try unsigned()
+        guard count > 0 else { return nil }
+        guard count - 1 <= UInt64(rest.count) else { throw Malformed() }
+        let field = Array(rest.prefix(Int(count - 1)))
+        rest = rest.dropFirst(field.count)
+        return field
+    }
+
+    /// - Returns: nil where none was written.
+    /// - Throws: ``Malformed``, also for what is not UTF-8.
+    public mutating func optionalText() throws(Malformed) -> String? {
+        guard let field = try bytes() else { return nil }
+        guard let text = String(validating: field, as: UTF8.self) else { throw Malformed() }
+        return text
+    }
+
+    /// - Throws: ``Malformed``, also where no text was written.
+    public mutating func text() throws(Malformed) -> String {
+        guard let text = try optionalText() else { throw Malformed() }
+        return text
+    }
+
+    private mutating func unsigned() throws(Malformed) -> UInt64 {
+        var value: UInt64 = 0
+        for shift in stride(from: UInt64(0), through: 63, by: 7) {
+            guard let byte = rest.popFirst() else { throw Malformed() }
+            // No more than 64 bits, and no byte too many.
+            guard shift < 63 || byte <= 1, shift == 0 || byte != 0 else { throw Malformed() }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+        }
+        throw Malformed()
+    }
+}
