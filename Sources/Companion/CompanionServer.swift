@@ -76,6 +76,9 @@ public final class CompanionServer: Sendable {
         (store, memory, tokens) = (parts.store, parts.memory, parts.tokens)
         (client, monitoring) = (parts.client, parts.monitoring)
         lag = EventLoopLag(metrics: parts.metrics)
+        for key in configuration.withoutEffect {
+            logger.notice("\(key) has no effect any more. Remove it from the configuration.")
+        }
         if let isEncrypted = store.isEncrypted, let postgres = configuration.postgres {
             logger.log(
                 level: postgres.isUnprotected ? .warning : .notice,

@@ -26,6 +26,7 @@ struct ServerParts: Sendable {
 
     // Who may have one.
     let cookie: SessionCookie
+    let attempts: AttemptCookies
     let marks: BrowserMarks
     let client: HTTPClient
     let providers: Providers
@@ -73,6 +74,7 @@ struct ServerParts: Sendable {
         journal = SignInJournal(memory: memory, metrics: metrics, audit: audit, recent: recent)
 
         cookie = SessionCookie(configuration: configuration, staleness: store.staleness)
+        attempts = AttemptCookies(configuration: configuration)
         marks = BrowserMarks(store: store, cookie: cookie, randomBytes: randomBytes)
         client = HTTPClient(
             workers: workers,
@@ -107,7 +109,7 @@ extension Endpoints {
             channels: ChannelLogout(
                 applications: configuration.applications, store: store, directory: parts.providers.directory,
                 audit: parts.audit),
-            cookie: parts.cookie)
+            cookie: parts.cookie, attempts: parts.attempts)
         accounts = AccountEndpoints(
             store: store, sessions: parts.sessions, signOut: parts.signOut, cookie: parts.cookie)
         tokens = TokenEndpoints(parts)
@@ -132,8 +134,8 @@ extension SignInEndpoints {
                 admission: parts.admission, journal: parts.journal),
             store: parts.store, sessions: parts.sessions, limits: parts.limits,
             formPosts: FormPostCallbacks(now: parts.clocks.steady, randomBytes: parts.randomBytes),
-            cookie: parts.cookie, marks: parts.marks, publicURL: parts.configuration.publicURL,
-            languages: parts.languages)
+            cookie: parts.cookie, attempts: parts.attempts, marks: parts.marks,
+            publicURL: parts.configuration.publicURL, languages: parts.languages)
     }
 }
 

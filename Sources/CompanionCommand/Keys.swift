@@ -71,7 +71,8 @@ struct Keys: AsyncParsableCommand {
                 """
                 The new key is \(ring.currentKeyID). Older keys that still open what they sealed: \(ring.keyIDs.count - 1).
                 \(what); `companion keys list` shows
-                its progress. Then run `companion keys retire` to remove the old keys from the file.
+                its progress. Run `companion keys retire` in half an hour to remove the old keys from the file: until then, \
+                browsers may bring back sign-ins that they have sealed.
                 Back up \(file) now.
                 """)
         }
@@ -79,18 +80,14 @@ struct Keys: AsyncParsableCommand {
 
     struct Retire: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Seal again what older keys still seal, and remove those keys from the key file.")
+            abstract: "Seal again what older keys still seal, and remove those keys from the key file.",
+            discussion:
+                "Half an hour after the rotation: until then, browsers may bring back sign-ins that an older key sealed."
+        )
         @OptionGroup var database: DatabaseOptions
 
         func run() async throws {
             let file = try database.keyFile()
-            // A server that has not noticed the last rotation may be sealing with an older key right now.
-            let age = KeyRing.lastChange(ofFileAt: file).map { Date.now.timeIntervalSince($0) } ?? .infinity
-            let left = KeyRing.settlingTime - .seconds(max(0, age))
-            if left > .zero {
-                print("The keys were changed a moment ago. Waiting until a running server has noticed.")
-                try await Task.sleep(for: left)
-            }
             try await database.withStore { store in
                 let (retired, kept) = try await store.retireOlderKeys()
                 if retired.isEmpty, kept.isEmpty { print("There is only one key, so there is nothing to retire.") }
@@ -121,7 +118,8 @@ extension DatabaseOptions {
             throw CommandFailure(
                 """
                 The key comes from COMPANION_ENCRYPTION_KEY. To rotate it, set that to NEW,OLD (create NEW with \
-                `openssl rand -base64 32`) and restart. When `companion keys list` shows 0 for OLD, set it to NEW and restart.
+                `openssl rand -base64 32`) and restart. When `companion keys list` shows 0 for OLD and half an hour has passed, \
+                set it to NEW and restart.
                 """)
         }
     }

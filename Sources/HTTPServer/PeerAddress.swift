@@ -70,6 +70,9 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
     public struct Network: Sendable, Hashable {
         fileprivate let bits: UInt64
         fileprivate let isIPv4: Bool
+
+        /// No other network has the same.
+        public var bytes: [UInt8] { withUnsafeBytes(of: bits.bigEndian) { [isIPv4 ? 4 : 6] + $0 } }
     }
 
     /// The network by which clients are counted.

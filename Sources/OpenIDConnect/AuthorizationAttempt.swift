@@ -1,7 +1,7 @@
 import Crypto
 import WebFormats
 
-/// The secrets of one sign-in: kept on the server, bound to the browser, used once.
+/// The secrets of one sign-in: bound to the browser, used once.
 public struct AuthorizationAttempt: Sendable, Hashable, Redacted {
     /// Comes back with the callback; finds the attempt.
     public let state: String
@@ -11,8 +11,10 @@ public struct AuthorizationAttempt: Sendable, Hashable, Redacted {
     public let codeVerifier: String
 
     /// A new attempt; `randomBytes` returns as many random bytes as it is asked for.
-    public init(randomBytes: @Sendable (Int) -> [UInt8]) {
-        state = Base64URL.encode(randomBytes(32))
+    ///
+    /// - Parameter state: at least 128 bits of it are random; nil makes one of 256.
+    public init(state: String? = nil, randomBytes: @Sendable (Int) -> [UInt8]) {
+        self.state = state ?? Base64URL.encode(randomBytes(32))
         nonce = Base64URL.encode(randomBytes(32))
         codeVerifier = Base64URL.encode(randomBytes(32))
     }

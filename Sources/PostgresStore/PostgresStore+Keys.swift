@@ -59,7 +59,6 @@ extension SealedColumn {
         switch self {
         case .claims, .refreshToken, .idToken: ("account", ["session", "app", "id"])
         case .accessToken: ("access_token", ["session", "app", "id", "tenant", "requested_scopes"])
-        case .attempt: ("sign_in_attempt", ["state_hash"])
         }
     }
 
@@ -73,7 +72,7 @@ extension SealedColumn {
 
     /// What the value of a row is sealed for, which begins with ``owner``.
     fileprivate func place(_ row: PostgresRow) throws -> SealedPlace {
-        try place(account: AccountKey(row), tenant: row.text(3), scopes: row.text(4), state: row.hash(0))
+        try place(account: AccountKey(row), tenant: row.text(3), scopes: row.text(4))
     }
 
     /// Puts a value in the place of the one that it was made from, if that is still there.
@@ -85,8 +84,7 @@ extension SealedColumn {
         switch value.place {
         case .claims(let key), .refreshToken(let key), .idToken(let key): owner = key.parameters
         case .accessToken(let key, let tenant, let scopes): owner = key.parameters + [.text(tenant), .text(scopes)]
-        case .attempt(let state): owner = [.hash(state)]
-        case .postedAnswer: return 0
+        case .signIn, .postedAnswer: return 0
         }
         let isOwner = column.owner.enumerated().map { " AND \($1) = $\($0 + 3)" }.joined()
         return try await transaction.query(

@@ -20,13 +20,13 @@ extension PostgresStore: MovableBackend {
             }
             let attempts = try await database.read(
                 """
-                SELECT \(AttemptRow.columns), state_hash, weight FROM sign_in_attempt WHERE session = $1
-                ORDER BY begun_at, position
+                SELECT \(AttemptRow.columns), state_hash, weight FROM sign_in_attempt
+                WHERE session = $1 AND consumed_at IS NOT NULL
                 """, [.key(key)]
             ) { result in
                 try result.rows.map { row in
                     WholeSession.Attempt(
-                        state: try row.hash(14), row: try AttemptRow(row), weight: try row.integer(15))
+                        state: try row.hash(7), row: try AttemptRow(row), isOfNewcomer: try row.integer(8) > 0)
                 }
             }
             found.append(WholeSession(session: session, secrets: secrets, attempts: attempts))
@@ -82,16 +82,16 @@ extension Transaction {
         }
         for attempt in whole.attempts {
             let row = attempt.row
-            insert(row, attempt.state, weight: attempt.weight)
             run(
                 """
-                UPDATE sign_in_attempt SET consumed_at = $1, code_hash = $2, failed_at = $3, completed_at = $4,
-                    issued_id_hash = $5
-                WHERE state_hash = $6
+                INSERT INTO sign_in_attempt (state_hash, session, weight, begun_at, consumed_at, code_hash, failed_at,
+                    completed_at, issued_id_hash)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
                 """,
                 [
-                    .integer(row.consumedAt), .hash(row.codeHash), .integer(row.failedAt), .integer(row.completedAt),
-                    .hash(row.issuedIDHash), .hash(attempt.state),
+                    .hash(attempt.state), .key(session.key), .integer(attempt.isOfNewcomer ? 1 : 0),
+                    .integer(row.begunAt), .integer(row.consumedAt), .hash(row.codeHash), .integer(row.failedAt),
+                    .integer(row.completedAt), .hash(row.issuedIDHash),
                 ])
         }
     }

@@ -68,6 +68,11 @@ extension PostgresStore {
         try await database.write { transaction in
             transaction.run(
                 "DELETE FROM posted_answer WHERE ends_at <= $1 OR handle = $2", [.integer(now), .hash(answer.handle)])
+            transaction.run(
+                """
+                DELETE FROM posted_answer WHERE handle IN (
+                    SELECT handle FROM posted_answer WHERE asker = $1 ORDER BY ends_at DESC, handle OFFSET $2)
+                """, [.blob(answer.asker), .integer(Int64(PostedAnswer.maxPerAddress - 1))])
             let row = try await transaction.query(
                 "SELECT COUNT(*), CAST(COALESCE(SUM(length(sealed)), 0) AS bigint) FROM posted_answer"
             ).first
@@ -75,9 +80,10 @@ extension PostgresStore {
             guard SignInRules.hasRoom(forAnswer: answer.sealed.count, beside: count, size) else { return false }
             transaction.run(
                 """
-                INSERT INTO posted_answer (handle, sealed, ends_at) VALUES ($1, $2, $3)
+                INSERT INTO posted_answer (handle, asker, sealed, ends_at) VALUES ($1, $2, $3, $4)
                 ON CONFLICT (handle) DO UPDATE SET sealed = EXCLUDED.sealed, ends_at = EXCLUDED.ends_at
-                """, [.hash(answer.handle), .blob(answer.sealed), .integer(answer.endsAt)])
+                """,
+                [.hash(answer.handle), .blob(answer.asker), .blob(answer.sealed), .integer(answer.endsAt)])
             return true
         }
     }

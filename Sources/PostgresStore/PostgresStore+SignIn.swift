@@ -2,78 +2,42 @@ import Foundation
 import SessionStore
 
 extension PostgresStore {
-    package func begin(_ attempt: BeginningAttempt, _ rules: SignInRules, now: Int64)
-        async throws(StoreError) -> (session: SessionKey, isNew: Bool)
-    {
-        try await database.write { [database] transaction in
-            var session: SessionRow?
-            if let cookie = attempt.cookie { session = try await transaction.lock(cookie) }
-            if let found = session, rules.isOver(found, now: now) { session = nil }
-            if let session { transaction.use(session.key, now: now) }
-            let isNewcomer = session?.hasAccounts != true
-            if isNewcomer {
-                if let refusal = attempt.refusal { throw refusal }
-                try await transaction.makeRoom(for: attempt.weight, in: session?.key, rules, now: now)
-            }
-            let key = session?.key ?? database.newKey()
-            if session == nil { transaction.insertSession(key, attempt.fresh, now: now) }
-            transaction.insert(
-                attempt.row(in: key, isNew: session == nil, now: now), attempt.state,
-                weight: isNewcomer ? attempt.weight : 0)
-            guard session != nil else { return (key, true) }
-            transaction.run(
-                """
-                DELETE FROM sign_in_attempt WHERE state_hash IN (
-                    SELECT state_hash FROM sign_in_attempt WHERE session = $1
-                    ORDER BY begun_at DESC, position DESC OFFSET $2)
-                """, [.key(key), .integer(Int64(SignInRules.maxAttemptsPerSession))])
-            return (key, false)
-        }
-    }
-
     package func consume(_ callback: ArrivedCallback, _ rules: SignInRules, now: Int64)
-        async throws(StoreError) -> (decision: CallbackDecision, attempt: AttemptRow?)
+        async throws(StoreError) -> (decision: CallbackDecision, session: SessionKey?)
     {
-        try await database.write { [database] transaction in
-            let found = try await transaction.lockAttempt(callback.state)
-            var attempt = found?.attempt
-            let decision = rules.decide(attempt, in: found?.session, callback, now: now)
-            guard var key = found?.session?.key else { return (decision, attempt) }
-            switch decision {
-            case .unknown, .otherBrowser, .inProgress, .failed, .expired: break
-            case .replay:
-                try await transaction.change(key)
-                transaction.rotate(key, to: callback.fresh, now: now)
-                transaction.run(
-                    "UPDATE sign_in_attempt SET issued_id_hash = $1 WHERE state_hash = $2",
-                    [.hash(callback.fresh), .hash(callback.state)])
-            case .consume(let destination):
-                try await transaction.change(key)
-                switch destination {
-                case .session: break
-                case .emptiedSession: transaction.empty([key], now: now)
-                case .newSession:
-                    key = database.newKey()
-                    transaction.insertSession(key, callback.fresh, now: now)
+        while true {
+            let consumed = try await database.write {
+                [database] transaction -> (decision: CallbackDecision, session: SessionKey?)? in
+                let (attempt, session) = try await transaction.lockSession(of: callback)
+                let decision = rules.decide(attempt, in: session, callback, now: now)
+                switch decision {
+                case .unknown, .otherBrowser, .inProgress, .failed, .expired: break
+                case .replay:
+                    guard let session else { break }
+                    try await transaction.change(session.key)
+                    transaction.rotate(session.key, to: callback.fresh, now: now)
+                    transaction.run(
+                        "UPDATE sign_in_attempt SET issued_id_hash = $1 WHERE state_hash = $2",
+                        [.hash(callback.fresh), .hash(callback.state)])
+                case .consume(let destination):
+                    let known = destination == .newSession ? nil : session
+                    let key = known?.key ?? database.newKey()
+                    return try await transaction.consume(callback, into: known, key, destination, rules, now: now)
+                        ? (decision, key) : nil
                 }
-                transaction.use(key, now: now)
-                transaction.run(
-                    """
-                    UPDATE sign_in_attempt SET session = $1, consumed_at = $2, code_hash = $3, sealed = NULL
-                    WHERE state_hash = $4
-                    """, [.key(key), .integer(now), .hash(callback.code), .hash(callback.state)])
-                attempt?.session = key
+                return (decision, session?.key)
             }
-            return (decision, attempt)
+            // Another server was quicker, with the same callback.
+            if let consumed { return consumed }
         }
     }
 
     package func complete(_ completion: Completion, now: Int64) async throws(StoreError) {
         try await database.write { transaction in
-            guard let (attempt, session) = try await transaction.lockAttempt(completion.state), session != nil,
+            guard let (attempt, row) = try await transaction.lockAttempt(completion.state), let session = row?.key,
                 SignInRules.isBeingRedeemed(attempt)
             else { throw StoreError.attemptNotPending }
-            try await transaction.change(attempt.session)
+            try await transaction.change(session)
             if let account = completion.account {
                 transaction.store(account, completion.tokens)
                 if let token = completion.tokens.accessToken { try await transaction.store(token, now: now) }
@@ -84,12 +48,12 @@ extension PostgresStore {
                     UPDATE session SET created_at = $1
                     WHERE key = $2 AND NOT EXISTS (SELECT 1 FROM account WHERE session = $2 AND (app <> $3 OR id <> $4))
                     """,
-                    [.integer(now), .key(attempt.session), .text(account.key.app), .text(account.key.id)])
+                    [.integer(now), .key(session), .text(account.key.app), .text(account.key.id)])
                 // Anyone who has an account is no newcomer.
                 transaction.run(
-                    "UPDATE sign_in_attempt SET weight = 0 WHERE session = $1 AND weight > 0", [.key(attempt.session)])
+                    "UPDATE sign_in_attempt SET weight = 0 WHERE session = $1 AND weight > 0", [.key(session)])
             }
-            transaction.rotate(attempt.session, to: completion.fresh, now: now)
+            transaction.rotate(session, to: completion.fresh, now: now)
             transaction.run(
                 "UPDATE sign_in_attempt SET completed_at = $1, issued_id_hash = $2 WHERE state_hash = $3",
                 [.integer(now), .hash(completion.fresh), .hash(completion.state)])
@@ -103,53 +67,102 @@ extension PostgresStore {
                 [.integer(now), .hash(state)])
         }
     }
-
-    package func hasAttempt(state: SHA256Hash, begunSince earliest: Int64) async throws(StoreError) -> Bool {
-        try await database.read(
-            "SELECT begun_at FROM sign_in_attempt WHERE state_hash = $1 AND begun_at >= $2",
-            [.hash(state), .integer(earliest)]
-        ) { !$0.isEmpty }
-    }
 }
 
 extension Transaction {
-    /// So many may begin between a count and its use, in all servers together: one for each connection.
-    private static let margin: Int64 = 256
-    /// What one of them takes up at most, in bytes.
-    private static let largestWeight: Int64 = 64 << 10
-
-    /// Makes sure that there is room for a sign-in of somebody who is not signed in. Where there is none, the ended
-    /// sign-ins of the same session make it: who cancelled may try again.
-    ///
-    /// Near the limit one counts at a time; far from it nobody waits.
-    ///
-    /// - Throws: `noRoom`.
-    fileprivate func makeRoom(
-        for weight: Int64, in session: SessionKey?, _ rules: SignInRules, now: Int64
-    ) async throws {
-        let (count, bytes) = try await newcomers()
-        if rules.hasRoom(for: weight, beside: count + Self.margin, bytes + Self.margin * Self.largestWeight) { return }
-        run("SELECT name FROM chore WHERE name = 'newcomers' FOR UPDATE")
-        while true {
-            let (count, bytes) = try await newcomers()
-            if rules.hasRoom(for: weight, beside: count, bytes) { return }
-            guard let session else { throw SignInRules.tooManyNewcomers }
-            // As `SignInRules.makesRoom(_:now:)` has it.
-            let result = try await query(
-                """
-                DELETE FROM sign_in_attempt WHERE state_hash = (
-                    SELECT state_hash FROM sign_in_attempt WHERE session = $1 AND weight > 0
-                        AND (failed_at IS NOT NULL OR completed_at IS NOT NULL OR begun_at < $2)
-                    ORDER BY begun_at, position LIMIT 1)
-                """, [.key(session), .integer(rules.oldestAttempt(now: now))])
-            guard result.changes > 0 else { throw SignInRules.tooManyNewcomers }
+    /// The attempt's row, once it is consumed, and the session that a callback is about, which nobody else changes from now
+    /// on.
+    fileprivate func lockSession(of callback: ArrivedCallback) async throws -> (AttemptRow?, SessionRow?) {
+        if let found = try await lockAttempt(callback.state) { return (found.attempt, found.session) }
+        var session: SessionRow?
+        switch SignInRules.session(of: nil, callback) {
+        case .key(let key): session = try await lock(key)
+        case .id(let hash): session = try await lock(hash)
+        case .nowhere: break
         }
+        // Another server may have consumed it while this one waited for the session.
+        guard session != nil, let found = try await lockAttempt(callback.state) else { return (nil, session) }
+        return (found.attempt, found.session)
     }
 
-    private func newcomers() async throws -> (count: Int64, bytes: Int64) {
-        let row = try await query(
-            "SELECT COUNT(*), CAST(COALESCE(SUM(weight), 0) AS bigint) FROM sign_in_attempt WHERE weight > 0"
-        ).first
-        return (try row?.integer(0) ?? 0, try row?.integer(1) ?? 0)
+    /// Inserts the attempt of a first callback.
+    ///
+    /// - Parameters:
+    ///   - session: the one that it goes into; nil for a new one.
+    ///   - key: of either.
+    /// - Returns: false when another server has inserted it; then nothing has changed.
+    /// - Throws: the callback's refusal.
+    fileprivate func consume(
+        _ callback: ArrivedCallback, into session: SessionRow?, _ key: SessionKey,
+        _ destination: CallbackDecision.Destination, _ rules: SignInRules, now: Int64
+    ) async throws -> Bool {
+        let isNewcomer = destination == .emptiedSession || session?.hasAccounts != true
+        if isNewcomer, let refusal = callback.refusal { throw refusal }
+        if session == nil { insertSession(key, callback.fresh, now: now) }
+        if destination == .emptiedSession { empty([key], now: now) }
+        let inserted = try await query(
+            """
+            INSERT INTO sign_in_attempt (state_hash, session, weight, begun_at, consumed_at, code_hash)
+            VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (state_hash) DO NOTHING
+            """,
+            [
+                .hash(callback.state), .key(key), .integer(isNewcomer ? 1 : 0), .integer(callback.begunAt),
+                .integer(now), .hash(callback.code),
+            ]
+        ).changes
+        guard inserted > 0 else {
+            // Only where one of the two had no session to lock.
+            if session == nil { delete([key]) }
+            return false
+        }
+        try await change(key)
+        if isNewcomer { try await makeRoomForNewcomer(rules, now: now) }
+        guard session != nil else { return true }
+        use(key, now: now)
+        run(
+            """
+            DELETE FROM sign_in_attempt WHERE state_hash IN (
+                SELECT state_hash FROM sign_in_attempt
+                WHERE session = $1 AND state_hash <> $2 AND consumed_at IS NOT NULL
+                ORDER BY consumed_at DESC, begun_at DESC, state_hash OFFSET $3)
+            """, [.key(key), .hash(callback.state), .integer(Int64(SignInRules.maxAttemptsPerSession - 1))])
+        return true
+    }
+
+    /// Deletes the oldest attempts of newcomers that are over, where there are more than there may be, and the sessions that
+    /// end with them. Sessions that somebody holds are left alone: nobody waits here.
+    private func makeRoomForNewcomer(_ rules: SignInRules, now: Int64) async throws {
+        // What an earlier version has begun is none.
+        let count =
+            try await query("SELECT COUNT(*) FROM sign_in_attempt WHERE weight > 0 AND consumed_at IS NOT NULL")
+            .first?.integer(0) ?? 0
+        guard count > SignInRules.maxNewcomers else { return }
+        run("DELETE FROM sign_in_attempt WHERE weight > 0 AND session IS NULL")
+        let sessions = try await query(
+            """
+            SELECT key FROM session WHERE key IN (
+                SELECT session FROM sign_in_attempt
+                WHERE weight > 0 AND (failed_at IS NOT NULL OR completed_at IS NOT NULL OR consumed_at < $1)
+                ORDER BY consumed_at LIMIT $2)
+            FOR UPDATE SKIP LOCKED
+            """,
+            [.integer(rules.oldestRedemption(now: now)), .integer(count - Int64(SignInRules.maxNewcomers))]
+        ).rows.map { try $0.key(0) }
+        guard !sessions.isEmpty else { return }
+        run(
+            """
+            DELETE FROM sign_in_attempt WHERE session = ANY($1) AND weight > 0
+                AND (failed_at IS NOT NULL OR completed_at IS NOT NULL OR consumed_at < $2)
+            """, [.keys(sessions), .integer(rules.oldestRedemption(now: now))])
+        run(
+            """
+            DELETE FROM session WHERE key = ANY($1)
+                AND NOT EXISTS (SELECT 1 FROM sign_in_attempt WHERE session = key)
+                AND NOT EXISTS (SELECT 1 FROM previous_account WHERE session = key)
+                AND NOT EXISTS (SELECT 1 FROM account WHERE session = key)
+            """, [.keys(sessions)])
+        run(
+            "DELETE FROM session_note WHERE session = ANY($1) AND NOT EXISTS (SELECT 1 FROM session WHERE key = session)",
+            [.keys(sessions)])
     }
 }

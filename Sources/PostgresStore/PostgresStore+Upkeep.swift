@@ -69,17 +69,10 @@ extension PostgresStore {
     {
         try await withUnheld(keys) { transaction, keys in
             let sessions = try await transaction.rows(keys)
-            // As `SignInRules.isAwaited(_:now:)` has it.
-            let awaited = try await transaction.query(
-                """
-                SELECT DISTINCT session FROM sign_in_attempt
-                WHERE session = ANY($1) AND begun_at >= $2 AND consumed_at IS NULL
-                """, [.keys(keys), .integer(rules.oldestAttempt(now: now))]
-            ).rows.map { try $0.key(0) }
             var deleted: [SessionKey] = []
             var emptied: [SessionKey] = []
             for session in sessions {
-                switch rules.purge(session, isAwaited: awaited.contains(session.key), now: now) {
+                switch rules.purge(session, now: now) {
                 case .keep: break
                 case .delete: deleted.append(session.key)
                 case .empty: emptied.append(session.key)
@@ -92,13 +85,17 @@ extension PostgresStore {
     }
 
     package func purgeAttempts(_ rules: SignInRules, now: Int64) async throws(StoreError) -> PurgeStep {
+        let old = Parameter.integer(rules.oldestKeptAttempt(now: now))
         let isMore = try await database.write { transaction in
             transaction.run("DELETE FROM logout_token WHERE ends_at <= $1", [.integer(now)])
+            transaction.run("DELETE FROM sign_in_attempt WHERE begun_at < $1 AND session IS NULL", [old])
             return try await transaction.purgeNotes(now: now)
         }
-        let old = Parameter.integer(rules.oldestKeptAttempt(now: now))
         let found = try await database.readLong(
-            "SELECT session FROM sign_in_attempt WHERE begun_at < $1 ORDER BY begun_at, state_hash LIMIT $2",
+            """
+            SELECT session FROM sign_in_attempt WHERE begun_at < $1 AND session IS NOT NULL
+            ORDER BY begun_at, state_hash LIMIT $2
+            """,
             [old, .integer(Int64(Self.batch))]
         ) { try $0.rows.map { try $0.key(0) } }
         // Sessions before their attempts, as everybody locks them.

@@ -172,6 +172,26 @@ enum Schema {
                 // A program of the version before says nothing of it.
                 "ALTER TABLE server_process ADD COLUMN clock_ahead bigint"
             ]),
+        Migration(
+            name: "5: attempts that have come back", serves: 1,
+            statements: [
+                // Until then the browser keeps them. A program of the version before reads these columns, and writes them; the
+                // next version drops them.
+                """
+                ALTER TABLE sign_in_attempt
+                    ALTER COLUMN position SET DEFAULT 0,
+                    ALTER COLUMN begun_id_hash SET DEFAULT '\\x\(String(repeating: "00", count: 32))',
+                    ALTER COLUMN app SET DEFAULT '',
+                    ALTER COLUMN return_to SET DEFAULT '',
+                    ALTER COLUMN requested_scopes SET DEFAULT '',
+                    ALTER COLUMN session DROP NOT NULL,
+                    DROP CONSTRAINT sign_in_attempt_session_fkey,
+                    ADD CONSTRAINT sign_in_attempt_session_fkey
+                        FOREIGN KEY (session) REFERENCES session (key) ON DELETE SET NULL
+                """,
+                // Who has posted it, of which a program of the version before says nothing.
+                "ALTER TABLE posted_answer ADD COLUMN asker bytea",
+            ]),
     ]
 
     /// Ten minutes, in milliseconds. Part of the tables: it stays as it is.

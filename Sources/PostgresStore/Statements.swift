@@ -20,21 +20,14 @@ extension SessionRow {
 }
 
 extension AttemptRow {
-    static let columns = """
-        session, begun_id_hash, app, return_to, prompt, requested_scopes, expected_account, begun_at, sealed, consumed_at,
-        code_hash, failed_at, completed_at, issued_id_hash
-        """
+    static let columns = "session, begun_at, consumed_at, code_hash, failed_at, completed_at, issued_id_hash"
 
     init(_ row: PostgresRow) throws {
         self.init(
-            session: try row.key(0), begunIDHash: try row.hash(1), app: try row.text(2), returnTo: try row.text(3),
-            prompt: try row.optionalText(4), requestedScopes: try row.text(5),
-            expectedAccountID: try row.optionalText(6), begunAt: try row.integer(7), sealed: try row.optionalBlob(8))
-        consumedAt = try row.optionalInteger(9)
-        codeHash = try row.optionalHash(10)
-        failedAt = try row.optionalInteger(11)
-        completedAt = try row.optionalInteger(12)
-        issuedIDHash = try row.optionalHash(13)
+            session: try row.optionalInteger(0).map { SessionKey($0) }, begunAt: try row.integer(1),
+            consumedAt: try row.integer(2),
+            codeHash: try row.optionalHash(3), failedAt: try row.optionalInteger(4),
+            completedAt: try row.optionalInteger(5), issuedIDHash: try row.optionalHash(6))
     }
 }
 
@@ -98,9 +91,10 @@ extension Transaction {
             [.hash(idHash), .integer(now), .key(session)])
     }
 
-    /// Signs everybody out of sessions whose rows stay, for the attempts that are under way in them.
+    /// Signs everybody out of sessions whose rows stay, for an attempt that may be under way in them.
     func empty(_ sessions: [SessionKey], now: Int64) {
         guard !sessions.isEmpty else { return }
+        run("UPDATE sign_in_attempt SET session = NULL WHERE session = ANY($1)", [.keys(sessions)])
         run("DELETE FROM account WHERE session = ANY($1)", [.keys(sessions)])
         run("DELETE FROM previous_account WHERE session = ANY($1)", [.keys(sessions)])
         run(
@@ -115,32 +109,20 @@ extension Transaction {
 
     // MARK: Attempts
 
-    /// The attempt with this state and its session, both of which nobody else changes from now on.
+    /// The attempt with this state, once it is consumed, and its session, both of which nobody else changes from now on. What
+    /// an earlier version has begun, and nobody has consumed, is none.
     func lockAttempt(_ state: SHA256Hash) async throws -> (attempt: AttemptRow, session: SessionRow?)? {
         run(
             """
             SELECT key FROM session WHERE key = (SELECT session FROM sign_in_attempt WHERE state_hash = $1) FOR UPDATE
             """, [.hash(state)])
         let attempt = try await query(
-            "SELECT \(AttemptRow.columns) FROM sign_in_attempt WHERE state_hash = $1 FOR UPDATE", [.hash(state)]
+            "SELECT \(AttemptRow.columns) FROM sign_in_attempt WHERE state_hash = $1 AND consumed_at IS NOT NULL FOR UPDATE",
+            [.hash(state)]
         ).first.map(AttemptRow.init)
         guard let attempt else { return nil }
-        return (attempt, try await session(attempt.session))
-    }
-
-    func insert(_ attempt: AttemptRow, _ state: SHA256Hash, weight: Int64) {
-        run(
-            """
-            INSERT INTO sign_in_attempt (state_hash, session, position, begun_id_hash, app, return_to, prompt,
-                requested_scopes, expected_account, begun_at, sealed, weight)
-            SELECT $1, $2, COALESCE(MAX(position), 0) + 1, $3, $4, $5, $6, $7, $8, $9, $10, $11
-            FROM sign_in_attempt WHERE session = $2
-            """,
-            [
-                .hash(state), .key(attempt.session), .hash(attempt.begunIDHash), .text(attempt.app),
-                .text(attempt.returnTo), .text(attempt.prompt), .text(attempt.requestedScopes),
-                .text(attempt.expectedAccountID), .integer(attempt.begunAt), .blob(attempt.sealed), .integer(weight),
-            ])
+        guard let key = attempt.session else { return (attempt, nil) }
+        return (attempt, try await session(key))
     }
 
     // MARK: Accounts

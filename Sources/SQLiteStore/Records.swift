@@ -62,23 +62,14 @@ extension AccountKey: FetchableRecord {
 }
 
 extension AttemptRow: FetchableRecord {
-    static let columns = """
-        session, begun_id_hash, app, return_to, prompt, requested_scopes, expected_account, begun_at, sealed, consumed_at,
-        code_hash, failed_at, completed_at, issued_id_hash
-        """
+    static let columns = "session, begun_at, consumed_at, code_hash, failed_at, completed_at, issued_id_hash"
 
     package init(row: Row) throws {
         self.init(
-            session: try row.decode(forColumn: "session"), begunIDHash: try row.decode(forColumn: "begun_id_hash"),
-            app: try row.decode(forColumn: "app"), returnTo: try row.decode(forColumn: "return_to"),
-            prompt: try row.decode(forColumn: "prompt"),
-            requestedScopes: try row.decode(forColumn: "requested_scopes"),
-            expectedAccountID: try row.decode(forColumn: "expected_account"),
-            begunAt: try row.decode(forColumn: "begun_at"), sealed: try row.decode(forColumn: "sealed"))
-        consumedAt = try row.decode(forColumn: "consumed_at")
-        codeHash = try row.decode(forColumn: "code_hash")
-        failedAt = try row.decode(forColumn: "failed_at")
-        completedAt = try row.decode(forColumn: "completed_at")
-        issuedIDHash = try row.decode(forColumn: "issued_id_hash")
+            session: try row.decode(forColumn: "session"), begunAt: try row.decode(forColumn: "begun_at"),
+            consumedAt: try row.decode(forColumn: "consumed_at"), codeHash: try row.decode(forColumn: "code_hash"),
+            failedAt: try row.decode(forColumn: "failed_at"),
+            completedAt: try row.decode(forColumn: "completed_at"),
+            issuedIDHash: try row.decode(forColumn: "issued_id_hash"))
     }
 }

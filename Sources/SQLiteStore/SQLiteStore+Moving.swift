@@ -30,16 +30,14 @@ extension SQLiteStore: MovableBackend {
                         accessTokens: try queries.accessTokens(of: account))
                 }
                 let attempts = try db.rows(
-                    """
-                    SELECT \(AttemptRow.columns), state_hash, weight FROM sign_in_attempt WHERE session = ?
-                    ORDER BY begun_at, rowid
-                    """, [key])
+                    "SELECT \(AttemptRow.columns), state_hash, is_newcomers FROM sign_in_attempt WHERE session = ?",
+                    [key])
                 return WholeSession(
                     session: session, secrets: secrets,
                     attempts: try attempts.map { row in
                         WholeSession.Attempt(
                             state: try row.decode(forColumn: "state_hash"), row: try AttemptRow(row: row),
-                            weight: try row.decode(forColumn: "weight"))
+                            isOfNewcomer: try row.decode(forColumn: "is_newcomers"))
                     })
             }
         }
@@ -89,14 +87,16 @@ extension Database {
         }
         for attempt in whole.attempts {
             let row = attempt.row
-            try insert(row, attempt.state, weight: attempt.weight)
             try run(
                 """
-                UPDATE sign_in_attempt SET consumed_at = ?, code_hash = ?, failed_at = ?, completed_at = ?,
-                    issued_id_hash = ?
-                WHERE state_hash = ?
+                INSERT INTO sign_in_attempt (state_hash, session, is_newcomers, begun_at, consumed_at, code_hash, failed_at,
+                    completed_at, issued_id_hash)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-                [row.consumedAt, row.codeHash, row.failedAt, row.completedAt, row.issuedIDHash, attempt.state])
+                [
+                    attempt.state, session.key, attempt.isOfNewcomer, row.begunAt, row.consumedAt, row.codeHash,
+                    row.failedAt, row.completedAt, row.issuedIDHash,
+                ])
         }
     }
 }

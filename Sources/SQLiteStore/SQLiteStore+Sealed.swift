@@ -18,7 +18,6 @@ extension SealedColumn {
                 FROM access_token JOIN account ON account.key = access_token.account WHERE access_token.key = ?
                 """
             )
-        case .attempt: ("sign_in_attempt", "rowid", "SELECT state_hash FROM sign_in_attempt WHERE rowid = ?")
         }
     }
 
@@ -33,7 +32,7 @@ extension SealedColumn {
         guard let row = try db.row(location.owner, [number]) else { return nil }
         return try place(
             account: AccountKey(row: row), tenant: row.decode(forColumn: "tenant"),
-            scopes: row.decode(forColumn: "requested_scopes"), state: row.decode(forColumn: "state_hash"))
+            scopes: row.decode(forColumn: "requested_scopes"))
     }
 
     /// Puts a value in the place of the one that it was made from, if that is still there.
@@ -47,8 +46,7 @@ extension SealedColumn {
         case .accessToken(let key, let tenant, let scopes):
             owner = ofAccount + " AND tenant = ? AND requested_scopes = ?"
             arguments = [key.session, key.app, key.id, tenant, scopes]
-        case .attempt(let state): (owner, arguments) = ("state_hash = ?", [state])
-        case .postedAnswer: return
+        case .signIn, .postedAnswer: return
         }
         try db.run(
             "UPDATE \(column.table) SET \(column.name) = ? WHERE \(column.name) = ? AND \(owner)",

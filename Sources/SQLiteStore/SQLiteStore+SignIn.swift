@@ -3,38 +3,17 @@ import GRDB
 import SessionStore
 
 extension SQLiteStore {
-    package func begin(_ attempt: BeginningAttempt, _ rules: SignInRules, now: Int64)
-        async throws(StoreError) -> (session: SessionKey, isNew: Bool)
-    {
-        try await database.write { db in
-            var session = try attempt.cookie.flatMap { try db.session($0) }
-            if let found = session, rules.isOver(found, now: now) { session = nil }
-            if let session { try db.use(session.key, now: now) }
-            let isNewcomer = session?.hasAccounts != true
-            if isNewcomer {
-                if let refusal = attempt.refusal { throw refusal }
-                try db.makeRoom(for: attempt.weight, in: session?.key, rules, now: now)
-            }
-            let key = try session?.key ?? db.insertSession(attempt.fresh, now: now)
-            try db.insert(
-                attempt.row(in: key, isNew: session == nil, now: now), attempt.state,
-                weight: isNewcomer ? attempt.weight : 0)
-            guard session != nil else { return (key, true) }
-            try db.run(
-                """
-                DELETE FROM sign_in_attempt WHERE session = ? AND state_hash IN
-                    (SELECT state_hash FROM sign_in_attempt WHERE session = ? ORDER BY begun_at DESC, rowid DESC LIMIT -1 OFFSET ?)
-                """, [key, key, SignInRules.maxAttemptsPerSession])
-            return (key, false)
-        }
-    }
-
     package func consume(_ callback: ArrivedCallback, _ rules: SignInRules, now: Int64)
-        async throws(StoreError) -> (decision: CallbackDecision, attempt: AttemptRow?)
+        async throws(StoreError) -> (decision: CallbackDecision, session: SessionKey?)
     {
         try await database.write { db in
-            var attempt = try db.attempt(callback.state)
-            let session = try attempt.flatMap { try db.session($0.session) }
+            let attempt = try db.attempt(callback.state)
+            let session =
+                switch SignInRules.session(of: attempt, callback) {
+                case .key(let key): try db.session(key)
+                case .id(let hash): try db.session(hash)
+                case .nowhere: SessionRow?.none
+                }
             let decision = rules.decide(attempt, in: session, callback, now: now)
             switch decision {
             case .unknown, .otherBrowser, .inProgress, .failed, .expired: break
@@ -45,28 +24,17 @@ extension SQLiteStore {
                     "UPDATE sign_in_attempt SET issued_id_hash = ? WHERE state_hash = ?",
                     [callback.fresh, callback.state])
             case .consume(let destination):
-                guard var key = session?.key else { break }
-                switch destination {
-                case .session: break
-                case .emptiedSession: try db.empty(key, now: now)
-                case .newSession: key = try db.insertSession(callback.fresh, now: now)
-                }
-                try db.use(key, now: now)
-                try db.run(
-                    """
-                    UPDATE sign_in_attempt SET session = ?, consumed_at = ?, code_hash = ?, sealed = NULL WHERE state_hash = ?
-                    """, [key, now, callback.code, callback.state])
-                attempt?.session = key
+                return (decision, try db.consume(callback, into: session, destination, rules, now: now))
             }
-            return (decision, attempt)
+            return (decision, session?.key)
         }
     }
 
     package func complete(_ completion: Completion, now: Int64) async throws(StoreError) {
         try await database.write { db in
-            guard let attempt = try db.attempt(completion.state), SignInRules.isBeingRedeemed(attempt) else {
-                throw StoreError.attemptNotPending
-            }
+            guard let attempt = try db.attempt(completion.state), SignInRules.isBeingRedeemed(attempt),
+                let session = attempt.session
+            else { throw StoreError.attemptNotPending }
             if let account = completion.account {
                 let number = try db.store(account, completion.tokens)
                 if let token = completion.tokens.accessToken { try db.store(token, number, now: now) }
@@ -76,12 +44,13 @@ extension SQLiteStore {
                     """
                     UPDATE session SET created_at = ?1
                     WHERE key = ?2 AND NOT EXISTS (SELECT 1 FROM account WHERE session = ?2 AND (app <> ?3 OR id <> ?4))
-                    """, [now, attempt.session, account.key.app, account.key.id])
+                    """, [now, session, account.key.app, account.key.id])
                 // Anyone who has an account is no newcomer.
                 try db.run(
-                    "UPDATE sign_in_attempt SET weight = 0 WHERE session = ? AND weight > 0", [attempt.session])
+                    "UPDATE sign_in_attempt SET is_newcomers = 0 WHERE session = ? AND is_newcomers = 1",
+                    [session])
             }
-            try db.rotate(attempt.session, to: completion.fresh, now: now)
+            try db.rotate(session, to: completion.fresh, now: now)
             try db.run(
                 "UPDATE sign_in_attempt SET completed_at = ?, issued_id_hash = ? WHERE state_hash = ?",
                 [now, completion.fresh, completion.state])
@@ -94,40 +63,63 @@ extension SQLiteStore {
                 "UPDATE sign_in_attempt SET failed_at = ? WHERE state_hash = ? AND completed_at IS NULL", [now, state])
         }
     }
-
-    package func hasAttempt(state: SHA256Hash, begunSince earliest: Int64) async throws(StoreError) -> Bool {
-        try await database.read { db in
-            try db.value(
-                "SELECT 1 FROM sign_in_attempt WHERE state_hash = ? AND begun_at >= ?", [state, earliest],
-                as: Int.self)
-                != nil
-        }
-    }
 }
 
 extension Database {
-    /// Makes sure that there is room for a sign-in of somebody who is not signed in. Where there is none, the ended
-    /// sign-ins of the same session make it: who cancelled may try again.
+    /// Inserts the attempt of a first callback.
     ///
-    /// - Throws: `noRoom`.
-    fileprivate func makeRoom(for weight: Int64, in session: SessionKey?, _ rules: SignInRules, now: Int64) throws {
-        while try !hasRoom(for: weight, rules) {
-            guard let session else { throw SignInRules.tooManyNewcomers }
-            // As `SignInRules.makesRoom(_:now:)` has it.
-            try run(
-                """
-                DELETE FROM sign_in_attempt WHERE rowid = (
-                    SELECT rowid FROM sign_in_attempt WHERE session = ? AND weight > 0
-                        AND (failed_at IS NOT NULL OR completed_at IS NOT NULL OR begun_at < ?)
-                    ORDER BY begun_at LIMIT 1)
-                """, [session, rules.oldestAttempt(now: now)])
-            guard changesCount > 0 else { throw SignInRules.tooManyNewcomers }
-        }
+    /// - Parameter session: the one that the callback is about.
+    /// - Returns: the session that it goes into.
+    /// - Throws: the callback's refusal.
+    fileprivate func consume(
+        _ callback: ArrivedCallback, into session: SessionRow?, _ destination: CallbackDecision.Destination,
+        _ rules: SignInRules, now: Int64
+    ) throws -> SessionKey {
+        let known = destination == .newSession ? nil : session
+        let isNewcomer = destination == .emptiedSession || known?.hasAccounts != true
+        if isNewcomer, let refusal = callback.refusal { throw refusal }
+        if destination == .emptiedSession, let known { try empty(known.key, now: now) }
+        if let known { try use(known.key, now: now) }
+        let key = try known?.key ?? insertSession(callback.fresh, now: now)
+        try run(
+            """
+            INSERT INTO sign_in_attempt (state_hash, session, is_newcomers, begun_at, consumed_at, code_hash)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """, [callback.state, key, isNewcomer, callback.begunAt, now, callback.code])
+        if isNewcomer { try makeRoomForNewcomer(rules, now: now) }
+        guard known != nil else { return key }
+        try run(
+            """
+            DELETE FROM sign_in_attempt WHERE state_hash IN (
+                SELECT state_hash FROM sign_in_attempt WHERE session = ? AND state_hash <> ?
+                ORDER BY consumed_at DESC, begun_at DESC LIMIT -1 OFFSET ?)
+            """, [key, callback.state, SignInRules.maxAttemptsPerSession - 1])
+        return key
     }
 
-    private func hasRoom(for weight: Int64, _ rules: SignInRules) throws -> Bool {
-        guard let row = try row("SELECT count, bytes FROM newcomers") else { return true }
-        return rules.hasRoom(
-            for: weight, beside: try row.decode(forColumn: "count"), try row.decode(forColumn: "bytes"))
+    /// Deletes the oldest attempts of newcomers that are over, where there are more than there may be, and the sessions that
+    /// end with them.
+    private func makeRoomForNewcomer(_ rules: SignInRules, now: Int64) throws {
+        let count = try value("SELECT COUNT(*) FROM sign_in_attempt WHERE is_newcomers = 1", as: Int.self) ?? 0
+        guard count > SignInRules.maxNewcomers else { return }
+        let oldest = try rows(
+            """
+            SELECT state_hash, session FROM sign_in_attempt
+            WHERE is_newcomers = 1 AND (failed_at IS NOT NULL OR completed_at IS NOT NULL OR consumed_at < ?)
+            ORDER BY consumed_at LIMIT ?
+            """, [rules.oldestRedemption(now: now), count - SignInRules.maxNewcomers])
+        for row in oldest {
+            let session: SessionKey? = try row.decode(forColumn: "session")
+            try run(
+                "DELETE FROM sign_in_attempt WHERE state_hash = ?",
+                [try row.decode(SHA256Hash.self, forColumn: "state_hash")])
+            try run(
+                """
+                DELETE FROM session WHERE key = ?1
+                    AND NOT EXISTS (SELECT 1 FROM sign_in_attempt WHERE session = ?1)
+                    AND NOT EXISTS (SELECT 1 FROM previous_account WHERE session = ?1)
+                    AND NOT EXISTS (SELECT 1 FROM account WHERE session = ?1)
+                """, [session])
+        }
     }
 }

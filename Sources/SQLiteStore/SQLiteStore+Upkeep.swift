@@ -52,12 +52,7 @@ extension SQLiteStore {
         try await database.write { db in
             try keys.filter { key in
                 guard let session = try db.session(key) else { return false }
-                // As `SignInRules.isAwaited(_:now:)` has it.
-                let isAwaited =
-                    try db.value(
-                        "SELECT 1 FROM sign_in_attempt WHERE session = ? AND begun_at >= ? AND consumed_at IS NULL LIMIT 1",
-                        [key, rules.oldestAttempt(now: now)], as: Int.self) != nil
-                switch rules.purge(session, isAwaited: isAwaited, now: now) {
+                switch rules.purge(session, now: now) {
                 case .keep: return false
                 case .delete: try db.delete(key)
                 case .empty: try db.empty(key, now: now)
@@ -71,13 +66,14 @@ extension SQLiteStore {
         try await database.write { db in
             try db.run("DELETE FROM logout_token WHERE ends_at <= ?", [now])
             let rows = try db.rows(
-                "SELECT rowid, session FROM sign_in_attempt WHERE begun_at < ? LIMIT ?",
+                "SELECT state_hash, session FROM sign_in_attempt WHERE begun_at < ? LIMIT ?",
                 [rules.oldestKeptAttempt(now: now), Self.batch])
             var sessions: Set<SessionKey> = []
             for row in rows {
                 try db.run(
-                    "DELETE FROM sign_in_attempt WHERE rowid = ?", [try row.decode(Int64.self, forColumn: "rowid")])
-                sessions.insert(try row.decode(forColumn: "session"))
+                    "DELETE FROM sign_in_attempt WHERE state_hash = ?",
+                    [try row.decode(SHA256Hash.self, forColumn: "state_hash")])
+                if let session = try row.decode(SessionKey?.self, forColumn: "session") { sessions.insert(session) }
             }
             var ended: [SessionKey] = []
             for key in sessions {

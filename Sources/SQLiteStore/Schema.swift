@@ -166,6 +166,28 @@ enum Schema {
                     CREATE INDEX session_by_age ON session (created_at);
                     """)
         }
+        migrator.registerMigration("5: attempts that have come back") { db in
+            // Until then the browser keeps them. Those of the version before begin again.
+            try db.execute(
+                sql: """
+                    DROP TABLE sign_in_attempt;
+                    DROP TABLE newcomers;
+                    CREATE TABLE sign_in_attempt (
+                        state_hash BLOB PRIMARY KEY NOT NULL,
+                        session INTEGER REFERENCES session(key) ON DELETE SET NULL,
+                        is_newcomers INTEGER NOT NULL,
+                        begun_at INTEGER NOT NULL,
+                        consumed_at INTEGER NOT NULL,
+                        code_hash BLOB,
+                        failed_at INTEGER,
+                        completed_at INTEGER,
+                        issued_id_hash BLOB
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE INDEX sign_in_attempt_by_session ON sign_in_attempt (session, begun_at);
+                    CREATE INDEX sign_in_attempt_by_age ON sign_in_attempt (begun_at);
+                    CREATE INDEX sign_in_attempt_of_newcomers ON sign_in_attempt (consumed_at) WHERE is_newcomers = 1;
+                    """)
+        }
         return migrator
     }
 

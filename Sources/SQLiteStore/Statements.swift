@@ -76,8 +76,9 @@ extension Database {
         try run("UPDATE session SET id_hash = ?, last_seen_at = ? WHERE key = ?", [idHash, now, session])
     }
 
-    /// Signs everybody out of a session whose row stays, for the attempts that are under way in it.
+    /// Signs everybody out of a session whose row stays, for an attempt that may be under way in it.
     func empty(_ session: SessionKey, now: Int64) throws {
+        try run("UPDATE sign_in_attempt SET session = NULL WHERE session = ?", [session])
         try run("DELETE FROM account WHERE session = ?", [session])
         try run("DELETE FROM previous_account WHERE session = ?", [session])
         try run("UPDATE session SET created_at = ? WHERE key = ?", [now, session])
@@ -91,19 +92,6 @@ extension Database {
 
     func attempt(_ state: SHA256Hash) throws -> AttemptRow? {
         try first("SELECT \(AttemptRow.columns) FROM sign_in_attempt WHERE state_hash = ?", [state])
-    }
-
-    func insert(_ attempt: AttemptRow, _ state: SHA256Hash, weight: Int64) throws {
-        try run(
-            """
-            INSERT INTO sign_in_attempt (state_hash, session, begun_id_hash, app, return_to, prompt, requested_scopes,
-                expected_account, begun_at, sealed, weight)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                state, attempt.session, attempt.begunIDHash, attempt.app, attempt.returnTo, attempt.prompt,
-                attempt.requestedScopes, attempt.expectedAccountID, attempt.begunAt, attempt.sealed, weight,
-            ])
     }
 
     // MARK: Accounts

@@ -17,22 +17,22 @@ package struct WholeSession: Sendable {
         }
     }
 
-    /// A sign-in that was begun in it, and what it takes up of the room for newcomers.
+    /// A sign-in that has come back into it.
     package struct Attempt: Sendable {
         package var state: SHA256Hash
         package var row: AttemptRow
-        package var weight: Int64
+        /// Whether nobody was signed in there.
+        package var isOfNewcomer: Bool
 
-        package init(state: SHA256Hash, row: AttemptRow, weight: Int64) {
+        package init(state: SHA256Hash, row: AttemptRow, isOfNewcomer: Bool) {
             self.state = state
             self.row = row
-            self.weight = weight
+            self.isOfNewcomer = isOfNewcomer
         }
     }
 
     package var session: SealedSession
     package var secrets: [AccountKey: Secrets]
-    /// In the order in which they began.
     package var attempts: [Attempt]
 
     package init(session: SealedSession, secrets: [AccountKey: Secrets], attempts: [Attempt]) {

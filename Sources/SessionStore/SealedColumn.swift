@@ -1,26 +1,25 @@
 /// A column that holds sealed values, by its name, which is the same in every backend. Where it stands, each backend knows.
 ///
-/// Posted answers have none here: they live for a minute, and no walk through what is sealed looks for them.
+/// Posted answers have none here, which live for a minute, and sign-ins that browsers keep for half an hour: no walk through
+/// what is sealed looks for them.
 package enum SealedColumn: String, CaseIterable, Sendable {
     case claims
     case refreshToken = "refresh_token"
     case idToken = "id_token"
     case accessToken = "token"
-    case attempt = "sealed"
 
     package var name: String { rawValue }
 
     /// What the value of a row is sealed for, by what the row says of its owner; only what is needed is asked for.
     package func place(
         account: @autoclosure () throws -> AccountKey, tenant: @autoclosure () throws -> String,
-        scopes: @autoclosure () throws -> String, state: @autoclosure () throws -> SHA256Hash
+        scopes: @autoclosure () throws -> String
     ) rethrows -> SealedPlace {
         switch self {
         case .claims: .claims(try account())
         case .refreshToken: .refreshToken(try account())
         case .idToken: .idToken(try account())
         case .accessToken: .accessToken(try account(), tenant: try tenant(), scopes: try scopes())
-        case .attempt: .attempt(state: try state())
         }
     }
 }
@@ -33,8 +32,7 @@ extension SealedPlace {
         case .refreshToken: .refreshToken
         case .idToken: .idToken
         case .accessToken: .accessToken
-        case .attempt: .attempt
-        case .postedAnswer: nil
+        case .signIn, .postedAnswer: nil
         }
     }
 }

@@ -7,7 +7,8 @@ package enum SealedPlace: Sendable, Hashable {
     case idToken(AccountKey)
     /// `tenant` is empty for the tenant in which the account signed in.
     case accessToken(AccountKey, tenant: String, scopes: String)
-    case attempt(state: SHA256Hash)
+    /// The browser keeps it, for the sign-in with this state only, and no other browser.
+    case signIn(state: SHA256Hash, browser: [UInt8], begunAt: Int64)
     /// It lives for a minute: no walk through what is sealed looks for it.
     case postedAnswer(handle: SHA256Hash)
 
@@ -20,7 +21,8 @@ package enum SealedPlace: Sendable, Hashable {
         case .accessToken(let account, let tenant, let scopes):
             Self.data(
                 ["access_token", "token"] + Self.parts(account) + [scopes] + (tenant.isEmpty ? [] : [tenant]))
-        case .attempt(let state): Self.data(["sign_in_attempt", "sealed", state.blob.base64EncodedString()])
+        case .signIn(let state, let browser, let begunAt):
+            Self.data(["sign_in", state.blob.base64EncodedString(), Data(browser).base64EncodedString(), "\(begunAt)"])
         case .postedAnswer(let handle): Self.data(["posted_answer", "sealed", handle.blob.base64EncodedString()])
         }
     }

@@ -81,11 +81,3 @@ extension Sealer {
             token: try seal(accessToken, for: .accessToken(account, tenant: tenant, scopes: requested)))
     }
 }
-
-/// What of an attempt is sealed.
-struct AttemptSecrets: Codable {
-    var nonce: String
-    var codeVerifier: String
-    /// Empty in a row of an earlier version, whose sign-in has to begin again.
-    var payload: String?
-}

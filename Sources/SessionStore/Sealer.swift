@@ -90,9 +90,13 @@ package final class Sealer: Sendable {
     }
 
     func seal(_ text: String, for place: SealedPlace) throws(StoreError) -> Data {
+        try seal(Array(text.utf8), for: place)
+    }
+
+    func seal(_ bytes: [UInt8], for place: SealedPlace) throws(StoreError) -> Data {
         let key = sealingKey()
         do {
-            let box = try AES.GCM.seal(Data(text.utf8), using: key.secret, authenticating: place.associatedData)
+            let box = try AES.GCM.seal(bytes, using: key.secret, authenticating: place.associatedData)
             var sealed = Data(capacity: Self.headerBytes + 28 + box.ciphertext.count)
             sealed.append(Self.version)
             sealed.append(contentsOf: key.id.bytes)
@@ -106,6 +110,10 @@ package final class Sealer: Sendable {
     }
 
     func open(_ sealed: Data, for place: SealedPlace) throws(StoreError) -> String {
+        String(decoding: try openBytes(sealed, for: place), as: UTF8.self)
+    }
+
+    func openBytes(_ sealed: Data, for place: SealedPlace) throws(StoreError) -> Data {
         guard sealed.first == Self.version, sealed.count >= Self.headerBytes + 28 else {
             throw .corrupt("a sealed value in \(storeName) has an unknown form")
         }
@@ -115,8 +123,7 @@ package final class Sealer: Sendable {
         }
         do {
             let box = try AES.GCM.SealedBox(combined: sealed.dropFirst(Self.headerBytes))
-            let bytes = try AES.GCM.open(box, using: key.secret, authenticating: place.associatedData)
-            return String(decoding: bytes, as: UTF8.self)
+            return try AES.GCM.open(box, using: key.secret, authenticating: place.associatedData)
         } catch {
             throw .cannotUnseal(
                 "A sealed value in \(storeName) is damaged or was moved to another row. "

@@ -54,6 +54,9 @@ public struct Session: Sendable {
         accounts.first { $0.app == app && $0.current }
     }
 
+    /// Whether it keeps the name of somebody who was signed in before.
+    public var remembersSomebody: Bool { !previousUsernames.isEmpty }
+
     /// Who was signed in to the application before, when that may be shown.
     public func previousUsername(for app: String) -> String? {
         previousUsernames[app]

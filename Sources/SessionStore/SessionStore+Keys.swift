@@ -1,3 +1,5 @@
+import Foundation
+
 /// One key, and how much it seals.
 public struct KeyUse: Sendable, Hashable {
     /// The key's id, which is no secret.
@@ -32,6 +34,9 @@ package struct Resealing: Sendable {
 }
 
 extension SessionStore {
+    /// How long after a rotation, in seconds, a running server may still seal with the key before: it looks once a second.
+    private static let settlingTime: TimeInterval = 10
+
     /// The newest key while it may not seal yet, and the hosts of the servers that share the place and do not have it; nil
     /// when it seals.
     public func waitingKey() async throws(StoreError) -> (id: KeyRing.KeyID, hosts: [String])? {
@@ -60,7 +65,8 @@ extension SessionStore {
     /// Seals the rest with the current key and takes the older keys that seal nothing any more out of the key file.
     /// Returns what became of the older keys: those that still seal something stay.
     ///
-    /// Beside a running server, some seconds after `KeyRing.rotate(fileAt:)`: see ``KeyRing/settlingTime``.
+    /// - Throws: `keyFile` also while browsers may bring back sign-ins that an older key sealed or signed: for as long as an
+    ///   attempt lives after `KeyRing.rotate(fileAt:)`, which is when the file was changed last.
     public func retireOlderKeys() async throws(StoreError) -> (retired: [KeyRing.KeyID], kept: [KeyUse]) {
         guard let file = sealer.ring.file else {
             throw .keyFile(
@@ -72,6 +78,14 @@ extension SessionStore {
             throw .keyFile("The key \(waiting) does not seal yet: give it first to the servers on \(list).")
         }
         let older = try await keyUses().filter { $0.isAtHand && !$0.isCurrent }
+        if !older.isEmpty, let rotation = KeyRing.lastChange(ofFileAt: file) {
+            let end = rotation + Double(rules.lifetimes.attempt) / 1000 + Self.settlingTime
+            guard wall() >= end else {
+                throw .keyFile(
+                    "Until \((end + 1).formatted(.iso8601)), browsers may bring back sign-ins that an older key has sealed. "
+                        + "Run `companion keys retire` again then.")
+            }
+        }
         let idle = Set(older.filter { $0.values == 0 }.map(\.id))
         if !idle.isEmpty {
             _ = try KeyRing.drop(idle, fromFileAt: file, randomBytes: randomBytes)
@@ -100,9 +114,4 @@ extension SessionStore {
     func noteCurrentKey() async throws(StoreError) {
         try await backend.note(sealingKey: sealer.ring.currentKeyID)
     }
-}
-
-extension KeyRing {
-    /// How long after a rotation a running server may still commit what it sealed with the key before.
-    public static var settlingTime: Duration { .seconds(10) }
 }

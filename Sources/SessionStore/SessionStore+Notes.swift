@@ -59,13 +59,15 @@ extension SessionStore {
     /// - Parameters:
     ///   - text: the answer. A secret.
     ///   - state: of the sign-in. A secret.
+    ///   - address: of whoever posted it.
     /// - Returns: its handle, which says nothing about it; nil when there is no room, or the place is not shared.
-    public func keepAnswer(_ text: String, state: String) async throws(StoreError) -> String? {
+    public func keepAnswer(_ text: String, state: String, from address: [UInt8]) async throws(StoreError) -> String? {
         guard let shared else { return nil }
         let handle = Base64URL.encode(SHA256Hash(of: "posted answer \(state)").blob.prefix(16))
         let hash = SHA256Hash(of: handle)
         let answer = PostedAnswer(
-            handle: hash, sealed: try sealer.seal(text, for: .postedAnswer(handle: hash)),
+            handle: hash, asker: Data(sign(address, as: .address)),
+            sealed: try sealer.seal(text, for: .postedAnswer(handle: hash)),
             endsAt: now + PostedAnswer.lifetime.milliseconds)
         return try await shared.keep(answer, now: now) ? handle : nil
     }
@@ -78,17 +80,21 @@ extension SessionStore {
     }
 }
 
-/// An answer that the provider had the browser post, until the browser fetches it. Anyone may post, so that all of them
-/// together are bounded, and what is kept is never pushed out.
+/// An answer that the provider had the browser post, until the browser fetches it. Anyone who has begun a sign-in may post, so
+/// that all of them together are bounded, and what is kept is pushed out by answers from the same address only.
 package struct PostedAnswer: Sendable {
     /// How long one is kept.
     package static let lifetime: Duration = .seconds(60)
     /// How many are kept at a time.
     package static let maxCount = 1_000
+    /// How many of one address; the oldest make room.
+    package static let maxPerAddress = 10
     /// How many bytes they take together.
     package static let maxBytes = 2 << 20
 
     package let handle: SHA256Hash
+    /// Says whether two of them are from one address.
+    package let asker: Data
     package let sealed: Data
     /// In milliseconds since 1970.
     package let endsAt: Int64

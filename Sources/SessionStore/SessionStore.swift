@@ -16,10 +16,12 @@ public final class SessionStore: Sendable {
         public var idle: Duration
         /// A session is over so long after its first sign-in, however much it is used.
         public var maxAge: Duration
-        /// The time between leaving for the provider and coming back.
-        public var attemptLifetime: Duration = .seconds(30 * 60)
-        /// How much people who are not signed in may take up.
-        public var newcomers = NewcomerLimits()
+        /// The most time between leaving for the provider and coming back.
+        public static let attemptLifetime: Duration = .seconds(30 * 60)
+        /// So many bytes stay free on the disk for those who are signed in; on a small disk a tenth of it. 0 keeps none.
+        public var freeBytes = standardFreeBytes
+        /// 64 MB.
+        public static let standardFreeBytes = 64 << 20
         /// How much memory the cache may take, in bytes.
         public var cacheBytes: Int
         /// What other servers on the same place call this one's version.
@@ -38,25 +40,6 @@ public final class SessionStore: Sendable {
         }
     }
 
-    /// How much people who are not signed in may take up: somebody without an account must not fill the disk. Anyone who
-    /// has an account in the session is not held to it, and nobody who is at the provider now loses the sign-in to it.
-    public struct NewcomerLimits: Sendable, Equatable {
-        /// The most sign-ins of people without an account that are kept at a time, the ended ones of the last half hour
-        /// included; 0 sets no limit.
-        public var signIns: Int
-        /// The most bytes of the database that they take; 0 sets no limit.
-        public var bytes: Int
-        /// So many bytes stay free on the disk for those who are signed in; on a small disk a tenth of it. 0 keeps none.
-        public var freeBytes: Int
-
-        /// Every property, in their order.
-        public init(signIns: Int = 20_000, bytes: Int = 64 << 20, freeBytes: Int = 64 << 20) {
-            self.signIns = signIns
-            self.bytes = bytes
-            self.freeBytes = freeBytes
-        }
-    }
-
     let backend: any StoreBackend
     /// The same, where several servers may use it at once.
     let shared: (any SharedStoreBackend)?
@@ -68,6 +51,8 @@ public final class SessionStore: Sendable {
     package let sealer: Sealer
     let rules: SignInRules
     let time: StoreTime
+    /// The machine's clock, which is also that of its files.
+    let wall: @Sendable () -> Date
     let randomBytes: @Sendable (Int) -> [UInt8]
     let onRotation: (@Sendable (KeyRing.KeyID) -> Void)?
     let onConcern: (@Sendable (StoreConcern, _ isOver: Bool) -> Void)?
@@ -88,7 +73,7 @@ public final class SessionStore: Sendable {
     ) {
         let lifetimes = Lifetimes(
             idle: configuration.idle.milliseconds, maxAge: configuration.maxAge.milliseconds,
-            attempt: configuration.attemptLifetime.milliseconds)
+            attempt: Configuration.attemptLifetime.milliseconds)
         let cache = SessionCache(
             maxBytes: configuration.cacheBytes, lifetimes: lifetimes, trust: backend.trust?.milliseconds,
             steady: { clocks.steady().milliseconds })
@@ -96,12 +81,13 @@ public final class SessionStore: Sendable {
         shared = backend as? any SharedStoreBackend
         let time = StoreTime(clocks, opening: backend.openingTime, isShared: shared != nil, idle: lifetimes.idle)
         self.time = time
+        wall = clocks.wall
         notes = shared.map(NoteQueue.init)
         process = Hex.encode(randomBytes(8))
         self.cache = cache
         sealer = Sealer(keyRing, storeName: backend.name)
         rules = SignInRules(
-            lifetimes: lifetimes, newcomers: configuration.newcomers, lastUse: { cache.lastUse($0) },
+            lifetimes: lifetimes, freeBytes: configuration.freeBytes, lastUse: { cache.lastUse($0) },
             deletionTime: { time.deleting })
         onRotation = configuration.onRotation
         onConcern = configuration.onConcern
@@ -152,6 +138,9 @@ public final class SessionStore: Sendable {
     }
 
     var now: Int64 { time.now }
+
+    /// The time by which sessions and sign-ins go.
+    public var currentTime: Date { Date(milliseconds: now) }
 
     // MARK: Sessions
 

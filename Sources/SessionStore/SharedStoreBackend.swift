@@ -66,7 +66,8 @@ package protocol SharedStoreBackend: StoreBackend {
     /// - Parameter since: what is older, by its id, does not count.
     /// - Returns: nil when it was added, else the id of the oldest trip.
     func addTrip(_ trip: SessionNoteRow, unlessThereAre most: Int, since: Int64) async throws(StoreError) -> Int64?
-    /// Keeps a posted answer, in the place of one with the same handle, and deletes those that have ended.
+    /// Keeps a posted answer, in the place of one with the same handle, and deletes those that have ended, and the oldest of
+    /// the same asker where there are more than ``PostedAnswer/maxPerAddress``.
     ///
     /// - Returns: false when ``SignInRules/hasRoom(forAnswer:beside:_:)`` says that there is no room.
     func keep(_ answer: PostedAnswer, now: Int64) async throws(StoreError) -> Bool

@@ -3,6 +3,8 @@
 package struct SignInRules: Sendable {
     /// More attempts than a person has tabs; the oldest go.
     package static let maxAttemptsPerSession = 50
+    /// The most attempts of people without an account that are kept. With their sessions and notes they take about 3 MB.
+    package static let maxNewcomers = 1_000
     /// How long after its completion the same callback may come again, in milliseconds.
     static let replayWindow: Int64 = 10 * 60_000
     /// A redemption takes seconds: an attempt that was consumed longer ago (in milliseconds) was cut off.
@@ -13,7 +15,8 @@ package struct SignInRules: Sendable {
     package static let maxTokensPerAccount = 20
 
     package var lifetimes: Lifetimes
-    package var newcomers: SessionStore.NewcomerLimits
+    /// So many bytes stay free on the disk for those who are signed in.
+    package var freeBytes = 0
     /// When a session was last used, as far as memory knows; `.min` when it knows nothing.
     package var lastUse: @Sendable (SessionKey) -> Int64 = { _ in .min }
     /// What was over by then may be deleted: the time itself may be wrong.
@@ -37,14 +40,15 @@ package struct SignInRules: Sendable {
     /// What a purge does with a session.
     package enum Purge: Sendable, Equatable {
         case keep, delete
-        /// The accounts go, and the session stays for the sign-in that is under way.
+        /// The accounts go, and the session stays for a sign-in that may be under way.
         case empty
     }
 
-    /// - Parameter isAwaited: whether somebody is at the provider's page now, to come back to it.
-    package func purge(_ session: SessionRow, isAwaited: Bool, now: Int64) -> Purge {
+    /// Who has just used the session may be at the provider's page now, to come back to it.
+    package func purge(_ session: SessionRow, now: Int64) -> Purge {
         guard isPurgeable(session, now: now) else { return .keep }
-        return isAwaited ? (session.hasAccounts ? .empty : .keep) : .delete
+        guard max(session.lastSeenAt, lastUse(session.key)) >= oldestKeptAttempt(now: now) else { return .delete }
+        return session.hasAccounts || session.remembersSomebody ? .empty : .keep
     }
 
     /// The least that makes a session's life worth a look: not used since the one time, or begun before the other.
@@ -60,72 +64,74 @@ package struct SignInRules: Sendable {
     /// Attempts that began before are deleted.
     package func oldestKeptAttempt(now: Int64) -> Int64 { oldestAttempt(now: now) &- Self.purgeGrace }
 
-    /// Whether a purge lets a sign-in come back to an attempt.
-    package func isAwaited(_ attempt: AttemptRow, now: Int64) -> Bool {
-        attempt.consumedAt == nil && attempt.begunAt >= oldestAttempt(now: now)
+    /// Whether an attempt that is not completed is over all the same.
+    package func isCutOff(_ attempt: AttemptRow, now: Int64) -> Bool {
+        attempt.failedAt != nil || now &- attempt.consumedAt > Self.redemptionTime
     }
 
-    /// Whether an attempt makes room for another one of the same session.
-    package func makesRoom(_ attempt: AttemptRow, now: Int64) -> Bool {
-        attempt.failedAt != nil || attempt.completedAt != nil || attempt.begunAt < oldestAttempt(now: now)
+    /// Attempts that were consumed before, and are not completed, were cut off.
+    package func oldestRedemption(now: Int64) -> Int64 { now &- Self.redemptionTime }
+
+    /// Where the session that a callback is about is found.
+    package enum Whereabouts {
+        case key(SessionKey), id(SHA256Hash), nowhere
     }
 
-    /// Whether people who are not signed in may have one sign-in more.
-    ///
-    /// - Parameters:
-    ///   - weight: what it takes up.
-    ///   - count: how many there are.
-    ///   - bytes: what those take up.
-    package func hasRoom(for weight: Int64, beside count: Int64, _ bytes: Int64) -> Bool {
-        (newcomers.signIns <= 0 || count < newcomers.signIns)
-            && (newcomers.bytes <= 0 || bytes.addingReportingOverflow(weight).partialValue <= newcomers.bytes)
+    /// - Parameter attempt: the row of the attempt, once it is consumed.
+    package static func session(of attempt: AttemptRow?, _ callback: ArrivedCallback) -> Whereabouts {
+        if let attempt { return attempt.session.map(Whereabouts.key) ?? .nowhere }
+        return callback.originSession.map(Whereabouts.key) ?? callback.cookie.map(Whereabouts.id) ?? .nowhere
     }
-
-    /// Where no place is left for one more person who is not signed in.
-    package static let tooManyNewcomers = StoreError.noRoom(
-        "people who are not signed in have as many sign-ins under way as may be kept "
-            + "(limits.pending_sign_ins, limits.pending_megabytes)")
 
     /// What a callback leads to.
     ///
-    /// It must come from the browser that began the attempt. A cookie that is the session's current id joins that
-    /// session. The id with which the attempt was begun, when the session has another by now (a second tab that was
-    /// already on its way), goes into a new session of its own: anyone who planted that id must not get into the session
-    /// that was signed in meanwhile. So does a sign-in whose session is over by a clock that may be wrong: who was signed in
-    /// there is neither back nor gone.
+    /// It comes from the browser that began the attempt: the attempt opened in no other. One that began in a session goes on
+    /// in it when the browser still has it. When the browser has the id with which it began, and the session has another by
+    /// now (a second tab that was already on its way), the attempt goes into a new session of its own: anyone who planted
+    /// that id must not get into the session that was signed in meanwhile. So does a sign-in whose session is over by a
+    /// clock that may be wrong: who was signed in there is neither back nor gone. An attempt that began without a session
+    /// joins the one that the browser has now, or a new one.
     ///
     /// The same callback may come again (reloaded, or its answer was lost): with the same code, within 10 minutes, from
-    /// the session's current id, or from the id that began it as long as the session still has the id that this
+    /// the session's current id, or from the browser as it began as long as the session still has the id that this
     /// attempt's completion gave it (so the browser cannot have gone on).
     ///
     /// - Parameters:
-    ///   - attempt: the attempt with the callback's state.
-    ///   - session: the attempt's session.
+    ///   - attempt: the row of the attempt, once it is consumed.
+    ///   - session: that of ``session(of:_:)``.
     package func decide(_ attempt: AttemptRow?, in session: SessionRow?, _ callback: ArrivedCallback, now: Int64)
         -> CallbackDecision
     {
-        guard let attempt else { return .unknown }
-        guard let session, let cookie = callback.cookie else { return .otherBrowser }
-        let isCurrent = cookie == session.idHash
-        guard isCurrent || cookie == attempt.begunIDHash else { return .otherBrowser }
-        guard let consumedAt = attempt.consumedAt else {
-            guard attempt.begunAt >= oldestAttempt(now: now), attempt.sealed != nil else { return .expired }
-            guard isCurrent else { return .consume(.newSession) }
-            guard isOver(session, now: now) else { return .consume(.session) }
-            return .consume(isOver(session, now: min(now, deletionTime())) ? .emptiedSession : .newSession)
-        }
+        guard let attempt else { return decide(in: session, callback, now: now) }
+        guard let session else { return .otherBrowser }
+        let isCurrent = callback.cookie == session.idHash
+        guard isCurrent || callback.origin.map({ $0.idHash == callback.cookie }) ?? true else { return .otherBrowser }
         guard attempt.codeHash == callback.code else { return .unknown }
-        if attempt.failedAt != nil { return .failed }
         guard let completedAt = attempt.completedAt else {
-            return now &- consumedAt <= Self.redemptionTime ? .inProgress : .failed
+            return isCutOff(attempt, now: now) ? .failed : .inProgress
         }
         guard isCurrent || attempt.issuedIDHash == session.idHash else { return .otherBrowser }
         return now &- completedAt <= Self.replayWindow && !isOver(session, now: now) ? .replay : .expired
     }
 
+    /// The first callback of an attempt.
+    private func decide(in session: SessionRow?, _ callback: ArrivedCallback, now: Int64) -> CallbackDecision {
+        guard let origin = callback.origin else {
+            guard callback.begunAt >= oldestAttempt(now: now) else { return .expired }
+            return .consume(session.map { isOver($0, now: now) } ?? true ? .newSession : .session)
+        }
+        guard let session, let cookie = callback.cookie else { return .otherBrowser }
+        let isCurrent = cookie == session.idHash
+        guard isCurrent || cookie == origin.idHash else { return .otherBrowser }
+        guard callback.begunAt >= oldestAttempt(now: now) else { return .expired }
+        guard isCurrent else { return .consume(.newSession) }
+        guard isOver(session, now: now) else { return .consume(.session) }
+        return .consume(isOver(session, now: min(now, deletionTime())) ? .emptiedSession : .newSession)
+    }
+
     /// Whether an attempt may be completed.
     package static func isBeingRedeemed(_ attempt: AttemptRow) -> Bool {
-        attempt.consumedAt != nil && attempt.completedAt == nil && attempt.failedAt == nil
+        attempt.completedAt == nil && attempt.failedAt == nil
     }
 
     // MARK: Tokens
@@ -150,9 +156,9 @@ package enum CallbackDecision: Sendable, Equatable {
         case newSession
     }
 
-    /// There is no such attempt, or its callback came again with another code.
+    /// Its callback came again with another code.
     case unknown
-    /// The attempt was begun by another browser, or the cookie was lost.
+    /// The session in which it began is no more, or is not the browser's.
     case otherBrowser
     /// The same callback came again while the code is redeemed.
     case inProgress
@@ -163,7 +169,7 @@ package enum CallbackDecision: Sendable, Equatable {
     /// The same callback came again after the sign-in was completed: the session gets the fresh id, which is noted as the
     /// one that the attempt gave.
     case replay
-    /// The first callback: the attempt is consumed, its secrets are deleted, and its session counts as used.
+    /// The first callback: the attempt is consumed, and its session counts as used.
     case consume(Destination)
 }
 

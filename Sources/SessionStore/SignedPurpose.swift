@@ -6,6 +6,8 @@ import Foundation
 public enum SignedPurpose: String, Sendable {
     /// The `state` of a sign-in.
     case state
+    /// The address of somebody who posts: its signature is kept in its place.
+    case address
     /// The mark of a browser in which somebody has signed in.
     case browser
 

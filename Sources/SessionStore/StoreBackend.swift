@@ -23,17 +23,14 @@ package protocol StoreBackend: Sendable {
 
     // MARK: Sign-in
 
-    /// Stores an attempt: in the session of `cookie` when it lives, else in a new one with the id `fresh`.
+    /// Does what ``SignInRules/decide(_:in:_:now:)`` says about a callback. Where it is consumed, the row of the attempt is
+    /// inserted, by one of those who do it at once; and of newcomers' attempts the oldest ones that are over make room
+    /// (``SignInRules/maxNewcomers``), with the sessions that end with them.
     ///
-    /// - Returns: the session, and whether it is a new one.
-    /// - Throws: `noRoom` for somebody without an account when newcomers take up as much as they may.
-    func begin(_ attempt: BeginningAttempt, _ rules: SignInRules, now: Int64)
-        async throws(StoreError) -> (session: SessionKey, isNew: Bool)
-    /// Does what ``SignInRules/decide(_:in:_:now:)`` says about a callback.
-    ///
-    /// - Returns: the decision, and the attempt as it was before, but in the session that it now belongs to.
+    /// - Returns: the decision, and the session that the attempt now belongs to.
+    /// - Throws: the callback's refusal, for somebody without an account.
     func consume(_ callback: ArrivedCallback, _ rules: SignInRules, now: Int64)
-        async throws(StoreError) -> (decision: CallbackDecision, attempt: AttemptRow?)
+        async throws(StoreError) -> (decision: CallbackDecision, session: SessionKey?)
     /// Ends an attempt well: stores the account with its tokens, makes it current, and gives the session another id. No
     /// lease that was taken before holds for the account any more (``RefreshState/renewed``).
     ///
@@ -41,8 +38,6 @@ package protocol StoreBackend: Sendable {
     func complete(_ completion: Completion, now: Int64) async throws(StoreError)
     /// Marks an attempt as failed, unless it was completed.
     func fail(state: SHA256Hash, now: Int64) async throws(StoreError)
-    /// - Returns: whether there is an attempt with this state that began at `earliest` or later.
-    func hasAttempt(state: SHA256Hash, begunSince earliest: Int64) async throws(StoreError) -> Bool
 
     // MARK: Accounts
 
@@ -181,41 +176,23 @@ public enum ImmediateRead<Value: Sendable>: Sendable {
     }
 }
 
-/// A sign-in to be stored.
-package struct BeginningAttempt: Sendable {
-    package var state: SHA256Hash
-    package var app: String
-    package var returnTo: String
-    package var prompt: String?
-    package var requestedScopes: String
-    package var expectedAccountID: String?
-    package var sealed: Data
-    /// What it takes up, in bytes.
-    package var weight: Int64
-    /// The browser's session, if it has a cookie.
-    package var cookie: SHA256Hash?
-    /// The id of a new session.
-    package var fresh: SHA256Hash
-    /// Why nobody without an account may begin now; nil when they may.
-    package var refusal: StoreError?
-
-    /// The row that it becomes.
-    package func row(in session: SessionKey, isNew: Bool, now: Int64) -> AttemptRow {
-        AttemptRow(
-            session: session, begunIDHash: isNew ? fresh : cookie ?? fresh, app: app, returnTo: returnTo,
-            prompt: prompt, requestedScopes: requestedScopes, expectedAccountID: expectedAccountID, begunAt: now,
-            sealed: sealed)
-    }
-}
-
 /// What came back from the provider, and from which browser.
 package struct ArrivedCallback: Sendable {
     package var state: SHA256Hash
     /// nil for an error response.
     package var code: SHA256Hash?
+    /// Of the session that the browser has now.
     package var cookie: SHA256Hash?
     /// The session's next id, or that of a new session.
     package var fresh: SHA256Hash
+    /// When the browser left.
+    package var begunAt: Int64
+    /// The session that it had then, and its id; nil when it had none.
+    var origin: BegunSignIn.Origin?
+    /// Why nobody without an account may go on; nil when they may.
+    package var refusal: StoreError?
+    /// The session that it had when it left.
+    package var originSession: SessionKey? { origin?.session }
 }
 
 /// A sign-in that ends well.

@@ -12,7 +12,7 @@ package struct SessionRow: Sendable, Equatable {
     package var hasAccounts: Bool
     /// Whether it keeps the name of somebody who was signed in before.
     package var remembersSomebody: Bool
-    /// When the latest sign-in that is kept began.
+    /// When the latest sign-in that has come back into it began.
     package var lastAttemptAt: Int64?
 
     package init(
@@ -146,21 +146,12 @@ package struct RenewedTokens: Sendable {
     }
 }
 
-/// A sign-in that has left for the provider.
+/// A sign-in that has come back from the provider: until then the browser alone has it.
 package struct AttemptRow: Sendable, Equatable {
-    package var session: SessionKey
-    /// The id that the session had when the browser left.
-    package var begunIDHash: SHA256Hash
-    package var app: String
-    package var returnTo: String
-    package var prompt: String?
-    /// Set apart by spaces.
-    package var requestedScopes: String
-    package var expectedAccountID: String?
+    /// Nil when it is no more: the row stays, so that the same callback is not taken for a first one.
+    package var session: SessionKey?
     package var begunAt: Int64
-    /// Sealed; nil once it is consumed.
-    package var sealed: Data?
-    package var consumedAt: Int64?
+    package var consumedAt: Int64
     /// Of the callback that consumed it; nil for an error response.
     package var codeHash: SHA256Hash?
     package var failedAt: Int64?
@@ -169,18 +160,16 @@ package struct AttemptRow: Sendable, Equatable {
     package var issuedIDHash: SHA256Hash?
 
     package init(
-        session: SessionKey, begunIDHash: SHA256Hash, app: String, returnTo: String, prompt: String?,
-        requestedScopes: String, expectedAccountID: String?, begunAt: Int64, sealed: Data?
+        session: SessionKey?, begunAt: Int64, consumedAt: Int64, codeHash: SHA256Hash?, failedAt: Int64? = nil,
+        completedAt: Int64? = nil, issuedIDHash: SHA256Hash? = nil
     ) {
         self.session = session
-        self.begunIDHash = begunIDHash
-        self.app = app
-        self.returnTo = returnTo
-        self.prompt = prompt
-        self.requestedScopes = requestedScopes
-        self.expectedAccountID = expectedAccountID
         self.begunAt = begunAt
-        self.sealed = sealed
+        self.consumedAt = consumedAt
+        self.codeHash = codeHash
+        self.failedAt = failedAt
+        self.completedAt = completedAt
+        self.issuedIDHash = issuedIDHash
     }
 }
 

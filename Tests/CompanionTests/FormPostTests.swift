@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServer
 import HTTPTypes
 import OpenIDConnect
 import Testing
@@ -70,29 +71,47 @@ import Testing
 
     @Test func `one answer is kept for a sign-in, the last that came`() throws {
         let kept = Self.callbacks(at: TestClock())
-        let first = try #require(kept.keep(try Self.callback("s", code: "1"), bytes: 10))
-        let second = try #require(kept.keep(try Self.callback("s", code: "2"), bytes: 10))
+        let first = try Self.keep("s", code: "1", in: kept)
+        let second = try Self.keep("s", code: "2", in: kept)
         #expect(first == second)
-        #expect(kept.find(second)?.code == "2")
-        #expect(kept.keep(try Self.callback("t"), bytes: 10) != first)
-        #expect(!first.contains("s="))
+        #expect(try kept.find(#require(second))?.code == "2")
+        #expect(try Self.keep("t", in: kept) != first)
+        #expect(try #require(first).contains("s=") == false)
+    }
+
+    @Test func `of one address ten answers are kept, and the oldest make room`() throws {
+        let kept = Self.callbacks(at: TestClock())
+        let other = try #require(try Self.keep("other", from: 2, in: kept))
+        let handles = try (0..<11).map { try #require(try Self.keep("s\($0)", from: 1, in: kept)) }
+        #expect(handles.map { kept.find($0) != nil } == [false] + Array(repeating: true, count: 10))
+        // One that comes again takes no other's place.
+        #expect(try Self.keep("s10", code: "again", from: 1, in: kept) == handles[10])
+        #expect(kept.find(handles[1]) != nil)
+        #expect(kept.find(other) != nil)
     }
 
     @Test func `where there is no room, the newcomer is refused and what is kept stays`() throws {
         let clock = TestClock()
         let kept = Self.callbacks(at: clock)
-        let first = try #require(kept.keep(try Self.callback("first"), bytes: 10))
-        for number in 1..<1_000 { #expect(kept.keep(try Self.callback("s\(number)"), bytes: 10) != nil) }
-        #expect(kept.keep(try Self.callback("late"), bytes: 10) == nil)
-        #expect(kept.keep(try Self.callback("first", code: "new"), bytes: 10) == first)
+        let first = try #require(try Self.keep("first", in: kept))
+        for number in 1..<1_000 { #expect(try Self.keep("s\(number)", from: number, in: kept) != nil) }
+        #expect(try Self.keep("late", from: 1_000, in: kept) == nil)
+        #expect(try Self.keep("first", code: "new", in: kept) == first)
         #expect(kept.find(first)?.code == "new")
         clock.advance(60)
-        #expect(kept.keep(try Self.callback("late"), bytes: 10) != nil)
+        #expect(try Self.keep("late", from: 1_000, in: kept) != nil)
     }
 
     @Test func `what is kept is bounded in bytes too`() throws {
         let kept = Self.callbacks(at: TestClock())
-        let count = try (0..<1_000).count { kept.keep(try Self.callback("s\($0)"), bytes: 16 << 10) != nil }
+        let count = try (0..<1_000).count { try Self.keep("s\($0)", bytes: 16 << 10, from: $0, in: kept) != nil }
         #expect((50...64).contains(count), "two megabytes, each counted twice")
+    }
+
+    private static func keep(
+        _ state: String, code: String = "c", bytes: Int = 10, from number: Int = 0, in kept: FormPostCallbacks
+    ) throws -> String? {
+        let address = try #require(PeerAddress(forwarded: "10.0.\(number / 256).\(number % 256)"))
+        return kept.keep(try callback(state, code: code), bytes: bytes, from: address.network)
     }
 }

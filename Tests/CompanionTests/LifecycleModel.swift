@@ -223,7 +223,8 @@ struct LifecycleModel {
 
     /// What each of several calls at once may come to: their order is not known.
     func outcomes(_ slot: Slot, _ calls: [Call]) -> Set<Outcome> {
-        guard let held = accounts[slot] else { return [.notSignedIn] }
+        // A browser without a session hears of no account in particular.
+        guard let held = accounts[slot] else { return [.notSignedIn, .refused("interaction_required")] }
         var outcomes: Set<Outcome> = [.cache, .refreshed]
         guard calls.contains(where: { needsRefresh(slot, $0) }) else { return [.cache] }
         if held.isRefusedForAll || calls.contains(where: { isRefused(slot, $0.scopes) }) {

@@ -61,11 +61,11 @@ struct Secrets {
         }
     }
 
-    /// What the browser was given as its session's cookie, and as its mark.
+    /// What the browser was given as its session's cookie, as its mark, and as its sign-ins.
     mutating func collectCookies(of visitor: Visitor) {
         for cookie in visitor.everything.flatMap({ $0.fields[values: .setCookie] }) {
-            for name in ["companion=", "companion-mark="] where cookie.hasPrefix(name) {
-                add(.cookie, String(cookie.dropFirst(name.count).prefix { $0 != ";" }))
+            for name in ["companion=", "companion-mark=", "companion-attempt-"] where cookie.hasPrefix(name) {
+                add(.cookie, String(cookie.drop { $0 != "=" }.dropFirst().prefix { $0 != ";" }))
             }
         }
     }
@@ -124,7 +124,11 @@ struct Secrets {
         expectNone(in: answer.url, "the address \(name)", but: path == "/auth/callback" ? [.code, .state] : [])
         for field in answer.fields {
             var allowed: Set<Secret> = []
-            if field.name == .setCookie { allowed = [.cookie] }
+            if field.name == .setCookie {
+                allowed = [.cookie]
+                let value = field.value.drop { $0 != "=" }.dropFirst().prefix { $0 != ";" }
+                expectNone(in: Data(Base64URL.decode(value.utf8) ?? []), "what the cookies of \(name) are made of")
+            }
             if field.name == .location, field.value.hasPrefix("http://localhost:\(site.tenantPort)/") {
                 allowed = [.state, .nonce]
             }

@@ -13,7 +13,7 @@ import Testing
         try await Site.run { (site) async throws in
             let visitor = Visitor(site)
             let automatic = "/auth/ios/sign-in?automatic=1"
-            _ = try await visitor.get("/auth/ios/sign-in")
+            try await visitor.signIn(app: "macos")
             for _ in 0..<3 { #expect(try await visitor.get(automatic).status == 302) }
             site.clock.setWrong(by: jump)
             #expect(try await visitor.get(automatic).fields[.retryAfter] == "60")

@@ -12,7 +12,7 @@ import Testing
     private static func run(_ test: (Site, Visitor) async throws -> Void) async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
-            #expect(try await visitor.get("/auth/ios/sign-in").status == 302)
+            #expect(try await visitor.signIn(app: "macos").location == "/macos")
             try await test(site, visitor)
         }
     }

@@ -55,6 +55,14 @@ final class Visitor: Sendable {
         get { cookies.withLock { $0["companion"] } }
         set { cookies.withLock { $0["companion"] = newValue } }
     }
+    /// The cookies whose names begin so.
+    func cookies(named prefix: String) -> [String: String] {
+        cookies.withLock { $0.filter { $0.key.hasPrefix(prefix) } }
+    }
+
+    /// Sets a cookie, or takes it away.
+    func setCookie(_ name: String, _ value: String?) { cookies.withLock { $0[name] = value } }
+
     /// The browser's mark.
     var mark: String? { cookies.withLock { $0["companion-mark"] } }
     var everything: [Answer] { received.withLock { $0 } }
@@ -127,6 +135,18 @@ final class Visitor: Sendable {
     }
 
     // MARK: Sign-in
+
+    /// Leaves for the provider.
+    ///
+    /// - Returns: the sign-in's state.
+    func leave(app: String = "ios") async throws -> String {
+        let location = try await get("\(prefix)/auth/\(app)/sign-in").location ?? ""
+        guard let state = URLComponents(string: location)?.queryItems?.first(where: { $0.name == "state" })?.value
+        else {
+            throw TestFailure("the sign-in does not leave for the provider: \(location)")
+        }
+        return state
+    }
 
     /// Goes through the tenant's pages up to the redirect to the companion's callback, or to the first page that asks
     /// for something else.

@@ -24,7 +24,8 @@ struct HeldSessionTests {
         for user in ["adele", "lee", "megan"] {
             let id = try await store.signIn(user, at: fixture.clock)
             sessions.append((id, try #require(try await store.session(id)).key))
-            _ = try await store.beginSignIn(.sample(state: "\(user) once more"), cookie: id)
+            let again = try await store.begin("\(user) once more", cookie: id)
+            try await store.failSignIn(try await store.consume(again, cookie: id))
         }
         try await store.writeLastUses()
         try stranger.query("BEGIN")

@@ -38,20 +38,28 @@ struct LostCommitTests {
 
     @Test func `a connection to which nobody says anything is overtaken by another`() async throws {
         way.ignoreNext()
-        let cookie = try await store.beginSignIn(.sample(state: "one"), cookie: nil).sessionID
+        let attempt = try await store.consume(try await store.begin("one"))
         #expect(way.isOvertaken == true)
-        _ = try await store.consume("one", cookie: cookie)
+        _ = try await store.completeAttempt(attempt)
         await close()
     }
 
-    @Test func `one that was stored counts, and is not done again`() async throws {
-        let cookie = try await store.beginSignIn(.sample(state: "one"), cookie: nil).sessionID
-        let before = try versions()
+    /// A sign-in that has left, from a session or without one; and the versions that are there when it has come back.
+    private func begin(isNewcomer: Bool) async throws -> (begun: BegunSignIn, cookie: SessionID?, after: [Int64]) {
+        guard !isNewcomer else { return (try await store.begin("one"), nil, [2]) }
+        let cookie = try await store.failNewcomer("before")
+        return (try await store.begin("one", cookie: cookie), cookie, try versions().map { $0 + 1 })
+    }
+
+    @Test(arguments: [true, false]) func `one that was stored counts, and is not done again`(isNewcomer: Bool)
+        async throws
+    {
+        let (begun, cookie, after) = try await begin(isNewcomer: isNewcomer)
         way.lose(.answer {})
-        // Done twice, it would be somebody else's callback.
-        let attempt = try await store.consume("one", cookie: cookie)
+        // Done twice, it would be a callback that came again.
+        let attempt = try await store.consume(begun, cookie: cookie)
         #expect(way.count == 1)
-        #expect(try versions() == before.map { $0 + 1 })
+        #expect(try versions() == after)
         way.lose(.answer {})
         let id = try await store.completeSignIn(
             attempt, account: .sample("adele"), tokens: .sample("adele", at: fixture.clock))
@@ -60,31 +68,33 @@ struct LostCommitTests {
         await close()
     }
 
-    @Test func `one that the server never had is done again`() async throws {
-        let cookie = try await store.beginSignIn(.sample(state: "one"), cookie: nil).sessionID
-        let before = try versions()
+    @Test(arguments: [true, false]) func `one that the server never had is done again`(isNewcomer: Bool) async throws {
+        let (begun, cookie, after) = try await begin(isNewcomer: isNewcomer)
         way.lose(.commit)
-        let attempt = try await store.consume("one", cookie: cookie)
+        let attempt = try await store.consume(begun, cookie: cookie)
         #expect(way.count == 1)
-        #expect(try versions() == before.map { $0 + 1 })
+        #expect(try versions() == after)
         let id = try await store.completeSignIn(
             attempt, account: .sample("adele"), tokens: .sample("adele", at: fixture.clock))
         #expect(try await store.session(id)?.accounts.count == 1)
         await close()
     }
 
-    @Test func `where somebody has written since, it is not known, and not done again`() async throws {
-        let cookie = try await store.beginSignIn(.sample(state: "one"), cookie: nil).sessionID
+    @Test(arguments: [true, false])
+    func `where somebody has written since, it is not known, and not done again`(isNewcomer: Bool) async throws {
+        let (begun, cookie, after) = try await begin(isNewcomer: isNewcomer)
         let settings = try #require(fixture.postgres)
-        let before = try versions()
         way.lose(
             .answer {
                 _ = try? BlockingConnection(settings)
                     .query("UPDATE session SET version = version + 1, last_write = 1")
             })
-        let error = await #expect(throws: StoreError.self) { try await store.consume("one", cookie: cookie) }
+        let error = await #expect(throws: StoreError.self) {
+            try await store.consume(begun, cookie: cookie)
+        }
         #expect(error?.isUnavailable == true)
-        #expect(try versions() == before.map { $0 + 2 })
+        #expect(try versions() == after.map { $0 + 1 })
+        #expect(try await store.consume(begun, code: "code", cookie: cookie).name == "inProgress")
         await close()
     }
 }

@@ -40,7 +40,11 @@ struct MovingTests {
         let session = try #require(try await store.session(both))
         try await store.markNeedsInteraction(session.key(of: session.accounts[0]), reason: "mfa", claims: "{}")
         let away = try await store.removeAccount(session.key(of: session.accounts[1]), keepAsPrevious: true)
-        let begun = try await store.beginSignIn(.sample(state: "waiting"), cookie: nil).sessionID
+        let failed = try await store.begin("failed")
+        let outcome = try await store.consume(failed, code: "code", cookie: nil)
+        guard case .attempt(let ended, let stranger?) = outcome else { throw UnexpectedOutcome(name: outcome.name) }
+        try await store.failSignIn(ended)
+        let waiting = try await store.begin("waiting", cookie: stranger)
         #expect(
             try await store.removeSessions(
                 issuer: "https://issuer.example", sid: "none", subject: nil, tokenID: "jti",
@@ -75,8 +79,10 @@ struct MovingTests {
                 issuer: "https://issuer.example", sid: "none", subject: nil, tokenID: "jti",
                 until: source.clock.now + 300) == nil)
         // Who was at the provider comes back to the other place.
-        let attempt = try await store.consume("waiting", cookie: begun)
-        #expect(attempt.nonce == "nonce-of-waiting")
+        #expect(try await store.consume(waiting, cookie: stranger).session == ended.session)
+        #expect(try await store.consume(failed, code: "code", cookie: stranger).name == "failed")
+        #expect(try await target.newcomers() == 2)
+        #expect(try await target.count("sign_in_attempt") == 4)
         _ = try await store.signIn("lee", at: source.clock)
         await store.close()
     }

@@ -204,11 +204,64 @@ struct PostgresServerTests {
         _ = try PostgresStore.migrate(settings)
         let connection = try BlockingConnection(settings)
         for statement in [
-            "ALTER TABLE server_process DROP COLUMN clock_ahead", "UPDATE companion_schema SET version = 3",
+            "ALTER TABLE server_process DROP COLUMN clock_ahead", "ALTER TABLE posted_answer DROP COLUMN asker",
+            "UPDATE companion_schema SET version = 3",
             "INSERT INTO server_process VALUES ('old', 'host', '0', '', 9000000000000000)",
         ] { try connection.query(statement) }
         #expect(PostgresStore.inspect(settings, keyRing: nil).servers.map(\.host) == ["host"])
-        #expect(try PostgresStore.migrate(settings).count == 1)
+        #expect(try PostgresStore.migrate(settings).count == 2)
+    }
+
+    @Test func `attempts of the version before are in nobody's way, and those that nobody finished are none`()
+        async throws
+    {
+        let fixture = try StoreFixture(.postgres)
+        var store = try fixture.open()
+        let id = try await store.signIn("adele", at: fixture.clock)
+        let failed = try await store.begin("failed", cookie: id)
+        try await store.failSignIn(try await store.consume(failed, cookie: id))
+        let newcomer = try await store.failNewcomer("newcomer")
+        await store.close()
+        let settings = try #require(fixture.postgres)
+        let connection = try BlockingConnection(settings)
+        for statement in [
+            """
+            ALTER TABLE sign_in_attempt ALTER COLUMN position DROP DEFAULT, ALTER COLUMN begun_id_hash DROP DEFAULT,
+                ALTER COLUMN app DROP DEFAULT, ALTER COLUMN return_to DROP DEFAULT,
+                ALTER COLUMN requested_scopes DROP DEFAULT
+            """, "ALTER TABLE posted_answer DROP COLUMN asker",
+            "DELETE FROM sign_in_attempt WHERE session IS NULL", "UPDATE companion_schema SET version = 4",
+            // As many as that version allows.
+            """
+            INSERT INTO sign_in_attempt (state_hash, session, position, begun_id_hash, app, return_to, requested_scopes,
+                begun_at, sealed, weight)
+            SELECT decode(md5(n::text) || md5(key || ' ' || n), 'hex'), key, n, id_hash, 'ios', '/', '', created_at, '\\x01',
+                2560
+            FROM session, generate_series(1, 600) AS n
+            """,
+        ] { try connection.query(statement) }
+        #expect(try PostgresStore.migrate(settings) == ["5: attempts that have come back"])
+
+        store = try fixture.open()
+        #expect(try await store.session(id)?.accounts.map(\.id) == ["adele.tenant"])
+        #expect(try await store.consume(failed, code: "code", cookie: id).name == "failed")
+        let again = try await store.consume(try await store.begin("again", cookie: newcomer), cookie: newcomer)
+        // They push nobody out.
+        #expect(try await store.session(newcomer)?.key == again.session)
+        #expect(try connection.query("SELECT 1 FROM sign_in_attempt WHERE consumed_at IS NOT NULL").count == 4)
+        _ = try await store.signIn("megan", cookie: id, at: fixture.clock)
+        let copy = try StoreFixture(.sqlite)
+        try FileManager.default.copyItem(atPath: fixture.keyPath, toPath: copy.keyPath)
+        let (out, into) = (try fixture.movable(), try copy.movable())
+        #expect(try await out.copyAll(to: into) == 2)
+        await out.close()
+        await into.close()
+        #expect(try await copy.count("sign_in_attempt") == 5)
+        #expect(try await copy.newcomers() == 2)
+        fixture.clock.advance(by: .seconds(1921))
+        #expect(try await store.purgeExpired() == 1)
+        #expect(try await fixture.count("sign_in_attempt") == 0)
+        await store.close()
     }
 
     @Test func `a key that is in use and not at hand is named`() async throws {

@@ -16,9 +16,8 @@ import Testing
     ) async throws {
         let cached = try await store.signIn("adele", at: clock)
         let uncached = try await store.signIn("megan", at: clock)
-        let waiting = try await store.beginSignIn(.sample(state: "waiting"), cookie: nil).sessionID
-        let consumed = try await store.beginSignIn(.sample(state: "consumed"), cookie: nil).sessionID
-        let attempt = try await store.consume("consumed", cookie: consumed)
+        let waiting = try await store.begin("waiting")
+        let attempt = try await store.consume(try await store.begin("consumed"))
         let key = try #require(try await store.session(cached)?.key)
 
         try await breakIt()
@@ -30,8 +29,10 @@ import Testing
                 refusals[name] = (error as? StoreError)?.isUnavailable
             }
         }
-        await record("begin") { _ = try await store.beginSignIn(.sample(state: "new"), cookie: nil) }
-        await record("consume") { _ = try await store.consumeAttempt(state: "waiting", code: "c", cookie: waiting) }
+        // To leave writes nothing.
+        _ = try await store.begin("new")
+        await record("consume") { _ = try await store.consume(waiting, code: "c", cookie: nil) }
+        await record("fail") { try await store.failSignIn(attempt) }
         await record("complete") {
             _ = try await store.completeSignIn(attempt, account: .sample("lee"), tokens: .sample("l", at: clock))
         }
@@ -45,7 +46,7 @@ import Testing
         }
         #expect(
             refusals == [
-                "begin": true, "consume": true, "complete": true, "refresh": true, "sign out": true,
+                "consume": true, "fail": true, "complete": true, "refresh": true, "sign out": true,
             ])
         if !smallWritesMayFit {
             await #expect(throws: StoreError.self) { try await store.purgeExpired() }
@@ -56,7 +57,7 @@ import Testing
 
         try await mend()
         #expect(await store.probeWritable())
-        #expect(try await store.consumeAttempt(state: "waiting", code: "c", cookie: waiting).name == "attempt")
+        #expect(try await store.consume(waiting, code: "c", cookie: nil).name == "attempt")
         let completed = try await store.completeSignIn(
             attempt, account: .sample("lee"), tokens: .sample("l", at: clock))
         #expect(try await store.session(completed) != nil)
@@ -103,8 +104,9 @@ import Testing
         var states: [String] = []
         while error == nil && states.count < 1000 {
             let state = "s\(states.count)"
-            do {
-                _ = try await store.beginSignIn(.sample(state: state), cookie: nil)
+            let begun = try await store.begin(state)
+            do throws(StoreError) {
+                _ = try await store.consume(begun, code: "code", cookie: nil)
                 states.append(state)
             } catch let refusal {
                 error = refusal
@@ -113,7 +115,7 @@ import Testing
         #expect(error == .unavailable("\(fixture.path): database or disk is full (SQLite 13)"))
         #expect(try await store.session(id) != nil)
         try await store.sqlite.database.onWriter { db in try db.execute(sql: "PRAGMA max_page_count = 1000000") }
-        _ = try await store.beginSignIn(.sample(state: "afterwards"), cookie: nil)
+        _ = try await store.consume(try await store.begin("afterwards"))
         #expect(try await store.list().count == 1 + states.count + 1)
         await store.close()
     }
@@ -188,7 +190,7 @@ import Testing
             for number in 0..<500 {
                 group.addTask {
                     do {
-                        _ = try await store.beginSignIn(.sample(state: "s\(number)"), cookie: nil)
+                        _ = try await store.consume(try await store.begin("s\(number)"))
                         return false
                     } catch {
                         return (error as? StoreError)?.isUnavailable == true
@@ -199,20 +201,21 @@ import Testing
         }
         #expect(refused == 500)
         try await outsider.writeWithoutTransaction { db in try db.rollback() }
-        _ = try await store.beginSignIn(.sample(state: "afterwards"), cookie: nil)
+        _ = try await store.consume(try await store.begin("afterwards"))
         await store.close()
     }
 
     @Test func oneRefusedWriteDoesNotUndoTheOthersInItsTransaction() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
-        _ = try await store.beginSignIn(.sample(state: "same"), cookie: nil)
+        let done = try await store.consume(try await store.begin("done"))
+        _ = try await store.completeAttempt(done)
         let outcomes = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<100 {
                 group.addTask {
-                    // Every second one repeats a state: a constraint refuses it.
-                    let state = number.isMultiple(of: 2) ? "s\(number)" : "same"
-                    return (try? await store.beginSignIn(.sample(state: state), cookie: nil)) != nil
+                    // Every second one is refused: it ends what has ended.
+                    guard number.isMultiple(of: 2) else { return (try? await store.completeAttempt(done)) != nil }
+                    return (try? await store.consume(try await store.begin("s\(number)"))) != nil
                 }
             }
             return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
@@ -226,10 +229,11 @@ import Testing
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let id = try await store.signIn("adele", at: fixture.clock)
+        let begun = try await store.begin("s")
         await store.close()
         await #expect(throws: StoreError.unavailable("\(fixture.path) is closed")) { try await store.session(id) }
         await #expect(throws: StoreError.unavailable("\(fixture.path) is closed")) {
-            try await store.beginSignIn(.sample(state: "s"), cookie: nil)
+            try await store.consume(begun)
         }
         #expect(await !store.probeWritable())
         await store.close()

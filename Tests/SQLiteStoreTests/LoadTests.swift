@@ -34,7 +34,7 @@ import Testing
             while !isHeld.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
             for number in 0..<200 {
                 group.addTask {
-                    _ = try await store.beginSignIn(.sample(state: "state-\(number)"), cookie: nil)
+                    _ = try await store.consume(try await store.begin("state-\(number)"))
                 }
             }
             while store.sqlite.database.waitingCount < 200 { try await Task.sleep(for: .milliseconds(1)) }
@@ -71,6 +71,9 @@ import Testing
                 "SELECT * FROM access_token JOIN account ON account.key = access_token.account WHERE session = 1",
                 "SELECT * FROM previous_account WHERE session = 1",
                 "SELECT * FROM sign_in_attempt WHERE state_hash = x'00'",
+                "SELECT state_hash FROM sign_in_attempt WHERE session = 1 AND state_hash <> x'00'",
+                "SELECT state_hash, session FROM sign_in_attempt WHERE begun_at < 1 LIMIT 20",
+                "UPDATE sign_in_attempt SET is_newcomers = 0 WHERE session = 1 AND is_newcomers = 1",
                 "SELECT * FROM account WHERE issuer = 'i' AND sid = 's'",
                 "DELETE FROM session WHERE key = 1",
             ].flatMap { sql in try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql).map { $0["detail"] as String } }

@@ -65,6 +65,59 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder) == [])
     }
 
+    /// Sign-ins under way when the server was brought up begin again; nobody is signed out.
+    @Test(arguments: [(true, nil), (false, 1), (false, 2)] as [(Bool, Int?)])
+    func `attempts of the version before are gone, and nothing else`(isWaiting: Bool, ended: Int?) async throws {
+        let fixture = try StoreFixture()
+        let outsider = try fixture.outsider()
+        try Schema.migrator.migrate(outsider, upTo: "4: indexes by last use and by beginning")
+        let id = SessionID(randomBytes: SessionStore.secureRandomBytes)
+        let now = fixture.clock.now.milliseconds
+        let sealer = Sealer(try KeyRing.load(orCreateAt: fixture.keyPath), storeName: fixture.path)
+        let key = AccountKey(session: SessionKey(1), app: "ios", id: "adele.tenant")
+        try await outsider.write { db in
+            for (number, hash) in [id.hash.blob, Data(repeating: 1, count: 32)].enumerated() {
+                try db.execute(
+                    sql: "INSERT INTO session (key, id_hash, created_at, last_seen_at) VALUES (?, ?, ?, ?)",
+                    arguments: [number + 1, hash, now, now])
+                try db.execute(
+                    sql: """
+                        INSERT INTO sign_in_attempt (state_hash, session, begun_id_hash, app, return_to, requested_scopes,
+                            begun_at, sealed, consumed_at, failed_at, completed_at, weight)
+                        VALUES (?, ?, x'00', 'ios', '/', '', ?, ?, ?, ?, ?, ?)
+                        """,
+                    arguments: [
+                        Data(repeating: UInt8(number), count: 32), number + 1, now, isWaiting ? Data([1]) : nil,
+                        isWaiting ? nil : now, ended == 1 ? now : nil, ended == 2 ? now : nil, number * 2560,
+                    ])
+            }
+            try db.execute(
+                sql: """
+                    INSERT INTO account (session, app, id, username, environment, issuer, subject, is_current, signed_in_at)
+                    VALUES (1, 'ios', 'adele.tenant', 'adele@contoso.example', 'localhost', 'i', 's', 1, ?)
+                    """, arguments: [now])
+            try db.execute(
+                sql: "INSERT INTO account_secret (account, claims, refresh_token) VALUES (1, ?, ?)",
+                arguments: [sealer.seal("{}", for: .claims(key)), sealer.seal("refresh-1", for: .refreshToken(key))])
+        }
+        try outsider.close()
+        #expect(try SQLiteStore.rehearseMigration(databaseAt: fixture.path) == ["5: attempts that have come back"])
+
+        let store = try fixture.open()
+        #expect(try await fixture.count("sign_in_attempt") == 0)
+        #expect(try await store.session(id)?.accounts.map(\.id) == ["adele.tenant"])
+        #expect(try await store.refreshToken(of: key) == "refresh-1")
+        #expect(try await store.list().count == 2)
+        _ = try await store.signIn("megan", cookie: id, at: fixture.clock)
+        #expect(try await fixture.newcomers() == 0)
+        // The newcomer's session goes as any that nobody uses.
+        fixture.clock.advance(by: .seconds(3721))
+        #expect(try await store.purgeExpired() == 2)
+        await store.close()
+        let found = try await fixture.outsider().read { db in try Schema.damage(db) }
+        #expect(found == [])
+    }
+
     @Test func aFileOfTheFirstVersionIsBroughtUpAndLosesNothing() async throws {
         let fixture = try StoreFixture()
         let ring = try KeyRing.load(orCreateAt: fixture.keyPath)

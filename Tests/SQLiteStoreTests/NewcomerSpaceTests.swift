@@ -8,36 +8,63 @@ import Testing
 
 /// What people without an account may take up, on a real disk.
 @Suite struct NewcomerSpaceTests {
-    /// `textBytes` of claims, each of which JSON writes with two.
-    private func attempt(_ state: String, textBytes: Int) -> NewSignInAttempt {
-        var attempt = NewSignInAttempt.sample(state: state)
-        attempt.payload = #"{"policy":"of-\#(state)","claims":"\#(String(repeating: "\"", count: textBytes))"}"#
-        if textBytes > 0 {
-            attempt.requestedScopes = [String(repeating: "s", count: 512)]
-            attempt.returnTo = "/" + String(repeating: "r", count: 511)
+    @Test func `the database stays small, however many strangers come back`() async throws {
+        let fixture = try StoreFixture()
+        let store = try fixture.open()
+        var largest = NewSignInAttempt.sample(state: "largest")
+        largest.payload = Array(repeating: 1, count: 2400)
+        for round in 0..<50 {
+            try await withThrowingTaskGroup(of: Void.self) { [largest] group in
+                for number in 0..<50 {
+                    group.addTask {
+                        var new = largest
+                        new.state = "s\(round) \(number)"
+                        let kept = try store.seal(new, in: nil, for: BegunSignIn.browser)
+                        guard let begun = kept.flatMap({ store.open($0, state: new.state, for: BegunSignIn.browser) })
+                        else { throw UnexpectedOutcome(name: "it does not open") }
+                        try await store.failSignIn(try await store.consume(begun))
+                    }
+                }
+                try await group.waitForAll()
+            }
         }
-        return attempt
+        #expect(try await fixture.newcomers() == SignInRules.maxNewcomers)
+        #expect(try await store.list(limit: 5000).count == SignInRules.maxNewcomers)
+        // The log is merged into the file each 1000 pages.
+        #expect(try #require(FileAccess.size(fixture.path + "-wal")) < 5 << 20)
+        await store.close()
+        #expect(try #require(FileAccess.size(fixture.path)) < 1 << 20)
     }
 
-    /// The sizes are those that fit worst into pages of 4096 bytes, and the largest that an address can ask for.
-    @Test(arguments: [0, 100, 400, 1000, 1450, 2048])
-    func `the database stays below its limit, whatever strangers write into their sign-ins`(textBytes: Int)
-        async throws
-    {
+    /// Of a busy server's attempts only those of newcomers are looked at, the oldest first.
+    @Test func `newcomers are counted and found by their index`() async throws {
         let fixture = try StoreFixture()
-        let megabytes = 3
-        let store = try fixture.open(newcomers: .init(signIns: 0, bytes: megabytes << 20))
-        var begun = 0
-        while begun < 5000, try await !store.refuses(attempt("s\(begun)", textBytes: textBytes)) { begun += 1 }
-        #expect(begun < 5000)
-        // The log is merged into the file each 1000 pages.
-        let log = try #require(FileAccess.size(fixture.path + "-wal"))
-        #expect(log < 5 << 20)
-        await store.close()
-        let size = try #require(FileAccess.size(fixture.path))
-        #expect(size < megabytes << 20, "\(begun) sign-ins")
-        // And it is no smaller than it says: ordinary sign-ins fill a fifth of it, large ones nearly all.
-        #expect(size > (megabytes << 20) / (textBytes < 1000 ? 5 : 2), "\(begun) sign-ins")
+        await (try fixture.open()).close()
+        let plans = try await fixture.outsider().read { db in
+            try [
+                "SELECT COUNT(*) FROM sign_in_attempt WHERE is_newcomers = 1",
+                """
+                SELECT state_hash, session FROM sign_in_attempt
+                WHERE is_newcomers = 1 AND (failed_at IS NOT NULL OR completed_at IS NOT NULL OR consumed_at < 1)
+                ORDER BY consumed_at LIMIT 1
+                """,
+            ].map { sql in
+                try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql).map { $0["detail"] as String }.joined()
+            }
+        }
+        #expect(plans.allSatisfy { $0.contains("INDEX sign_in_attempt_of_newcomers") }, "\(plans)")
+        #expect(plans.allSatisfy { !$0.contains("TEMP B-TREE") }, "\(plans)")
+    }
+
+    private func refuses(_ store: SessionStore, _ begun: BegunSignIn, cookie: SessionID? = nil) async throws -> Bool {
+        do throws(StoreError) {
+            _ = try await store.consume(begun, code: "code", cookie: cookie)
+            return false
+        } catch {
+            guard case .noRoom = error else { throw error }
+            #expect(error.isUnavailable)
+            return true
+        }
     }
 
     /// Only root may mount a small disk.
@@ -46,52 +73,54 @@ import Testing
         let fixture = try StoreFixture()
         try Mount.tmpfs(at: fixture.folder, options: "size=40m")
         defer { Mount.unmount(fixture.folder) }
+        let failures = Shared(0)
         // A tenth of this disk, which is less than 64 MB.
-        let store = try fixture.open()
+        let store = try fixture.open(freeBytes: SessionStore.Configuration.standardFreeBytes) { operation in
+            if operation.failed { failures.change { $0 += 1 } }
+        }
         let member = try await store.signIn("adele", at: fixture.clock)
-        let waiting = try await store.beginSignIn(.sample(state: "waiting"), cookie: nil).sessionID
+        let attempt = try await store.consume(try await store.begin("redeemed"))
+        let late = try await store.begin("late")
         let filler = fixture.folder + "/filler"
         #expect(FileManager.default.createFile(atPath: filler, contents: Data(count: 37 << 20)))
-        #expect(try await !store.refuses("soon"), "the disk is looked at once a second")
+        try store.requireRoom()
+        #expect(try await !refuses(store, store.begin("soon")), "the disk is looked at once a second")
         fixture.clock.advance(by: .seconds(1))
-        #expect(try await store.refuses("late"))
-        #expect(try await !store.refuses("member", cookie: member))
-        let attempt = try await store.consume("waiting", cookie: waiting)
+        #expect(throws: StoreError.self) { try store.requireRoom() }
+        let sessions = try await store.list()
+        #expect(try await refuses(store, late))
+        #expect(try await store.list() == sessions, "a refusal leaves nothing behind")
+        #expect(failures.value == 0, "and is no failure of the database")
+        #expect(try await !refuses(store, store.begin("member", cookie: member), cookie: member))
         _ = try await store.completeSignIn(attempt, account: .sample("megan"), tokens: .sample("m", at: fixture.clock))
         unlink(filler)
         // Also when the clock was set back.
         fixture.clock.advance(by: .seconds(-100))
-        #expect(try await !store.refuses("room"))
+        #expect(try await !refuses(store, late), "what was refused was not consumed")
         await store.close()
 
         #expect(FileManager.default.createFile(atPath: filler, contents: Data(count: 37 << 20)))
-        for (bytes, refuses) in [(0, false), (1 << 20, false), (64 << 20, true)] {
-            let limited = try fixture.open(newcomers: .init(freeBytes: bytes))
-            #expect(try await limited.refuses("with \(bytes)") == refuses)
+        for (bytes, refusal) in [(0, false), (1 << 20, false), (64 << 20, true)] {
+            let limited = try fixture.open(freeBytes: bytes)
+            #expect(try await refuses(limited, limited.begin("with \(bytes)")) == refusal)
             await limited.close()
         }
     }
 
-    @Test func `a refusal is no failure of the database, and proves nothing about its disk`() async throws {
+    @Test func `a transaction that wrote nothing proves nothing about the disk`() async throws {
         let fixture = try StoreFixture()
-        let failures = Shared(0)
-        let store = try fixture.open(newcomers: .init(signIns: 1)) { operation in
-            if operation.failed { failures.change { $0 += 1 } }
-        }
-        #expect(try await !store.refuses("a"))
-        #expect(try await store.refuses("b"))
-        #expect(failures.value == 0)
-        #expect(StoreError.noRoom("x").isUnavailable)
+        var store = try fixture.open()
+        let member = try await store.signIn("adele", at: fixture.clock)
         await store.close()
-
-        let quiet = try fixture.open(newcomers: .init(signIns: 1))
+        store = try fixture.open()
+        let begun = try await store.begin("s", cookie: member)
         try await fixture.outsider().write { db in
             try db.execute(
                 sql: "CREATE TRIGGER fault BEFORE INSERT ON write_probe BEGIN SELECT RAISE(ABORT, 'a fault'); END")
         }
-        #expect(try await quiet.consumeAttempt(state: "nobody's", code: nil, cookie: nil).name == "unknown")
-        #expect(await !quiet.probeWritable(), "a transaction that wrote nothing is no proof")
-        await quiet.close()
+        #expect(try await store.consume(begun, code: nil, cookie: nil).name == "otherBrowser")
+        #expect(await !store.probeWritable())
+        await store.close()
     }
 }
 

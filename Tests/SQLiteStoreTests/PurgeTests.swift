@@ -26,7 +26,7 @@ import Testing
         let fixture = try StoreFixture()
         let store = try fixture.open()
         for number in 0..<110 { _ = try await store.signIn("person\(number)", at: fixture.clock) }
-        for number in 0..<110 { _ = try await store.beginSignIn(.sample(state: "s\(number)"), cookie: nil) }
+        for number in 0..<110 { _ = try await store.failNewcomer("s\(number)") }
         let deletions = Changes(.delete, in: store)
         fixture.clock.advance(by: .seconds(13 * 3600))
         #expect(try await store.purgeExpired() == 220)
@@ -55,10 +55,9 @@ import Testing
         let now = fixture.clock.now.milliseconds
         let hour: Int64 = 3_600_000
         try await outsider.write { db in
-            // By age: used now, unused for ten days, old and used now; the last two are over.
-            for (key, (begun, used)) in [(now, now), (now - 240 * hour, now - 240 * hour), (now - 240 * hour, now)]
-                .enumerated()
-            {
+            // By age: used now, unused for ten days, old and used an hour ago; the last two are over.
+            let times = [(now, now), (now - 240 * hour, now - 240 * hour), (now - 240 * hour, now - hour)]
+            for (key, (begun, used)) in times.enumerated() {
                 try db.execute(
                     sql: "INSERT INTO session (key, id_hash, created_at, last_seen_at) VALUES (?, ?, ?, ?)",
                     arguments: [key + 1, Data([UInt8(key)]) + Data(count: 31), begun, used])
@@ -72,7 +71,8 @@ import Testing
         }
         try outsider.close()
         #expect(
-            try SQLiteStore.pendingMigrations(databaseAt: fixture.path) == ["4: indexes by last use and by beginning"])
+            try SQLiteStore.pendingMigrations(databaseAt: fixture.path)
+                == ["4: indexes by last use and by beginning", "5: attempts that have come back"])
         let store = try fixture.open()
         #expect(try await store.purgeExpired() == 2)
         #expect(try await store.list().map(\.key) == [SessionKey(1)])

@@ -12,19 +12,28 @@ import Testing
         try await fixture.outsider().read { db in try Int.fetchOne(db, sql: "PRAGMA \(name)") }
     }
 
-    private func fill(_ store: SessionStore, _ count: Int) async throws {
-        for number in 0..<count {
-            var attempt = NewSignInAttempt.sample(state: "s\(number)")
-            attempt.payload = String(repeating: "c", count: 2048)
-            _ = try await store.beginSignIn(attempt, cookie: nil)
+    /// So many sign in, and have stayed away too long half an hour later.
+    private func fill(_ fixture: StoreFixture, _ store: SessionStore, _ count: Int) async throws {
+        var tokens = NewTokens.sample("large", at: fixture.clock)
+        tokens.accessToken = String(repeating: "t", count: 2048)
+        for first in stride(from: 0, to: count, by: 100) {
+            try await withThrowingTaskGroup(of: Void.self) { [tokens] group in
+                for number in first..<first + 100 {
+                    group.addTask {
+                        let attempt = try await store.consume(try await store.begin("s\(number)"))
+                        _ = try await store.completeSignIn(attempt, account: .sample("u\(number)"), tokens: tokens)
+                    }
+                }
+                try await group.waitForAll()
+            }
         }
     }
 
     @Test func `after a purge the file shrinks in small steps, and keeps a megabyte for what comes next`() async throws
     {
         let fixture = try StoreFixture()
-        let store = try fixture.open()
-        try await fill(store, 1500)
+        let store = try fixture.open(idle: .seconds(1500))
+        try await fill(fixture, store, 1500)
         let before = try #require(try await pragma(fixture, "page_count"))
         fixture.clock.advance(by: .seconds(1921))
         var progress = UpkeepProgress(ring: store.sealer.ring)
@@ -32,7 +41,8 @@ import Testing
         progress = await store.upkeepRound(progress)
         #expect(try await store.list().isEmpty)
         let after = try #require(try await pragma(fixture, "page_count"))
-        #expect(before - after == 256, "one step for each round")
+        // And perhaps the page with which SQLite has found those.
+        #expect((256...257).contains(before - after), "one step for each round")
         var rounds = 1
         while progress.isTidying, rounds < 100 {
             progress = await store.upkeepRound(progress)
@@ -60,11 +70,13 @@ import Testing
         let outsider = try fixture.outsider()
         try Schema.migrator.migrate(outsider, upTo: "2: ID tokens, user flows, tokens by tenant")
         try outsider.close()
-        var store = try fixture.open()
+        var store = try fixture.open(idle: .seconds(1500))
         let id = try await store.signIn("adele", at: fixture.clock)
-        try await fill(store, 600)
-        fixture.clock.advance(by: .seconds(1921))
-        _ = try await store.purgeExpired()
+        try await fill(fixture, store, 600)
+        fixture.clock.advance(by: .seconds(1000))
+        #expect(try await store.session(id) != nil)
+        fixture.clock.advance(by: .seconds(921))
+        #expect(try await store.purgeExpired() == 600)
         #expect(try await pragma(fixture, "auto_vacuum") == 0)
         let commits = store.sqlite.database.commitCount
         #expect(try await !store.backend.tidyUp())

@@ -111,13 +111,12 @@ import Testing
     @Test func `a session whose token is not in use takes half the memory`() async throws {
         let fixture = try StoreFixture(.memory)
         let store = try fixture.open()
-        let begun = try await store.beginSignIn(.sample(state: "s"), cookie: nil).sessionID
         var account = NewAccount.sample("adele")
         account.idTokenClaims = String(repeating: "c", count: 850)
         var tokens = NewTokens.sample("adele", at: fixture.clock)
         tokens.accessToken = String(repeating: "t", count: 2000)
         let id = try await store.completeSignIn(
-            try await store.consume("s", cookie: begun), account: account, tokens: tokens)
+            try await store.consume(try await store.begin("s")), account: account, tokens: tokens)
         let session = try #require(try await store.session(id))
         let alone = store.cacheSize.bytes
         let token = try await store.accessToken(of: session.key(of: session.accounts[0]), scopes: ["user.read"])

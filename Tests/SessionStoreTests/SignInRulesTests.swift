@@ -9,8 +9,7 @@ import Testing
     private static let begun = SHA256Hash(of: "begun")
     private static let current = SHA256Hash(of: "current")
     private static let rules = SignInRules(
-        lifetimes: Lifetimes(idle: 3_600_000, maxAge: 36_000_000, attempt: attemptSeconds * 1000),
-        newcomers: .init(signIns: 3, bytes: 1000))
+        lifetimes: Lifetimes(idle: 3_600_000, maxAge: 36_000_000, attempt: attemptSeconds * 1000))
 
     private static func session(
         hasAccounts: Bool = true, remembers: Bool = false, createdAt: Int64 = 0, lastSeenAt: Int64 = 0,
@@ -21,22 +20,12 @@ import Testing
             hasAccounts: hasAccounts, remembersSomebody: remembers, lastAttemptAt: lastAttemptAt.map { $0 * 1000 })
     }
 
-    private static func attempt(_ change: (inout AttemptRow) -> Void = { _ in }) -> AttemptRow {
-        var row = AttemptRow(
-            session: SessionKey(1), begunIDHash: begun, app: "ios", returnTo: "/ios", prompt: nil,
-            requestedScopes: "", expectedAccountID: nil, begunAt: 0, sealed: Data([1]))
-        change(&row)
-        return row
-    }
-
     /// Consumed at 10 seconds with the code "c".
     private static func consumed(_ change: (inout AttemptRow) -> Void = { _ in }) -> AttemptRow {
-        attempt {
-            $0.sealed = nil
-            $0.consumedAt = 10_000
-            $0.codeHash = SHA256Hash(of: "c")
-            change(&$0)
-        }
+        var row = AttemptRow(
+            session: SessionKey(1), begunAt: 0, consumedAt: 10_000, codeHash: SHA256Hash(of: "c"))
+        change(&row)
+        return row
     }
 
     /// Completed at 20 seconds, which gave the session the id "current".
@@ -48,8 +37,12 @@ import Testing
     private static let rotated = session(id: current)
     private static let wentOn = session(id: SHA256Hash(of: "later"))
 
+    /// The session in which it began, and the id that this had.
+    private static let origin = BegunSignIn.Origin(session: SessionKey(1), idHash: begun)
+
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
+        var isNewcomer: Bool
         var attempt: AttemptRow?
         var session: SessionRow?
         var cookie: SHA256Hash?
@@ -59,9 +52,10 @@ import Testing
 
         init(
             _ name: String, _ attempt: AttemptRow?, in session: SessionRow?, cookie: SHA256Hash?, code: String? = "c",
-            at seconds: Int64 = 30, _ decision: CallbackDecision
+            at seconds: Int64 = 30, _ decision: CallbackDecision, newcomer: Bool = false
         ) {
-            testDescription = name
+            testDescription = (newcomer ? "a newcomer: " : "") + name
+            isNewcomer = newcomer
             self.attempt = attempt
             self.session = session
             self.cookie = cookie
@@ -69,27 +63,59 @@ import Testing
             at = seconds
             self.decision = decision
         }
+
+        /// It began without a session: `session` is that of the browser's cookie of now, or that of the attempt.
+        static func newcomer(
+            _ name: String, _ attempt: AttemptRow?, in session: SessionRow?, cookie: SHA256Hash?, code: String? = "c",
+            at seconds: Int64 = 30, _ decision: CallbackDecision
+        ) -> Row {
+            Row(name, attempt, in: session, cookie: cookie, code: code, at: seconds, decision, newcomer: true)
+        }
     }
 
+    private static let wentOnID = wentOn.idHash
+
     static let rows = [
-        Row("no such state", nil, in: nil, cookie: begun, .unknown),
-        Row("the session is gone", attempt(), in: nil, cookie: begun, .otherBrowser),
-        Row("no cookie", attempt(), in: session(), cookie: nil, .otherBrowser),
-        Row("a cookie of neither time", attempt(), in: session(), cookie: SHA256Hash(of: "x"), .otherBrowser),
-        Row("the first callback", attempt(), in: session(), cookie: begun, .consume(.session)),
-        Row("the first callback, an error", attempt(), in: session(), cookie: begun, code: nil, .consume(.session)),
-        Row("the session has another id by now", attempt(), in: rotated, cookie: begun, .consume(.newSession)),
-        Row("from the session's other id", attempt(), in: rotated, cookie: current, .consume(.session)),
-        Row("the last moment", attempt(), in: session(), cookie: begun, at: 1800, .consume(.session)),
-        Row("a second late", attempt(), in: session(), cookie: begun, at: 1801, .expired),
-        Row("without its secrets", attempt { $0.sealed = nil }, in: session(), cookie: begun, .expired),
+        Row("the session is gone", nil, in: nil, cookie: begun, .otherBrowser),
+        Row("no cookie", nil, in: session(), cookie: nil, .otherBrowser),
+        Row("a cookie of neither time", nil, in: session(), cookie: SHA256Hash(of: "x"), .otherBrowser),
+        Row("the first callback", nil, in: session(), cookie: begun, .consume(.session)),
+        Row("the first callback, an error", nil, in: session(), cookie: begun, code: nil, .consume(.session)),
+        Row("the session has another id by now", nil, in: rotated, cookie: begun, .consume(.newSession)),
+        Row("from the session's other id", nil, in: rotated, cookie: current, .consume(.session)),
+        Row("the last moment", nil, in: session(), cookie: begun, at: 1800, .consume(.session)),
+        Row("a second late", nil, in: session(), cookie: begun, at: 1801, .expired),
+        Row("a second late, from another browser", nil, in: session(), cookie: nil, at: 1801, .otherBrowser),
         Row(
-            "the session's time ran out", attempt(), in: session(lastSeenAt: -3_571), cookie: begun,
+            "the session's time ran out", nil, in: session(lastSeenAt: -3_571), cookie: begun,
             .consume(.emptiedSession)),
         Row(
-            "the session's time ran out, and it has another id", attempt(),
+            "the session's time ran out, and it has another id", nil,
             in: session(lastSeenAt: -3_571, id: current), cookie: begun, .consume(.newSession)),
 
+        .newcomer("the first callback", nil, in: nil, cookie: nil, .consume(.newSession)),
+        .newcomer("a cookie of no session", nil, in: nil, cookie: begun, .consume(.newSession)),
+        .newcomer("the browser has a session by now", nil, in: session(), cookie: begun, .consume(.session)),
+        .newcomer(
+            "the browser's session is over", nil, in: session(lastSeenAt: -3_571), cookie: begun,
+            .consume(.newSession)),
+        .newcomer("the last moment", nil, in: nil, cookie: nil, at: 1800, .consume(.newSession)),
+        .newcomer("a second late", nil, in: nil, cookie: nil, at: 1801, .expired),
+        .newcomer("a second late, with a session", nil, in: session(), cookie: begun, at: 1801, .expired),
+        .newcomer("again while it is redeemed", consumed(), in: session(), cookie: nil, at: 130, .inProgress),
+        .newcomer("again after it was cut off", consumed(), in: session(), cookie: nil, at: 131, .failed),
+        .newcomer("again with another code", consumed(), in: session(), cookie: nil, code: "d", .unknown),
+        .newcomer(
+            "again after it failed", consumed { $0.failedAt = 11_000 }, in: session(), cookie: nil, .failed),
+        .newcomer("reloaded", completed, in: rotated, cookie: current, .replay),
+        .newcomer("reloaded, the first answer was lost", completed, in: rotated, cookie: nil, .replay),
+        .newcomer("the browser went on", completed, in: wentOn, cookie: nil, .otherBrowser),
+        .newcomer("the browser went on and comes back", completed, in: wentOn, cookie: wentOnID, .replay),
+        .newcomer("after the window", completed, in: rotated, cookie: nil, at: 621, .expired),
+
+        Row("again, and the session is gone", consumed(), in: nil, cookie: begun, .otherBrowser),
+        Row("again, no cookie", consumed(), in: session(), cookie: nil, .otherBrowser),
+        Row("again, a cookie of neither time", consumed(), in: session(), cookie: wentOnID, .otherBrowser),
         Row("again while it is redeemed", consumed(), in: session(), cookie: begun, at: 130, .inProgress),
         Row("again after it was cut off", consumed(), in: session(), cookie: begun, at: 131, .failed),
         Row("again with another code", consumed(), in: session(), cookie: begun, code: "d", .unknown),
@@ -112,7 +138,7 @@ import Testing
     @Test(arguments: rows) func `a callback is decided from attempt, session, cookie and code`(_ row: Row) {
         let callback = ArrivedCallback(
             state: SHA256Hash(of: "s"), code: row.code.map(SHA256Hash.init(of:)), cookie: row.cookie,
-            fresh: SHA256Hash(of: "fresh"))
+            fresh: SHA256Hash(of: "fresh"), begunAt: 0, origin: row.isNewcomer ? nil : Self.origin)
         #expect(Self.rules.decide(row.attempt, in: row.session, callback, now: row.at * 1000) == row.decision)
     }
 
@@ -123,9 +149,9 @@ import Testing
         var rules = Self.rules
         rules.deletionTime = { deletionTime }
         let callback = ArrivedCallback(
-            state: SHA256Hash(of: "s"), code: SHA256Hash(of: "c"), cookie: Self.begun, fresh: SHA256Hash(of: "fresh"))
-        let decision = rules.decide(
-            Self.attempt(), in: Self.session(lastSeenAt: -3_571), callback, now: 30_000)
+            state: SHA256Hash(of: "s"), code: SHA256Hash(of: "c"), cookie: Self.begun, fresh: SHA256Hash(of: "fresh"),
+            begunAt: 0, origin: Self.origin)
+        let decision = rules.decide(nil, in: Self.session(lastSeenAt: -3_571), callback, now: 30_000)
         #expect(decision == .consume(destination))
     }
 
@@ -156,33 +182,52 @@ import Testing
 
     @Test(
         arguments: [
-            ("alive", 3600, false, true, .keep), ("over for less than two minutes", 3720, false, true, .keep),
-            ("over", 3721, false, true, .delete), ("over, somebody is at the provider", 3721, true, true, .empty),
-            ("empty already", 3721, true, false, .keep), ("empty, nobody comes back", 3721, false, false, .delete),
-        ] as [(String, Int64, Bool, Bool, SignInRules.Purge)])
-    func `a purge deletes, empties or keeps`(
-        _ name: String, at seconds: Int64, isAwaited: Bool, hasAccounts: Bool, _ expected: SignInRules.Purge
+            ("alive", 3600, true, .keep), ("over for less than two minutes", 3720, true, .keep),
+            ("over", 3721, true, .delete), ("empty and over", 1921, false, .delete),
+            ("empty, over for less than two minutes", 1920, false, .keep),
+        ] as [(String, Int64, Bool, SignInRules.Purge)])
+    func `a purge deletes what is over`(
+        _ name: String, at seconds: Int64, hasAccounts: Bool, _ expected: SignInRules.Purge
     ) {
-        let row = Self.session(hasAccounts: hasAccounts)
-        #expect(Self.rules.purge(row, isAwaited: isAwaited, now: seconds * 1000) == expected, "\(name)")
+        #expect(Self.rules.purge(Self.session(hasAccounts: hasAccounts), now: seconds * 1000) == expected, "\(name)")
+    }
+
+    /// Over by its age at 36,000 seconds; or nobody is in it, and no sign-in has come back.
+    @Test(
+        arguments: [
+            ("somebody was there just now", true, false, 36_121, .empty), ("long ago", true, false, 38_041, .delete),
+            ("at the last moment of an attempt", true, false, 38_040, .empty),
+            ("empty already", false, false, 38_040, .keep),
+            ("empty, nobody comes back", false, false, 38_041, .delete),
+            ("a name alone", false, true, 38_041, .keep),
+        ] as [(String, Bool, Bool, Int64, SignInRules.Purge)])
+    func `a session that was used as lately as a sign-in may take is emptied, and deleted later`(
+        _ name: String, hasAccounts: Bool, remembers: Bool, at seconds: Int64, _ expected: SignInRules.Purge
+    ) {
+        let row = Self.session(hasAccounts: hasAccounts, remembers: remembers, lastSeenAt: 36_120, lastAttemptAt: nil)
+        #expect(Self.rules.purge(row, now: seconds * 1000) == expected, "\(name)")
+        var rules = Self.rules
+        rules.lastUse = { _ in 36_120_000 }
+        var unwritten = row
+        unwritten.lastSeenAt = 0
+        #expect(rules.purge(unwritten, now: seconds * 1000) == expected, "\(name), a use that only memory knows of")
     }
 
     @Test(
         arguments: [
-            (100, 0, 0, true), (100, 2, 900, true), (101, 2, 900, false), (100, 3, 0, false),
-        ] as [(Int64, Int64, Int64, Bool)])
-    func `newcomers have room up to both limits`(_ weight: Int64, count: Int64, bytes: Int64, expected: Bool) {
-        #expect(Self.rules.hasRoom(for: weight, beside: count, bytes) == expected)
-    }
-
-    @Test(
-        arguments: [
-            (attempt(), 1800, false), (attempt(), 1801, true), (consumed(), 30, false),
-            (consumed { $0.failedAt = 20_000 }, 30, true), (completed, 30, true),
+            (consumed(), 130, false), (consumed(), 131, true), (consumed { $0.failedAt = 20_000 }, 30, true),
         ] as [(AttemptRow, Int64, Bool)])
-    func `an ended attempt makes room for the next`(_ row: AttemptRow, at seconds: Int64, expected: Bool) {
-        #expect(Self.rules.makesRoom(row, now: seconds * 1000) == expected)
-        #expect(SignInRules.isBeingRedeemed(row) == (row == Self.consumed()))
+    func `an attempt that failed, or takes longer than a redemption, is cut off`(
+        _ row: AttemptRow, at seconds: Int64, expected: Bool
+    ) {
+        #expect(Self.rules.isCutOff(row, now: seconds * 1000) == expected)
+        #expect((row.consumedAt < Self.rules.oldestRedemption(now: seconds * 1000)) == (seconds == 131))
+    }
+
+    @Test func `what is neither completed nor failed may be completed`() {
+        for row in [Self.consumed(), Self.consumed { $0.failedAt = 20_000 }, Self.completed] {
+            #expect(SignInRules.isBeingRedeemed(row) == (row == Self.consumed()))
+        }
     }
 
     @Test(arguments: [

@@ -43,7 +43,7 @@ import Testing
         let session = try #require(store.sessionNow(id).found)
         let next = try await store.removeAccount(session.key(of: session.accounts[0]), keepAsPrevious: true)
         #expect(store.sessionNow(next).found?.previousUsername(for: "ios") == "adele@contoso.example")
-        let begun = try await store.beginSignIn(.sample(state: "new"), cookie: nil).sessionID
+        let begun = try await store.failNewcomer("new")
         #expect(store.sessionNow(begun).found?.accounts.isEmpty == true, "it lives while its sign-in does")
         await store.close()
     }

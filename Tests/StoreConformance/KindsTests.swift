@@ -60,8 +60,7 @@ import Testing
     {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
-        let begun = try await store.beginSignIn(.sample(state: "s"), cookie: nil).sessionID
-        let attempt = try await store.consume("s", cookie: begun)
+        let attempt = try await store.consume(try await store.begin("s"))
         var account = NewAccount.sample("b2cuser")
         account.policy = "b2c_1_susi"
         var tokens = NewTokens.sample("first", at: fixture.clock)
@@ -92,15 +91,15 @@ import Testing
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let id = try await store.signIn("adele", at: fixture.clock)
-        _ = try await store.beginSignIn(.sample(state: "edit"), cookie: id)
-        let attempt = try await store.consume("edit", cookie: id)
+        let begun = try await store.begin("edit", cookie: id)
+        let attempt = try await store.consume(begun, cookie: id)
         let next = try await store.completeAttempt(attempt)
         #expect(next != id)
         let session = try #require(try await store.session(next))
         #expect(session.accounts.map(\.id) == ["adele.tenant"])
         #expect(session.currentAccount(for: "ios")?.id == "adele.tenant")
         await #expect(throws: StoreError.self) { try await store.completeAttempt(attempt) }
-        let again = try await store.consumeAttempt(state: "edit", code: "code-of-edit", cookie: next)
+        let again = try await store.consume(begun, code: "code", cookie: next)
         #expect(again.name == "replayed")
         await store.close()
     }

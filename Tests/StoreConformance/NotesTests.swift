@@ -58,7 +58,7 @@ import Testing
         async throws
     {
         try await Self.run(backend) { fixture, stores, session in
-            let stranger = try await stores[0].beginSignIn(.sample(state: "s"), cookie: nil).session
+            let stranger = try await stores[0].consume(try await stores[0].begin("s")).session
             for (key, count) in [(session, 300), (stranger, 100)] {
                 for number in 0..<count { stores[0].note(SessionNote(app: "ios", text: "\(number)"), of: key) }
             }
@@ -121,12 +121,12 @@ import Testing
         async throws
     {
         try await Self.run(backend) { fixture, stores, _ in
-            let handle = try #require(try await stores[0].keepAnswer("code=1", state: "s"))
+            let handle = try #require(try await stores[0].keepAnswer("code=1", state: "s", from: [1]))
             #expect(try await stores[1].answer(handle) == "code=1")
-            #expect(try await stores[1].keepAnswer("code=2", state: "s") == handle)
+            #expect(try await stores[1].keepAnswer("code=2", state: "s", from: [1]) == handle)
             #expect(try await stores[0].answer(handle) == "code=2")
             #expect(try await stores[0].answer("unknown") == nil)
-            #expect(try await stores[0].keepAnswer("code=2", state: "t") != handle)
+            #expect(try await stores[0].keepAnswer("code=2", state: "t", from: [1]) != handle)
             fixture.clock.advance(by: .seconds(61))
             #expect(try await stores[0].answer(handle) == nil)
             _ = try await stores[0].purgeExpired()
@@ -140,11 +140,31 @@ import Testing
     {
         try await Self.run(backend) { _, stores, _ in
             let text = String(repeating: "x", count: 64 << 10)
-            let first = try #require(try await stores[0].keepAnswer(text, state: "0"))
+            let first = try #require(try await stores[0].keepAnswer(text, state: "0", from: [0]))
             var kept = 1
-            while kept < 64, try await stores[1].keepAnswer(text, state: "\(kept)") != nil { kept += 1 }
+            while kept < 64, try await stores[1].keepAnswer(text, state: "\(kept)", from: [UInt8(kept)]) != nil {
+                kept += 1
+            }
             #expect((30...32).contains(kept), "two megabytes")
             #expect(try await stores[0].answer(first) == text)
+        }
+    }
+
+    @Test(arguments: TestedBackend.shared)
+    func `of one address ten answers are kept, at all servers together, and the oldest makes room`(
+        _ backend: TestedBackend
+    ) async throws {
+        try await Self.run(backend) { fixture, stores, _ in
+            let other = try #require(try await stores[0].keepAnswer("other", state: "other", from: [2]))
+            var handles: [String] = []
+            for number in 0..<11 {
+                handles.append(
+                    try #require(try await stores[number % 2].keepAnswer("\(number)", state: "\(number)", from: [1])))
+                fixture.clock.advance(by: .seconds(1))
+            }
+            #expect(try await stores[0].answer(handles[0]) == nil)
+            for number in 1..<11 { #expect(try await stores[0].answer(handles[number]) == "\(number)") }
+            #expect(try await stores[1].answer(other) == "other")
         }
     }
 
@@ -157,7 +177,7 @@ import Testing
         store.note(SessionNote(app: "ios", text: "one"), of: session)
         await store.settleNotes()
         #expect(try await store.notes(of: session).isEmpty)
-        #expect(try await store.keepAnswer("code=1", state: "s") == nil)
+        #expect(try await store.keepAnswer("code=1", state: "s", from: [1]) == nil)
         for _ in 0..<5 {
             #expect(try await store.countTrip(of: session, app: "ios", most: 3, within: .seconds(60)) == nil)
         }

@@ -28,6 +28,7 @@ import Testing
         _ = try KeyRing.rotate(fileAt: fixture.keyPath)
         #expect(try await name() == first)
         let store = try fixture.open()
+        try fixture.setKeyFileBack()
         _ = try await store.retireOlderKeys()
         await store.close()
         #expect(try await name() != first)

@@ -26,8 +26,7 @@ import Testing
             try await store.idToken(of: AccountKey(session: key, app: "ios", id: "adele.tenant")) == "second.id.token")
 
         // And a new sign-in that brings none.
-        let again = try await store.beginSignIn(.sample(state: "again"), cookie: id)
-        let attempt = try await store.consume("again", cookie: again.sessionID)
+        let attempt = try await store.consume(try await store.begin("again", cookie: id), cookie: id)
         tokens.idToken = nil
         _ = try await store.completeSignIn(attempt, account: .sample("adele"), tokens: tokens)
         #expect(

@@ -32,6 +32,7 @@ import Testing
         #expect(try await uses(server) == [900, 0])
 
         let commandLine = try fixture.open()
+        try fixture.setKeyFileBack()
         let (retired, kept) = try await commandLine.retireOlderKeys()
         #expect(retired == [before.currentKeyID])
         #expect(kept == [])
@@ -83,6 +84,30 @@ import Testing
         try Data("half a key".utf8).write(to: URL(fileURLWithPath: fixture.keyPath + ".0123456789abcdef.new"))
         #expect(try KeyRing.load(orCreateAt: fixture.keyPath).keyIDs == before.keyIDs)
         #expect(try KeyRing.rotate(fileAt: fixture.keyPath).keyIDs.count == 2)
+    }
+
+    @Test(arguments: TestedBackend.allCases)
+    func `an older key goes when no browser can bring back what it sealed, half an hour after the rotation`(
+        _ backend: TestedBackend
+    ) async throws {
+        let fixture = try StoreFixture(backend)
+        let store = try fixture.open()
+        let old = store.sealer.ring.currentKeyID
+        try fixture.setKeyFileBack(by: .zero)
+        let (retired, kept) = try await store.retireOlderKeys()
+        #expect(retired.isEmpty && kept.isEmpty, "the only key")
+        let rotated = try KeyRing.rotate(fileAt: fixture.keyPath)
+        // And the seconds in which a server may not have noticed.
+        try fixture.setKeyFileBack(by: .seconds(1809))
+        await #expect(
+            throws: StoreError.keyFile(
+                "Until 2027-01-15T08:00:02Z, browsers may bring back sign-ins that an older key has sealed. "
+                    + "Run `companion keys retire` again then.")
+        ) { try await store.retireOlderKeys() }
+        #expect(try KeyRing.load(orCreateAt: fixture.keyPath).keyIDs == [rotated.currentKeyID, old])
+        fixture.clock.advance(by: .seconds(1))
+        #expect(try await store.retireOlderKeys().retired == [old])
+        await store.close()
     }
 
     @Test(arguments: TestedBackend.allCases) func `keys of the environment are retired there`(_ backend: TestedBackend)

@@ -93,10 +93,10 @@ import Testing
         let server = try Server(backend)
         let store = server.store
         let id = try await store.signIn("adele", at: server.fixture.clock)
-        _ = try await store.beginSignIn(.sample(state: "next"), cookie: id)
+        let begun = try await store.begin("next", cookie: id)
         server.fixture.clock.setWrong(by: .seconds(1200))
         await server.work()
-        let attempt = try await store.consume("next", cookie: id)
+        let attempt = try await store.consume(begun, cookie: id)
         let next = try await store.completeSignIn(
             attempt, account: .sample("megan"), tokens: .sample("megan", at: server.fixture.clock))
         #expect(

@@ -16,21 +16,19 @@ extension MemoryContents.State {
             version: session.version)
     }
 
-    mutating func makeRoom(for weight: Int64, in session: SessionKey?, _ rules: SignInRules, now: Int64)
-        throws(StoreError)
-    {
-        func hasRoom() -> Bool {
-            let weights = attempts.values.map(\.weight).filter { $0 > 0 }
-            return rules.hasRoom(for: weight, beside: Int64(weights.count), weights.reduce(0, +))
-        }
-        while !hasRoom() {
-            let ended = attempts.filter {
-                $0.value.row.session == session && $0.value.weight > 0 && rules.makesRoom($0.value.row, now: now)
+    mutating func makeRoomForNewcomer(_ rules: SignInRules, now: Int64) {
+        let newcomers = attempts.filter(\.value.isOfNewcomer)
+        let over = newcomers.filter { $0.value.row.completedAt != nil || rules.isCutOff($0.value.row, now: now) }
+            .sorted { $0.value.number < $1.value.number }
+        for (hash, attempt) in over.prefix(max(0, newcomers.count - SignInRules.maxNewcomers)) {
+            attempts[hash] = nil
+            guard let key = attempt.row.session, let row = row(key), !row.hasAccounts, !row.remembersSomebody,
+                row.lastAttemptAt == nil
+            else {
+                continue
             }
-            guard let oldest = ended.min(by: { $0.value.row.begunAt < $1.value.row.begunAt }) else {
-                throw SignInRules.tooManyNewcomers
-            }
-            attempts[oldest.key] = nil
+            delete(key)
+            notes.removeAll { $0.session == key }
         }
     }
 
@@ -45,7 +43,7 @@ extension MemoryContents.State {
         makeCurrent(account.key)
         // The session is as old as the sign-in, unless somebody else is in it since before.
         if sessions[session]?.accounts.count == 1 { sessions[session]?.createdAt = now }
-        for (hash, attempt) in attempts where attempt.row.session == session { attempts[hash]?.weight = 0 }
+        for (hash, attempt) in attempts where attempt.row.session == session { attempts[hash]?.isOfNewcomer = false }
     }
 
     // MARK: Sealed values
@@ -55,17 +53,14 @@ extension MemoryContents.State {
     }
 
     var sealedValues: [(place: SealedPlace, sealed: Data)] {
-        let ofAccounts = sessions.values.flatMap(\.accounts).flatMap(\.sealedValues)
-        return ofAccounts
-            + attempts.compactMap { state, attempt in attempt.row.sealed.map { (.attempt(state: state), $0) } }
+        sessions.values.flatMap(\.accounts).flatMap(\.sealedValues)
     }
 
     /// Whether the old value was still there.
     mutating func replace(_ value: ResealedValue) -> Bool {
         guard sealedValues.contains(where: { $0.place == value.place && $0.sealed == value.old }) else { return false }
         switch value.place {
-        case .attempt(let state): attempts[state]?.row.sealed = value.new
-        case .postedAnswer: break
+        case .signIn, .postedAnswer: break
         case .claims(let key): try? change(key) { $0.row.claims = value.new }
         case .refreshToken(let key): try? change(key) { $0.refreshToken = value.new }
         case .idToken(let key): try? change(key) { $0.idToken = value.new }

@@ -56,8 +56,7 @@ package final class MemoryContents: Sendable {
     struct StoredAttempt {
         var row: AttemptRow
         var number: Int64
-        /// 0 for somebody with an account.
-        var weight: Int64
+        var isOfNewcomer: Bool
     }
 
     private struct Shared {
@@ -131,13 +130,8 @@ package final class MemoryContents: Sendable {
         }
     }
 
-    /// How many sign-ins newcomers have, and their bytes.
-    package var newcomers: [Int] {
-        shared.withLock { shared in
-            let weights = shared.state.attempts.values.map(\.weight).filter { $0 > 0 }
-            return [weights.count, Int(weights.reduce(0, +))]
-        }
-    }
+    /// How many sign-ins newcomers have.
+    package var newcomers: Int { shared.withLock { $0.state.attempts.values.count { $0.isOfNewcomer } } }
 }
 
 extension MemoryContents.State {
@@ -174,16 +168,21 @@ extension MemoryContents.State {
         sessions[key]?.lastSeenAt = now
     }
 
-    /// With its attempts.
     mutating func delete(_ key: SessionKey) {
         sessions[key] = nil
-        attempts = attempts.filter { $0.value.row.session != key }
+        leaveAttempts(of: key)
+    }
+
+    /// The attempts of a session stay without it.
+    private mutating func leaveAttempts(of key: SessionKey) {
+        for (hash, attempt) in attempts where attempt.row.session == key { attempts[hash]?.row.session = nil }
     }
 
     mutating func empty(_ key: SessionKey, now: Int64) {
         sessions[key]?.accounts = []
         sessions[key]?.previousUsernames = [:]
         sessions[key]?.createdAt = now
+        leaveAttempts(of: key)
     }
 
     mutating func delete(_ account: AccountKey) {

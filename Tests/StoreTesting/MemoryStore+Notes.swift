@@ -39,6 +39,10 @@ extension MemoryStore {
     package func keep(_ answer: PostedAnswer, now: Int64) async throws(StoreError) -> Bool {
         try write { state in
             state.answers = state.answers.filter { $0.value.endsAt > now && $0.key != answer.handle }
+            let own = state.answers.filter { $0.value.asker == answer.asker }.sorted {
+                $0.value.endsAt > $1.value.endsAt
+            }
+            for (handle, _) in own.dropFirst(PostedAnswer.maxPerAddress - 1) { state.answers[handle] = nil }
             let size = state.answers.values.reduce(0) { $0 + $1.sealed.count }
             guard
                 SignInRules.hasRoom(

@@ -87,63 +87,47 @@ package final class MemoryStore: SharedStoreBackend {
 
     // MARK: Sign-in
 
-    package func begin(_ attempt: BeginningAttempt, _ rules: SignInRules, now: Int64)
-        async throws(StoreError) -> (session: SessionKey, isNew: Bool)
+    package func consume(_ callback: ArrivedCallback, _ rules: SignInRules, now: Int64)
+        async throws(StoreError) -> (decision: CallbackDecision, session: SessionKey?)
     {
         try write { (state) throws(StoreError) in
-            guard state.attempts[attempt.state] == nil else { throw .corrupt("the state is there already") }
-            var session = attempt.cookie.flatMap { state.row(withID: $0) }
-            if let found = session, rules.isOver(found, now: now) { session = nil }
-            if let session { state.use(session.key, at: now) }
-            let isNewcomer = session?.hasAccounts != true
-            if isNewcomer {
-                if let refusal = attempt.refusal { throw refusal }
-                try state.makeRoom(for: attempt.weight, in: session?.key, rules, now: now)
-            }
-            let key = session?.key ?? state.insertSession(attempt.fresh, now: now)
-            state.attempts[attempt.state] = .init(
-                row: attempt.row(in: key, isNew: session == nil, now: now), number: state.nextNumber(),
-                weight: isNewcomer ? attempt.weight : 0)
-            let own = state.attempts.filter { $0.value.row.session == key }
-                .sorted { ($0.value.row.begunAt, $0.value.number) > ($1.value.row.begunAt, $1.value.number) }
-            for (hash, _) in own.dropFirst(SignInRules.maxAttemptsPerSession) { state.attempts[hash] = nil }
-            return (key, session == nil)
-        }
-    }
-
-    package func consume(_ callback: ArrivedCallback, _ rules: SignInRules, now: Int64)
-        async throws(StoreError) -> (decision: CallbackDecision, attempt: AttemptRow?)
-    {
-        try write { state in
-            var attempt = state.attempts[callback.state]?.row
-            let session = attempt.flatMap { state.row($0.session) }
+            let attempt = state.attempts[callback.state]?.row
+            let session =
+                switch SignInRules.session(of: attempt, callback) {
+                case .key(let key): state.row(key)
+                case .id(let hash): state.row(withID: hash)
+                case .nowhere: SessionRow?.none
+                }
             let decision = rules.decide(attempt, in: session, callback, now: now)
-            guard var key = session?.key else { return (decision, attempt) }
-            if decision == .replay {
-                state.rotate(key, to: callback.fresh, now: now)
+            if decision == .replay, let session {
+                state.rotate(session.key, to: callback.fresh, now: now)
                 state.attempts[callback.state]?.row.issuedIDHash = callback.fresh
             }
-            if case .consume(let destination) = decision {
-                if destination == .emptiedSession { state.empty(key, now: now) }
-                if destination == .newSession { key = state.insertSession(callback.fresh, now: now) }
-                state.use(key, at: now)
-                attempt?.session = key
-                state.attempts[callback.state]?.row.session = key
-                state.attempts[callback.state]?.row.consumedAt = now
-                state.attempts[callback.state]?.row.codeHash = callback.code
-                state.attempts[callback.state]?.row.sealed = nil
-            }
-            return (decision, attempt)
+            guard case .consume(let destination) = decision else { return (decision, session?.key) }
+            let known = destination == .newSession ? nil : session
+            let isNewcomer = destination == .emptiedSession || known?.hasAccounts != true
+            if isNewcomer, let refusal = callback.refusal { throw refusal }
+            if destination == .emptiedSession, let known { state.empty(known.key, now: now) }
+            let key = known?.key ?? state.insertSession(callback.fresh, now: now)
+            state.use(key, at: now)
+            state.attempts[callback.state] = .init(
+                row: AttemptRow(
+                    session: key, begunAt: callback.begunAt, consumedAt: now, codeHash: callback.code),
+                number: state.nextNumber(), isOfNewcomer: isNewcomer)
+            if isNewcomer { state.makeRoomForNewcomer(rules, now: now) }
+            let own = state.attempts.filter { $0.value.row.session == key }.sorted { $0.value.number > $1.value.number }
+            for (hash, _) in own.dropFirst(SignInRules.maxAttemptsPerSession) { state.attempts[hash] = nil }
+            return (decision, key)
         }
     }
 
     package func complete(_ completion: Completion, now: Int64) async throws(StoreError) {
         try write { (state) throws(StoreError) in
-            guard let attempt = state.attempts[completion.state]?.row, SignInRules.isBeingRedeemed(attempt) else {
-                throw .attemptNotPending
-            }
+            guard let attempt = state.attempts[completion.state]?.row, SignInRules.isBeingRedeemed(attempt),
+                let session = attempt.session
+            else { throw .attemptNotPending }
             if let account = completion.account { try state.store(account, completion.tokens, now: now) }
-            state.rotate(attempt.session, to: completion.fresh, now: now)
+            state.rotate(session, to: completion.fresh, now: now)
             state.attempts[completion.state]?.row.completedAt = now
             state.attempts[completion.state]?.row.issuedIDHash = completion.fresh
         }
@@ -153,10 +137,6 @@ package final class MemoryStore: SharedStoreBackend {
         try write { state in
             if state.attempts[hash]?.row.completedAt == nil { state.attempts[hash]?.row.failedAt = now }
         }
-    }
-
-    package func hasAttempt(state hash: SHA256Hash, begunSince earliest: Int64) async throws(StoreError) -> Bool {
-        try read { state in state.attempts[hash].map { $0.row.begunAt >= earliest } ?? false }
     }
 
     // MARK: Accounts
@@ -310,9 +290,7 @@ package final class MemoryStore: SharedStoreBackend {
             for (key, session) in state.sessions
             where session.lastSeenAt < bounds.unusedSince || session.createdAt < bounds.begunBefore {
                 guard let row = state.row(key) else { continue }
-                let own = state.attempts.values.filter { $0.row.session == key }
-                let isAwaited = own.contains { rules.isAwaited($0.row, now: now) }
-                switch rules.purge(row, isAwaited: isAwaited, now: now) {
+                switch rules.purge(row, now: now) {
                 case .keep: continue
                 case .delete: state.delete(key)
                 case .empty: state.empty(key, now: now)
@@ -329,7 +307,7 @@ package final class MemoryStore: SharedStoreBackend {
             state.purgeNotes(now: now)
             let over = state.attempts.filter { $0.value.row.begunAt < rules.oldestKeptAttempt(now: now) }
             for (hash, _) in over { state.attempts[hash] = nil }
-            let ended = Set(over.map(\.value.row.session)).filter { key in
+            let ended = Set(over.compactMap(\.value.row.session)).filter { key in
                 state.row(key).map { !$0.hasAccounts && rules.isPurgeable($0, now: now) } ?? false
             }
             for key in ended { state.delete(key) }

@@ -98,7 +98,7 @@ package final class StoreFixture: Sendable {
     /// - Parameter hasStoppedClock: whether no read on the thread that asks is ever slow, however busy the machine is.
     package func open(
         idle: Duration = .seconds(3600), maxAge: Duration = .seconds(12 * 3600), cacheBytes: Int = 16 << 20,
-        keyRing: KeyRing? = nil, newcomers: SessionStore.NewcomerLimits = .init(), trust: Duration? = nil,
+        keyRing: KeyRing? = nil, freeBytes: Int = 0, trust: Duration? = nil,
         backgroundWork: Bool = false, hasStoppedClock: Bool = false, clocks: Clocks? = nil,
         onOperation: (@Sendable (StoreOperation) -> Void)? = nil
     ) throws -> SessionStore {
@@ -106,7 +106,7 @@ package final class StoreFixture: Sendable {
         let opened = ContinuousClock.now
         let now: @Sendable () -> ContinuousClock.Instant = { hasStoppedClock ? opened : .now }
         var configuration = SessionStore.Configuration(idle: idle, maxAge: maxAge, cacheBytes: cacheBytes)
-        configuration.newcomers = newcomers
+        configuration.freeBytes = freeBytes
         let ring = try keyRing ?? .load(orCreateAt: keyPath)
         let note: @Sendable (StoreOperation) -> Void = { [weak self] operation in
             if operation.kind == .write { self?.writeCount.withLock { $0 += 1 } }
@@ -174,22 +174,20 @@ package final class StoreFixture: Sendable {
         return try await outsider().read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(table)") }
     }
 
-    /// How many sign-ins newcomers have, and their bytes. What SQLite's triggers counted is what there is.
-    package func newcomers() async throws -> [Int] {
-        if postgres != nil {
-            return try numbers(
-                "SELECT COUNT(*), CAST(COALESCE(SUM(weight), 0) AS bigint) FROM sign_in_attempt WHERE weight > 0")
-        }
+    /// How many sign-ins newcomers have.
+    package func newcomers() async throws -> Int? {
+        if postgres != nil { return try numbers("SELECT COUNT(*) FROM sign_in_attempt WHERE weight > 0").first }
         guard backend == .sqlite else { return contents.newcomers }
         return try await outsider().read { db in
-            func numbers(_ sql: String) throws -> [Int] {
-                guard let row = try Row.fetchOne(db, sql: sql) else { return [] }
-                return [try row.decode(atIndex: 0), try row.decode(atIndex: 1)]
-            }
-            let counted = try numbers("SELECT count, bytes FROM newcomers")
-            let there = try numbers("SELECT COUNT(*), COALESCE(SUM(weight), 0) FROM sign_in_attempt WHERE weight > 0")
-            guard counted == there else { throw UnexpectedOutcome(name: "counted \(counted), there are \(there)") }
-            return counted
+            try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sign_in_attempt WHERE is_newcomers = 1")
+        }
+    }
+
+    /// Makes the keys' last rotation one that so much has passed since.
+    package func setKeyFileBack(by duration: Duration = .seconds(3600)) throws {
+        let time = timespec(tv_sec: Int(clock.now.timeIntervalSince1970) - Int(duration.components.seconds), tv_nsec: 0)
+        guard utimensat(AT_FDCWD, keyPath, [time, time], 0) == 0 else {
+            throw UnexpectedOutcome(name: "the file's time")
         }
     }
 
@@ -213,7 +211,8 @@ extension NewSignInAttempt {
         NewSignInAttempt(
             app: app, state: state, nonce: "nonce-of-\(state)", codeVerifier: "verifier-of-\(state)",
             returnTo: returnTo,
-            prompt: "select_account", requestedScopes: ["openid", "User.Read"], payload: #"{"policy":"of-\#(state)"}"#)
+            prompt: "select_account", requestedScopes: ["openid", "User.Read"],
+            payload: Array("policy of \(state)".utf8))
     }
 }
 
@@ -279,11 +278,28 @@ package struct UnexpectedOutcome: Error {
     package init(name: String) { self.name = name }
 }
 
+extension BegunSignIn {
+    /// The mark of the browser that keeps it.
+    package static let browser: [UInt8] = Array("browser".utf8)
+}
+
 extension SessionStore {
-    /// The first callback of a state.
-    package func consume(_ state: String, code: String? = nil, cookie: SessionID?) async throws -> SignInAttempt {
-        let outcome = try await consumeAttempt(state: state, code: code ?? "code-of-\(state)", cookie: cookie)
-        guard case .attempt(let attempt) = outcome else { throw UnexpectedOutcome(name: outcome.name) }
+    /// A sign-in leaves for the provider, from the session of a cookie if that lives.
+    package func begin(_ state: String, app: String = "ios", cookie: SessionID? = nil) async throws -> BegunSignIn {
+        var session: (key: SessionKey, id: SessionID)?
+        if let cookie, let known = try await self.session(cookie) { session = (known.key, cookie) }
+        let new = NewSignInAttempt.sample(state: state, app: app, returnTo: "/\(app)")
+        let kept = try seal(new, in: session, for: BegunSignIn.browser)
+        guard let begun = kept.flatMap({ open($0, state: state, for: BegunSignIn.browser) }) else {
+            throw UnexpectedOutcome(name: "the attempt does not open")
+        }
+        return begun
+    }
+
+    /// The first callback of a sign-in.
+    package func consume(_ begun: BegunSignIn, cookie: SessionID? = nil) async throws -> SignInAttempt {
+        let outcome = try await consume(begun, code: "code", cookie: cookie)
+        guard case .attempt(let attempt, _) = outcome else { throw UnexpectedOutcome(name: outcome.name) }
         return attempt
     }
 
@@ -293,27 +309,17 @@ extension SessionStore {
         _ user: String, app: String = "ios", cookie: SessionID? = nil, state: String = UUID().uuidString,
         at clock: StoreClock, sid: String? = nil
     ) async throws -> SessionID {
-        let begun = try await beginSignIn(.sample(state: state, app: app, returnTo: "/\(app)"), cookie: cookie)
-            .sessionID
-        let attempt = try await consume(state, cookie: begun)
+        let attempt = try await consume(try await begin(state, app: app, cookie: cookie), cookie: cookie)
         return try await completeSignIn(attempt, account: .sample(user, sid: sid), tokens: .sample(user, at: clock))
     }
-}
 
-extension SessionStore {
-    /// Whether there is no room for a sign-in with this state.
-    package func refuses(_ state: String, cookie: SessionID? = nil) async throws -> Bool {
-        try await refuses(.sample(state: state), cookie: cookie)
-    }
-
-    /// Whether there is no room for a sign-in.
-    package func refuses(_ attempt: NewSignInAttempt, cookie: SessionID? = nil) async throws -> Bool {
-        do {
-            _ = try await beginSignIn(attempt, cookie: cookie)
-            return false
-        } catch let error {
-            guard case .noRoom = error else { throw error }
-            return true
-        }
+    /// A newcomer's sign-in that has come back, and has failed.
+    ///
+    /// - Returns: the id of the session in which it did.
+    package func failNewcomer(_ state: String) async throws -> SessionID {
+        let outcome = try await consume(try await begin(state), code: "code", cookie: nil)
+        guard case .attempt(let attempt, let id?) = outcome else { throw UnexpectedOutcome(name: outcome.name) }
+        try await failSignIn(attempt)
+        return id
     }
 }

@@ -6,7 +6,16 @@ struct ConfigurationFindings {
     let configuration: CompanionConfiguration
 
     /// What concerns the whole installation.
-    var general: [CheckFinding] { proxies + address + audit }
+    var general: [CheckFinding] { proxies + address + audit + withoutEffect }
+
+    private var withoutEffect: [CheckFinding] {
+        configuration.withoutEffect.map { key in
+            .advice(
+                key, "\(key) has no effect any more.",
+                why: "A sign-in that is under way takes nothing of the database: the browser keeps it.",
+                remedy: "Remove \(key) from the configuration.")
+        }
+    }
 
     private var audit: [CheckFinding] {
         guard let path = configuration.auditLogFile else { return [] }

@@ -61,8 +61,10 @@ public struct CompanionConfiguration: Sendable {
 
     /// Where `/metrics` is served, apart from everything else; nil serves it to this machine itself on `host` and `port`.
     public var metricsListener: ListenAddress?
-    /// How much of the database people who are not signed in may take up.
-    public var newcomers: SessionStore.NewcomerLimits
+    /// So many bytes of the disk stay free for those who are signed in; 0 keeps none.
+    public var freeBytes: Int
+    /// Settings that are given and have no effect any more.
+    public internal(set) var withoutEffect: [String] = []
     /// Whether each request is a line of level info; else only of level debug, and a warning where it failed here.
     public var logRequests: Bool
 

@@ -46,6 +46,8 @@ struct ConfigurationReading {
 
     /// The names that are no settings.
     private static let (applicationsName, fileName) = ("COMPANION_APPS", "COMPANION_CONFIG")
+    /// Settings of earlier versions: a file that has them is no mistake.
+    private static let withoutEffect = ["limits.pending_sign_ins", "limits.pending_megabytes"]
 
     init(options: [String: String] = [:], environment: [String: String] = [:], file path: String? = nil) {
         self.options = options
@@ -74,6 +76,7 @@ struct ConfigurationReading {
         if applications.isEmpty, needsApplications {
             mistakes.add("apps", "names no application; see “Connect a real tenant” in the README")
         }
+        result.withoutEffect = Self.withoutEffect.filter { raw($0) != nil }
         result.applications = applications.compactMap { application($0, publicURL: result.publicURL) }
         if let reason = result.publicURL.conflict(with: applications) { mistakes.add("public_url", reason) }
         if result.deviceMode == .private, let kiosk = result.applications.first(where: { $0.page == .kiosk }) {
@@ -86,7 +89,7 @@ struct ConfigurationReading {
     var allMistakes: ConfigurationMistakes {
         var all = fileMistakes
         let known = Dictionary(settings.map { ($0.key, $0.form) }) { first, _ in first }
-        for key in file.keys {
+        for key in file.keys where !Self.withoutEffect.contains(key) {
             if known[key] == nil {
                 all.add(key, "is not a setting; the README lists them")
             } else if known[key] == .secret {
@@ -94,7 +97,9 @@ struct ConfigurationReading {
                 all.add(key, "must not stand in a file; set \(Setting.environmentName(of: key))\(orFile)")
             }
         }
-        let knownNames = Set(settings.map(\.environmentName) + [Self.applicationsName, Self.fileName])
+        let knownNames = Set(
+            settings.map(\.environmentName) + Self.withoutEffect.map(Setting.environmentName)
+                + [Self.applicationsName, Self.fileName])
         for name in environment.keys.sorted() where name.hasPrefix("COMPANION_") && !knownNames.contains(name) {
             all.add(name, "is not a setting; the README lists them")
         }

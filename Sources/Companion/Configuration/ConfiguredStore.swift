@@ -46,7 +46,7 @@ extension SessionStore.Configuration {
     /// What a configuration says about sessions.
     init(_ configuration: CompanionConfiguration) {
         self.init(idle: configuration.effectiveSessionIdle, maxAge: configuration.sessionMaximum)
-        newcomers = configuration.newcomers
+        freeBytes = configuration.freeBytes
         version = companionVersion
     }
 }

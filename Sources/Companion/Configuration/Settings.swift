@@ -99,7 +99,10 @@ extension CompanionConfiguration {
             "trusted_proxies", .networks, default: [],
             "Your proxies, whose X-Forwarded-Proto (http is sent to https) and X-Forwarded-For (limits) count.")
         limits = Limits(reading: &keys)
-        newcomers = SessionStore.NewcomerLimits(reading: &keys)
+        freeBytes = keys.value(
+            "limits.free_megabytes", .megabytes, default: SessionStore.Configuration.standardFreeBytes,
+            "What people who are not signed in leave free of the disk for those who are; on a small disk a tenth of it."
+        )
         logLevel = keys.value(
             "log_level", .oneOf(Logger.Level.allCases.map(\.rawValue)), default: "info",
             "The least severe level that is logged.")
@@ -160,24 +163,6 @@ extension Limits {
             trusted_proxies has no limit.
             """)
         exempt = keys.value("limits.exempt", .networks, default: [], "Addresses and networks that are not counted.")
-    }
-}
-
-extension SessionStore.NewcomerLimits {
-    /// What people who are not signed in may take of the database.
-    fileprivate init(reading keys: inout ConfigurationReading) {
-        let standard = SessionStore.NewcomerLimits()
-        self.init(
-            signIns: keys.value(
-                "limits.pending_sign_ins", .number("number; 0 turns it off", to: 100_000_000),
-                default: standard.signIns,
-                "Sign-ins that people without an account have under way, or that ended in the last half hour."),
-            bytes: keys.value(
-                "limits.pending_megabytes", .megabytes, default: standard.bytes,
-                "What these take of the database."),
-            freeBytes: keys.value(
-                "limits.free_megabytes", .megabytes, default: standard.freeBytes,
-                "What they leave free of the disk for those who are signed in; on a small disk a tenth of it."))
     }
 }
 

@@ -12,6 +12,7 @@ struct SignInEndpoints: Sendable {
     let limits: RequestLimits
     let formPosts: FormPostCallbacks
     let cookie: SessionCookie
+    let attempts: AttemptCookies
     let marks: BrowserMarks
     let publicURL: PublicURL
     let languages: Languages
@@ -24,7 +25,8 @@ struct SignInEndpoints: Sendable {
         // What the browser asks for, the provider hears from it.
         if let chosen = languages.chosen(by: head) { options.extraParameters.append(("ui_locales", chosen.tag)) }
         do {
-            return redirect(call, to: try await flow.begin(application, options, session, cookie: call.cookie))
+            let (browser, newMark) = try browser(call, session)
+            return redirect(call, to: try await flow.begin(application, options, browser), newMark: newMark)
         } catch let problem as Problem where problem.code != .signInLoop || head[.secFetchMode] != "navigate" {
             throw problem
         } catch {
@@ -36,67 +38,93 @@ struct SignInEndpoints: Sendable {
         }
     }
 
-    func beginAdminConsent(_ call: Call, _ application: Application) async throws -> Response {
+    func beginAdminConsent(_ call: Call, _ application: Application, _ session: LookedUpSession) async throws
+        -> Response
+    {
         let home = publicURL.pagePath(of: application)
         guard let returnPath = ReturnPath(call.field("return_to") ?? home, below: publicURL.prefix) else {
             throw Problem(.badRequest, "“return_to” must be a path of this site.")
         }
+        let (browser, newMark) = try browser(call, session)
         let departure = try await flow.adminConsent.begin(
-            application, tenant: call.field("tenant"), returnPath: returnPath, cookie: call.cookie)
-        return redirect(call, to: departure)
+            application, tenant: call.field("tenant"), returnPath: returnPath, browser)
+        return redirect(call, to: departure, newMark: newMark)
     }
 
-    private func redirect(_ call: Call, to departure: SignInFlow.Departure) -> Response {
-        var response = Response.redirect(to: departure.location, status: .found)
-        if departure.sessionID != call.cookie { response = cookie.setting(departure.sessionID, on: response) }
-        return marks.mark(in: call.request.head) == nil ? cookie.setting(marks.fresh(), on: response) : response
+    /// The browser that asks, and its mark where it had none.
+    private func browser(_ call: Call, _ session: LookedUpSession) throws -> (Browser, newMark: BrowserMark?) {
+        let known = marks.mark(in: call.request.head)
+        let mark = known ?? marks.fresh()
+        let browser = Browser(session: try session.stored(), cookie: call.cookie, mark: mark.bytes)
+        return (browser, known == nil ? mark : nil)
+    }
+
+    private func redirect(
+        _ call: Call, to departure: SignInFlow.Departure, newMark: BrowserMark?, status: HTTPResponse.Status = .found
+    )
+        -> Response
+    {
+        let response = attempts.keeping(
+            departure.signIn, of: departure.state, beside: call.request.head,
+            on: .redirect(to: departure.location, status: status))
+        return newMark.map { cookie.setting($0, on: response) } ?? response
     }
 
     func callback(_ call: Call) async throws -> Response {
+        let head = call.request.head
         // An answer stays at the address to which it came.
         let redirectURI = call.application.map { publicURL.redirectURI(ofApplication: $0.id) } ?? publicURL.redirectURI
         let callback: Callback
-        if call.request.head.method == .post {
-            // The cookie does not come with a cross-site POST (SameSite=Lax): the answer waits for a GET that has it.
+        if head.method == .post {
+            // No cookie comes with a cross-site POST (SameSite=Lax): the answer waits for a GET that has it.
             let callback = try Callback(formBody: call.request.body)
+            guard store.isOwn(state: callback.state) else { throw SignInFlow.notOfThisBrowser }
             try await count(call)
-            guard try await store.hasLiveAttempt(state: callback.state) else { throw SignInFlow.notOfThisBrowser }
-            guard let handle = try await keep(callback, body: call.request.body) else {
+            guard let handle = try await keep(callback, of: call) else {
                 throw Throttle.problem(retryAfter: 60)
             }
             return .redirect(to: redirectURI.dropFirst(publicURL.origin.count) + "?resume=\(handle)")
         }
-        if let handle = call.field("resume") {
+        let handle = call.field("resume")
+        if let handle {
             try await count(call)
             guard let kept = try await kept(handle) else { throw SignInFlow.isOver() }
             callback = kept
         } else {
-            callback = try Callback(query: call.request.head.query ?? "")
-            try await count(call)
+            callback = try Callback(query: head.query ?? "")
         }
-        switch try await flow.complete(callback, at: redirectURI, cookie: call.cookie) {
+        // What belongs to no sign-in of this browser is refused before anything is looked up, and does not count.
+        guard let signIn = attempts.signIn(of: callback.state, in: head), let mark = marks.mark(in: head)?.bytes,
+            let begun = store.open(signIn, state: callback.state, for: mark)
+        else { throw SignInFlow.notOfThisBrowser }
+        if handle == nil { try await count(call) }
+        switch try await flow.complete(callback, begun, at: redirectURI, cookie: call.cookie, mark: mark) {
         case .signedIn(let path, let id, let hasNewAccount):
             let response = cookie.setting(id, on: .redirect(to: path))
-            return hasNewAccount ? marks.noteSignIn(call.request.head, on: response) : response
+            return hasNewAccount ? marks.noteSignIn(head, on: response) : response
         case .signedInBefore(let path):
             return .redirect(to: path)
-        case .continues(let departure):
-            return cookie.setting(departure.sessionID, on: .redirect(to: departure.location))
-        case .failed(let path, let problem):
+        case .continues(let departure, let id):
+            let response = redirect(call, to: departure, newMark: nil, status: .seeOther)
+            return id.map { cookie.setting($0, on: response) } ?? response
+        case .failed(let path, let problem, let id):
             call.context.note(problem)
-            return .redirect(to: failurePath(path, problem))
+            let response = Response.redirect(to: failurePath(path, problem))
+            return id.map { cookie.setting($0, on: response) } ?? response
         }
     }
 
-    /// Counts an answer that may belong to a sign-in, before anything is done for it.
+    /// Counts an answer to a sign-in of ours, before anything is done for it.
     private func count(_ call: Call) async throws {
         try limits.take(.callbacks, of: await sessions.session(of: call).signedIn, for: call)
     }
 
     /// Keeps a posted answer where every server that shares the sessions finds it; one that is alone has it in memory.
-    private func keep(_ callback: Callback, body: [UInt8]) async throws -> String? {
-        guard store.isShared else { return formPosts.keep(callback, bytes: body.count) }
-        return try await store.keepAnswer(String(decoding: body, as: UTF8.self), state: callback.state)
+    private func keep(_ callback: Callback, of call: Call) async throws -> String? {
+        let (body, network) = (call.request.body, limits.network(of: call))
+        guard store.isShared else { return formPosts.keep(callback, bytes: body.count, from: network) }
+        return try await store.keepAnswer(
+            String(decoding: body, as: UTF8.self), state: callback.state, from: network.bytes)
     }
 
     private func kept(_ handle: String) async throws -> Callback? {

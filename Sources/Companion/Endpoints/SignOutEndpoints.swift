@@ -11,6 +11,7 @@ struct SignOutEndpoints: Sendable {
     let flow: SignOutFlow
     let channels: ChannelLogout
     let cookie: SessionCookie
+    let attempts: AttemptCookies
 
     private struct SignOutBody: Decodable {
         var browser: Bool?
@@ -20,19 +21,19 @@ struct SignOutEndpoints: Sendable {
     func signOut(_ visit: Visit) async throws -> Response {
         let body: SignOutBody = try visit.call.body()
         guard let asking = try? visit.signedIn(as: body.account) else {
-            return signedOut(redirect: await flow.signOutOfProvider(visit.application))
+            return signedOut(visit.call, redirect: await flow.signOutOfProvider(visit.application))
         }
         let result = try await flow.signOut(asking, ofBrowser: body.browser ?? false)
-        let response = signedOut(redirect: result.redirect)
+        let response = signedOut(visit.call, redirect: result.redirect)
         return cookie.isShared ? response : cookie.setting(result.sessionID, on: response)
     }
 
-    private func signedOut(redirect: String?) -> Response {
+    private func signedOut(_ call: Call, redirect: String?) -> Response {
         var response = Response.json(["redirect": .orNull(redirect)])
         guard cookie.isShared else { return response }
         // The browser keeps nothing of a person at a shared device, the cookies included.
         response.headerFields[.clearSiteData] = "\"cache\", \"cookies\", \"storage\""
-        return cookie.endingMark(on: cookie.ending(on: response))
+        return attempts.ending(in: call.request.head, on: cookie.endingMark(on: cookie.ending(on: response)))
     }
 
     /// OpenID Connect Front-Channel Logout 1.0: the provider's page fetches this in a hidden frame. No cookie comes with

@@ -123,6 +123,11 @@ final class RequestLimits: Sendable {
         if let site = address.site { try take(.network(site), buckets.sites) }
     }
 
+    /// Where a call comes from, as far as is known.
+    func network(of call: Call) -> PeerAddress.Network {
+        ClientAddress.of(call.request.head, from: call.request.peer, trusting: fronts).network
+    }
+
     /// The server's bound on the connections of one address; nil without one. A front's connections are those of all its
     /// clients.
     func connections(_ configuration: CompanionConfiguration) -> ServerConfiguration.AddressLimit? {

@@ -9,10 +9,7 @@ extension Route {
         Route("/auth/{app}/callback", .returning, .getOrPost(.call { try await $0.signIn.callback($1) })),
         Route(
             "/auth/{app}/admin-consent", .navigation, limit: .signIns,
-            .get(
-                .application { endpoints, call, application, _ in
-                    try await endpoints.signIn.beginAdminConsent(call, application)
-                })),
+            .get(.application { try await $0.signIn.beginAdminConsent($1, $2, $3) })),
         Route("/auth/{app}/sign-out", .ourPages, .post(.visit { try await $0.signOut.signOut($1) })),
         Route("/auth/front-channel-logout", .provider, .get(.call { try await $0.signOut.frontChannelLogout($1) })),
         Route("/auth/back-channel-logout", .provider, .post(.call { try await $0.signOut.backChannelLogout($1) })),

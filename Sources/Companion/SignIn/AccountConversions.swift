@@ -18,13 +18,15 @@ extension NewSignInAttempt {
 
 extension SignInAttempt {
     /// Where the browser goes, with a field that says what was done.
-    func returnPath(with field: String) -> String { returnTo + (returnTo.contains("?") ? "&" : "?") + field }
+    func returnPath(with field: String) -> String {
+        begun.returnTo + (begun.returnTo.contains("?") ? "&" : "?") + field
+    }
 
     /// Whether the person who came back is the one whom the attempt began for.
     ///
     /// - Throws: ``Problem`` `other_account`.
     func checkPerson(is homeAccountID: String) throws(Problem) {
-        guard expectedAccountID.map(person) == person(homeAccountID) else {
+        guard begun.expectedAccountID.map(person) == person(homeAccountID) else {
             throw Problem(.otherAccount, "The profile that was edited belongs to someone else.")
         }
     }

@@ -10,12 +10,12 @@ struct AdminConsent: Sendable {
     let admission: Admission
     let journal: SignInJournal
 
-    /// Stores an attempt and sends the browser to where the administrator agrees.
+    /// Sends the browser to where the administrator agrees, with the attempt that it keeps.
     ///
     /// - Parameter tenant: its ID or a domain; nil leaves it to the administrator's own.
     /// - Throws: ``Problem`` `bad_request` for a tenant that the configuration does not admit; ``StoreError``.
     func begin(
-        _ application: Application, tenant: String?, returnPath: ReturnPath, cookie: SessionID?
+        _ application: Application, tenant: String?, returnPath: ReturnPath, _ browser: Browser
     ) async throws -> SignInFlow.Departure {
         if let tenant { try await admission.check(try application.authority(ofTenant: tenant), application) }
         let request: AdminConsentRequest
@@ -26,18 +26,18 @@ struct AdminConsent: Sendable {
         }
         try await providers.client.requireAnswer(of: application.authority)
         let beginning = journal.begin(application, .adminConsent)
-        let scopes = application.registration.scopes
+        let settings = AttemptSettings(
+            prompt: AttemptPurpose.Kind.adminConsent.rawValue, scopes: application.registration.scopes, tenant: tenant)
         let purpose = AttemptPurpose(
-            .adminConsent, at: application.authority, redirectURI: application.registration.redirectURI,
-            mark: beginning.mark)
-        let secrets = AuthorizationAttempt(randomBytes: providers.randomBytes)
-        let attempt = NewSignInAttempt(application, secrets, purpose, returnPath: returnPath, scopes: scopes)
-        let begun = try await store.beginSignIn(attempt, cookie: cookie)
+            beginning.kind, at: application.authority, redirectURI: application.registration.redirectURI,
+            mark: beginning.mark, settings: settings)
+        let secrets = AuthorizationAttempt(state: store.newState(), randomBytes: providers.randomBytes)
+        let departure = try await SignInFlow.Departure(
+            NewSignInAttempt(application, secrets, purpose, returnPath: returnPath, scopes: settings.scopes),
+            to: request.url(registration: application.registration, attempt: secrets), of: browser, store)
         await journal.left(
-            beginning, in: begun.session, for: application.authority,
-            AttemptSettings(prompt: "admin_consent", scopes: scopes, tenant: tenant), location: nil)
-        return SignInFlow.Departure(
-            location: request.url(registration: application.registration, attempt: secrets), sessionID: begun.sessionID)
+            beginning, in: browser.origin?.key, for: application.authority, settings, location: nil)
+        return departure
     }
 
     /// Ends an attempt with the administrator's answer.

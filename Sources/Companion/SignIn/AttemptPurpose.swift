@@ -1,6 +1,7 @@
 import Foundation
 import OpenIDConnect
 import SessionStore
+import WebFormats
 
 /// What an attempt is for, as it is kept, sealed, until its callback: the second half of the flow trusts nothing else.
 struct AttemptPurpose: Sendable {
@@ -40,10 +41,14 @@ struct AttemptPurpose: Sendable {
     let mark: String?
     /// How long ago the person may have proved who they are, in seconds; nil when that was not asked for.
     let maxAge: Int?
+    /// What it asked for, as pages show it.
+    let settings: AttemptSettings
+    /// Where the browser went, for the timeline of somebody who had no session then.
+    let departedTo: String?
 
     init(
         _ kind: Kind, at authority: Authority, redirectURI: String, claims: ClaimsRequest? = nil, mark: String? = nil,
-        maxAge: Int? = nil
+        maxAge: Int? = nil, settings: AttemptSettings, departedTo: String? = nil
     ) {
         self.kind = kind
         self.authority = authority
@@ -51,12 +56,8 @@ struct AttemptPurpose: Sendable {
         self.claims = claims
         self.mark = mark
         self.maxAge = maxAge
-    }
-
-    init(_ options: SignInOptions, redirectURI: String, mark: String) {
-        self.init(
-            Kind(options.userFlow), at: options.authority, redirectURI: redirectURI, claims: options.claims, mark: mark,
-            maxAge: options.maxAge)
+        self.settings = settings
+        self.departedTo = departedTo
     }
 
     /// - Throws: when the application was configured otherwise since.
@@ -67,7 +68,8 @@ struct AttemptPurpose: Sendable {
         }
         self.init(
             stored.kind, at: authority, redirectURI: stored.redirectURI,
-            claims: stored.claims.flatMap(ClaimsRequest.init(json:)), mark: stored.mark, maxAge: stored.maxAge)
+            claims: stored.claims.flatMap(ClaimsRequest.init(json:)), mark: stored.mark, maxAge: stored.maxAge,
+            settings: stored.settings(of: attempt), departedTo: stored.departedTo)
     }
 
     /// Whether the provider did as `max_age` and `prompt=login` asked (OpenID Connect Core section 3.1.3.7, rule 13). Where
@@ -92,32 +94,72 @@ struct AttemptPurpose: Sendable {
     /// The mark alone, which can be read even when the application was configured otherwise since.
     static func mark(of attempt: SignInAttempt) -> String? { Stored(attempt)?.mark }
 
+    /// What the story of somebody who had no session begins with, of which the same holds.
+    static func beginning(
+        of attempt: SignInAttempt
+    ) -> (authority: String, settings: AttemptSettings, departedTo: String?)? {
+        Stored(attempt).map { ($0.authority, $0.settings(of: attempt), $0.departedTo) }
+    }
+
     /// What the attempt keeps of it.
-    var payload: String {
-        let stored = Stored(
-            kind: kind, authority: authority.description, redirectURI: redirectURI, claims: claims?.json, mark: mark,
-            maxAge: maxAge)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        // Encoding strings and a number cannot fail; were it to, the callback would ask to begin again.
-        return (try? encoder.encode(stored)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    var payload: [UInt8] {
+        var fields = PackedFields()
+        fields.append(kind.rawValue)
+        fields.append(authority.description)
+        fields.append(redirectURI)
+        fields.append(claims?.json)
+        fields.append(mark)
+        fields.append(Int64(maxAge ?? -1))
+        fields.append(settings.loginHint ? 1 : 0)
+        for text in [settings.domainHint, settings.tenant, settings.policy, departedTo] { fields.append(text) }
+        return fields.bytes
     }
 }
 
 /// The form in which an attempt keeps its purpose.
-private struct Stored: Codable {
-    var kind: AttemptPurpose.Kind
-    var authority: String
-    var redirectURI: String
-    var claims: String?
-    var mark: String?
-    var maxAge: Int?
-}
+private struct Stored {
+    let kind: AttemptPurpose.Kind
+    let authority: String
+    let redirectURI: String
+    let claims: String?
+    let mark: String?
+    let maxAge: Int?
+    private let hasLoginHint: Bool
+    private let domainHint: String?
+    private let tenant: String?
+    private let policy: String?
+    let departedTo: String?
 
-extension Stored {
-    /// Nil for a sign-in that an earlier version began.
-    fileprivate init?(_ attempt: SignInAttempt) {
-        guard let stored = try? JSONDecoder().decode(Stored.self, from: Data(attempt.payload.utf8)) else { return nil }
-        self = stored
+    /// Nil for what has not this form.
+    init?(_ attempt: SignInAttempt) {
+        var fields = PackedReader(attempt.payload)
+        do {
+            guard let kind = AttemptPurpose.Kind(rawValue: try fields.text()) else { return nil }
+            self.kind = kind
+            authority = try fields.text()
+            redirectURI = try fields.text()
+            claims = try fields.optionalText()
+            mark = try fields.optionalText()
+            let seconds = try fields.number()
+            maxAge = seconds < 0 ? nil : Int(clamping: seconds)
+            hasLoginHint = try fields.number() > 0
+            domainHint = try fields.optionalText()
+            tenant = try fields.optionalText()
+            policy = try fields.optionalText()
+            departedTo = try fields.optionalText()
+        } catch {
+            return nil
+        }
+    }
+
+    func settings(of attempt: SignInAttempt) -> AttemptSettings {
+        var settings = AttemptSettings(
+            prompt: kind == .adminConsent ? kind.rawValue : attempt.prompt, scopes: attempt.requestedScopes,
+            tenant: tenant)
+        settings.loginHint = hasLoginHint
+        settings.domainHint = domainHint
+        settings.claims = claims.map(AttemptSettings.short)
+        settings.policy = policy
+        return settings
     }
 }

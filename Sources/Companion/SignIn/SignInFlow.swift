@@ -1,3 +1,4 @@
+import Foundation
 import OpenIDConnect
 import SessionStore
 
@@ -14,8 +15,12 @@ final class SignInFlow: Sendable {
     /// An attempt that was taken, on the way to its end.
     private struct Completion {
         let attempt: SignInAttempt
+        /// The id of the session that was made for it.
+        let newSessionID: SessionID?
         let application: Application
         let arrival: Arrival
+        /// The browser's.
+        let mark: [UInt8]
         var journey: SignInJournal.Return
     }
 
@@ -26,6 +31,8 @@ final class SignInFlow: Sendable {
     private let admission: Admission
     private let journal: SignInJournal
     private let callbacks = SingleFlight<Arrival, Outcome>()
+    /// On a shared device what somebody began before the start is over.
+    private let earliestBeginning: Date
     let adminConsent: AdminConsent
 
     init(
@@ -38,29 +45,25 @@ final class SignInFlow: Sendable {
         self.providers = providers
         self.admission = admission
         self.journal = journal
+        earliestBeginning = configuration.deviceMode == .shared ? store.currentTime : .distantPast
         adminConsent = AdminConsent(
             publicURL: publicURL, store: store, providers: providers, admission: admission, journal: journal)
     }
 
     // MARK: Begin
 
-    /// Stores an attempt and sends the browser to the provider.
-    ///
-    /// - Parameter found: the session that the cookie names. A newcomer has none: they cannot be in a loop, and nothing is
-    ///   known of them.
-    func begin(
-        _ application: Application, _ options: SignInOptions, _ found: LookedUpSession, cookie: SessionID?
-    ) async throws -> Departure {
+    /// Sends the browser to the provider, with the attempt that it keeps.
+    func begin(_ application: Application, _ options: SignInOptions, _ browser: Browser) async throws -> Departure {
         let beginning = journal.begin(application, AttemptPurpose.Kind(options.userFlow))
         var options = options
-        var session: Session?
+        // A newcomer has none: they cannot be in a loop, and nothing is known of them.
+        let session = browser.session
         do {
-            session = try found.stored()
             if let session {
                 if options.isAutomatic { try await journal.countTrip(of: session.key, beginning) }
                 options.carryChallenge(of: session.accounts(for: application.id))
             }
-            return try await leave(beginning, options, session, cookie: cookie)
+            return try await leave(beginning, options, browser)
         } catch {
             await journal.failed(
                 beginning, in: session?.key, for: options.authority, AttemptSettings(options, of: application), error)
@@ -68,83 +71,101 @@ final class SignInFlow: Sendable {
         }
     }
 
-    /// The session that a cookie names, after what a callback has done to it.
-    private func lookUp(_ cookie: SessionID?) async -> LookedUpSession {
-        guard let cookie else { return .absent }
-        do throws(StoreError) {
-            return try await store.session(cookie).map { .found($0, SessionAnswers()) } ?? .absent
-        } catch {
-            return .unknown(error, nil)
-        }
-    }
-
     private func leave(
-        _ beginning: SignInJournal.Beginning, _ options: SignInOptions, _ session: Session?, cookie: SessionID?
+        _ beginning: SignInJournal.Beginning, _ options: SignInOptions, _ browser: Browser
     ) async throws -> Departure {
         let (application, start) = (beginning.application, ContinuousClock.now)
         try await admission.check(options.authority, application)
         let metadata = try await providers.directory.metadata(for: options.authority)
         // There is no way back from the browser's own page about one that does not come.
         try await providers.client.requireAnswer(of: options.authority, since: start)
-        let subject = options.userFlow == .editProfile ? session?.currentAccount(for: application.id) : nil
+        let subject = options.userFlow == .editProfile ? browser.session?.currentAccount(for: application.id) : nil
         if options.userFlow == .editProfile, subject == nil {
             throw Problem(.interactionRequired, "You are not signed in. Sign in first, then edit the profile.")
         }
         let settings = AttemptSettings(options, of: application)
+        let secrets = AuthorizationAttempt(state: store.newState(), randomBytes: providers.randomBytes)
+        let location = AuthorizationRequest(options, scopes: settings.scopes).url(
+            metadata: metadata, registration: application.registration, attempt: secrets)
         let purpose = AttemptPurpose(
-            options, redirectURI: application.registration.redirectURI, mark: beginning.mark)
-        let secrets = AuthorizationAttempt(randomBytes: providers.randomBytes)
+            beginning.kind, at: options.authority, redirectURI: application.registration.redirectURI,
+            claims: options.claims, mark: beginning.mark, maxAge: options.maxAge, settings: settings,
+            departedTo: browser.origin == nil ? Timeline.withoutQuery(location) : nil)
         var attempt = NewSignInAttempt(
             application, secrets, purpose, returnPath: options.returnPath, scopes: settings.scopes)
         attempt.prompt = options.prompt?.rawValue
         attempt.expectedAccountID = subject?.id
-        let begun = try await store.beginSignIn(attempt, cookie: cookie)
-        let location = AuthorizationRequest(options, scopes: settings.scopes).url(
-            metadata: metadata, registration: application.registration, attempt: secrets)
-        await journal.left(beginning, in: begun.session, for: options.authority, settings, location: location)
-        return Departure(location: location, sessionID: begun.sessionID)
+        let departure = try await Departure(attempt, to: location, of: browser, store)
+        await journal.left(beginning, in: browser.origin?.key, for: options.authority, settings, location: location)
+        return departure
     }
 
     // MARK: Complete
 
     /// Takes the provider's answer. Two runs of the same callback (a reload while the first is under way) share one.
     ///
-    /// - Parameter redirectURI: where it came to.
-    func complete(_ callback: Callback, at redirectURI: String, cookie: SessionID?) async throws -> Outcome {
+    /// - Parameters:
+    ///   - begun: the sign-in that the browser kept.
+    ///   - redirectURI: where it came to.
+    ///   - cookie: the session's id that the browser has now.
+    ///   - mark: the browser's.
+    func complete(
+        _ callback: Callback, _ begun: BegunSignIn, at redirectURI: String, cookie: SessionID?, mark: [UInt8]
+    ) async throws -> Outcome {
+        guard begun.begunAt >= earliestBeginning else { throw SignInFlow.notOfThisBrowser }
         let arrival = Arrival(callback: callback, redirectURI: redirectURI, cookie: cookie)
-        return try await callbacks.run(arrival) { try await self.consume(arrival) }
+        return try await callbacks.run(arrival) { try await self.consume(begun, arrival, mark: mark) }
     }
 
     /// Takes the attempt that the answer belongs to, which can be done once, and goes on with it.
-    private func consume(_ arrival: Arrival) async throws -> Outcome {
+    private func consume(_ begun: BegunSignIn, _ arrival: Arrival, mark: [UInt8]) async throws -> Outcome {
         let start = ContinuousClock.now
-        let consumed = try await store.consumeAttempt(
-            state: arrival.callback.state, code: arrival.callback.code, cookie: arrival.cookie)
+        let consumed = try await consumed(begun, arrival)
         switch consumed {
-        case .attempt(let attempt):
+        case .attempt(let attempt, let newSessionID):
             guard let application = applications[attempt.app] else {
                 try await store.failSignIn(attempt)
                 throw Problem(.stateMismatch, "The application of this sign-in is no longer configured.")
             }
             let journey = journal.cameBack(attempt, to: application, at: arrival.redirectURI, since: start)
             return try await finish(
-                Completion(attempt: attempt, application: application, arrival: arrival, journey: journey))
-        case .replayed(_, let returnTo, let sessionID):
-            return .signedIn(returnPath: returnTo, sessionID: sessionID)
-        case .inProgress(let app, let returnTo), .failed(let app, let returnTo), .expired(let app, let returnTo):
+                Completion(
+                    attempt: attempt, newSessionID: newSessionID, application: application, arrival: arrival,
+                    mark: mark, journey: journey))
+        case .replayed(let sessionID):
+            return .signedIn(returnPath: begun.returnTo, sessionID: sessionID)
+        case .inProgress, .failed, .expired:
             // An old callback, as from the browser's history: a person who is signed in goes to the page.
-            let session = try await lookUp(arrival.cookie).get()
-            if session?.currentAccount(for: app) != nil { return .signedInBefore(returnPath: returnTo) }
+            let session = try await session(arrival.cookie)
+            if session?.currentAccount(for: begun.app) != nil { return .signedInBefore(returnPath: begun.returnTo) }
             // One that failed says once more why.
             if case .failed = consumed, let session,
-                let known = try await journal.lastFailure(in: session.key, app: app)
+                let known = try await journal.lastFailure(in: session.key, app: begun.app)
             {
-                return .failed(returnPath: returnTo, known)
+                return .failed(returnPath: begun.returnTo, known, sessionID: nil)
             }
-            return .failed(returnPath: returnTo, SignInFlow.isOver(RequestContext.current?.correlationID))
+            let problem = SignInFlow.isOver(RequestContext.current?.correlationID)
+            return .failed(returnPath: begun.returnTo, problem, sessionID: nil)
         case .otherBrowser, .unknown:
             throw SignInFlow.notOfThisBrowser
         }
+    }
+
+    /// Another server may be redeeming the same callback's code: its result counts for all of them.
+    private func consumed(_ begun: BegunSignIn, _ arrival: Arrival) async throws -> ConsumedAttempt {
+        let end = ContinuousClock.now + ProviderClient.patience
+        var pause = Duration.milliseconds(50)
+        while true {
+            let consumed = try await store.consume(begun, code: arrival.callback.code, cookie: arrival.cookie)
+            guard case .inProgress = consumed, ContinuousClock.now + pause < end,
+                (try? await Task.sleep(for: pause)) != nil
+            else { return consumed }
+            pause = min(pause * 2, .milliseconds(400))
+        }
+    }
+
+    private func session(_ cookie: SessionID?) async throws -> Session? {
+        if let cookie { try await store.session(cookie) } else { nil }
     }
 
     /// Goes through with a taken attempt; or reports why that is not possible.
@@ -232,7 +253,7 @@ final class SignInFlow: Sendable {
             let sessionID = try await store.completeAttempt(attempt)
             await journal.succeeded(journey, signedIn.tokens, nil)
             // The new password has just proved who it is: the sign-in that follows asks for nothing.
-            return await goOn(with: .signIn, after: attempt, application, cookie: sessionID)
+            return await goOn(with: .signIn, after: completion, sessionID: sessionID)
                 ?? .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
         }
     }
@@ -250,26 +271,30 @@ final class SignInFlow: Sendable {
         await journal.personAnswered(completion.journey)
         // "Forgot your password?" is no failure: the page for it comes at once.
         if problem.code == .passwordResetRequested,
-            let outcome = await goOn(
-                with: .resetPassword, after: attempt, application, cookie: completion.arrival.cookie)
+            let outcome = await goOn(with: .resetPassword, after: completion, sessionID: completion.newSessionID)
         {
             return outcome
         }
-        return .failed(returnPath: attempt.returnTo, problem)
+        return .failed(returnPath: attempt.returnTo, problem, sessionID: completion.newSessionID)
     }
 
     /// Begins the user flow that follows by itself; nil when there is none.
-    private func goOn(
-        with flow: Application.UserFlow, after attempt: SignInAttempt, _ application: Application, cookie: SessionID?
-    ) async -> Outcome? {
+    ///
+    /// - Parameter sessionID: the session's new id; nil leaves the browser the one that it has.
+    private func goOn(with flow: Application.UserFlow, after completion: Completion, sessionID: SessionID?) async
+        -> Outcome?
+    {
+        let (attempt, application) = (completion.attempt, completion.application)
         guard let authority = application.authority(of: flow),
             let returnPath = ReturnPath(attempt.returnTo, below: publicURL.prefix)
         else { return nil }
         do {
             let options = SignInOptions(continuing: flow, at: authority, returnPath: returnPath)
-            return .continues(try await begin(application, options, await lookUp(cookie), cookie: cookie))
+            let cookie = sessionID ?? completion.arrival.cookie
+            let browser = Browser(session: try await session(cookie), cookie: cookie, mark: completion.mark)
+            return .continues(try await begin(application, options, browser), sessionID: sessionID)
         } catch {
-            return .failed(returnPath: attempt.returnTo, Problem(any: error))
+            return .failed(returnPath: attempt.returnTo, Problem(any: error), sessionID: sessionID)
         }
     }
 }

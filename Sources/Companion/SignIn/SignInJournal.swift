@@ -70,13 +70,16 @@ final class SignInJournal: Sendable {
 
     /// The browser leaves for the provider.
     ///
-    /// - Parameter location: where it goes; nil leaves no step in the timeline.
+    /// - Parameters:
+    ///   - session: nil when there is none: the story of somebody who had none begins when they come back.
+    ///   - location: where it goes; nil leaves no step in the timeline.
     func left(
-        _ beginning: Beginning, in session: SessionKey, for authority: Authority, _ settings: AttemptSettings,
+        _ beginning: Beginning, in session: SessionKey?, for authority: Authority, _ settings: AttemptSettings,
         location: String?
     ) async {
-        note(beginning, in: session, authority, settings)
         metrics.signInStarted(beginning.application.id, beginning.kind)
+        guard let session else { return }
+        note(beginning, in: session, authority, settings)
         if let location {
             timeline.record(
                 TimelineStep("authorize", at: location, attempt: beginning.number, since: beginning.start),
@@ -121,9 +124,25 @@ final class SignInJournal: Sendable {
         _ attempt: SignInAttempt, to application: Application, at redirectURI: String,
         since start: ContinuousClock.Instant
     ) -> Return {
-        Return(
-            attempt: attempt, application: application, number: history.id(of: AttemptPurpose.mark(of: attempt)),
-            endpoint: redirectURI, start: start)
+        let number = history.id(of: AttemptPurpose.mark(of: attempt))
+        let journey = Return(
+            attempt: attempt, application: application,
+            number: attempt.isOfNewcomer ? number ?? history.nextID() : number, endpoint: redirectURI, start: start)
+        if attempt.isOfNewcomer { begin(journey) }
+        return journey
+    }
+
+    /// Notes how the sign-in of somebody began who had no session then.
+    private func begin(_ journey: Return) {
+        let (attempt, app) = (journey.attempt, journey.application.id)
+        guard let number = journey.number, let beginning = AttemptPurpose.beginning(of: attempt) else { return }
+        history.begin(
+            number, session: attempt.session, app: app, authority: beginning.authority, settings: beginning.settings,
+            at: attempt.begunAt)
+        guard let endpoint = beginning.departedTo else { return }
+        timeline.record(
+            TimelineStep("authorize", at: endpoint, attempt: number, ending: attempt.begunAt), of: attempt.session,
+            app: app)
     }
 
     /// The answer is good; its code goes to the token endpoint.

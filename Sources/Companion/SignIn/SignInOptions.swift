@@ -20,7 +20,7 @@ struct SignInOptions: Sendable {
     static let kioskMaxAge = 10
     /// What an attempt keeps of an address that anybody may have written, in bytes.
     private static func maxBytes(of name: String) -> Int { name.hasSuffix("_hint") ? 256 : 512 }
-    private static let maxClaimsBytes = 2048
+    private static let maxClaimsBytes = 1024
 
     var prompt: Prompt?
     /// How long ago the person may have proved who they are, in seconds; nil does not ask.
@@ -139,7 +139,7 @@ struct SignInOptions: Sendable {
     private static func claims(_ text: String?) throws(Problem) -> ClaimsRequest? {
         guard let text, !text.isEmpty else { return nil }
         guard text.utf8.count <= maxClaimsBytes, let request = ClaimsRequest(json: text) else {
-            throw Problem(.badRequest, "“claims” must be a JSON object of at most 2048 bytes.")
+            throw Problem(.badRequest, "“claims” must be a JSON object of at most 1024 bytes.")
         }
         return request
     }

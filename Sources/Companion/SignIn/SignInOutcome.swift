@@ -1,11 +1,42 @@
 import SessionStore
 
+/// The browser that signs in, as its cookies say.
+struct Browser: Sendable {
+    /// Nil when there is none, or when it has ended.
+    let session: Session?
+    /// The session's id.
+    let cookie: SessionID?
+    /// Its mark, which no other has.
+    let mark: [UInt8]
+
+    /// The session that a sign-in belongs to, with the id that the browser has. One in which nobody is signed in, nor is
+    /// remembered, may end before the browser is back: what begins there joins the session of then.
+    var origin: (key: SessionKey, id: SessionID)? {
+        guard let session, let cookie, !session.accounts.isEmpty || session.remembersSomebody else {
+            return nil
+        }
+        return (session.key, cookie)
+    }
+}
+
 extension SignInFlow {
-    /// The browser goes to the provider.
+    /// The browser goes to the provider, and keeps the attempt until it comes back.
     struct Departure: Sendable {
         let location: String
-        /// What the cookie must hold.
-        let sessionID: SessionID
+        let state: String
+        let signIn: SealedSignIn
+
+        /// - Throws: ``Problem`` `bad_request` when the attempt is too large to be kept; ``StoreError`` when what it comes back
+        ///   with could not be stored.
+        init(_ attempt: NewSignInAttempt, to location: String, of browser: Browser, _ store: SessionStore) async throws
+        {
+            try await store.requireReadiness(forNewcomer: browser.session?.accounts.isEmpty ?? true)
+            guard let signIn = try store.seal(attempt, in: browser.origin, for: browser.mark) else {
+                let name = attempt.returnTo.utf8.count * 2 > attempt.payload.count ? "return_to" : "claims"
+                throw Problem(.badRequest, "“\(name)” is too long or has control characters.")
+            }
+            (self.location, state, self.signIn) = (location, attempt.state, signIn)
+        }
     }
 
     /// How a callback ended for the browser.
@@ -16,9 +47,9 @@ extension SignInFlow {
         /// Signed in by something else than this callback, which is over.
         case signedInBefore(returnPath: String)
         /// On to the provider again, with another user flow.
-        case continues(Departure)
-        /// Not signed in; the page that started it says why.
-        case failed(returnPath: String, Problem)
+        case continues(Departure, sessionID: SessionID?)
+        /// Not signed in; the page that started it says why, with the session that was made for the attempt.
+        case failed(returnPath: String, Problem, sessionID: SessionID?)
     }
 
     /// The answer belongs to no sign-in, or to another browser's.

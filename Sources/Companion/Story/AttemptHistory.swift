@@ -35,7 +35,7 @@ struct AttemptSettings: Sendable {
     private static let maxClaimsBytes = 512
 
     /// A claims request as it is, unless it is long: then JSON that says how long.
-    private static func short(_ claims: String) -> String {
+    static func short(_ claims: String) -> String {
         let count = claims.utf8.count
         return count <= maxClaimsBytes ? claims : #"{"…":"\#(count) bytes"}"#
     }
@@ -120,8 +120,13 @@ final class AttemptHistory: Sendable {
     }
 
     /// Notes that an attempt began.
-    func begin(_ id: Int, session: SessionKey, app: String, authority: String, settings: AttemptSettings) {
-        let record = AttemptRecord(id: id, app: app, authority: authority, settings: settings, began: memory.now())
+    ///
+    /// - Parameter began: when; nil is now.
+    func begin(
+        _ id: Int, session: SessionKey, app: String, authority: String, settings: AttemptSettings, at began: Date? = nil
+    ) {
+        let record = AttemptRecord(
+            id: id, app: app, authority: authority, settings: settings, began: began ?? memory.now())
         memory.note(.began(record), of: session, app: app, isSignedIn: false)
     }
 

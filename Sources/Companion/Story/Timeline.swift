@@ -38,7 +38,7 @@ extension TimelineEvent {
     }
 }
 
-/// A step that ends now.
+/// A step, as a rule one that ends now.
 struct TimelineStep {
     let name: String
     let outcome: String
@@ -46,15 +46,17 @@ struct TimelineStep {
     let attempt: Int?
     let start: ContinuousClock.Instant?
     let correlationID: String?
+    let end: Date?
 
     /// - Parameters:
     ///   - endpoint: a URL, which is kept without its query.
     ///   - attempt: the interactive sign-in that it belongs to.
     ///   - start: when it began; nil for a step that is a moment.
     ///   - correlationID: the provider's or Graph's; nil takes ours.
+    ///   - end: when it ended; nil is now.
     init(
         _ name: String, outcome: String = "ok", at endpoint: String? = nil, attempt: Int? = nil,
-        since start: ContinuousClock.Instant? = nil, correlationID: String? = nil
+        since start: ContinuousClock.Instant? = nil, correlationID: String? = nil, ending end: Date? = nil
     ) {
         self.name = name
         self.outcome = outcome
@@ -62,6 +64,7 @@ struct TimelineStep {
         self.attempt = attempt
         self.start = start
         self.correlationID = correlationID
+        self.end = end
     }
 }
 
@@ -80,7 +83,7 @@ final class Timeline: Sendable {
     /// Adds a step; the oldest step, or the oldest session's steps, make room.
     func record(_ step: TimelineStep, of session: SessionKey, app: String) {
         let event = TimelineEvent(
-            time: memory.now(), step: step.name, outcome: step.outcome,
+            time: step.end ?? memory.now(), step: step.name, outcome: step.outcome,
             endpoint: step.endpoint.map(Timeline.withoutQuery), attempt: step.attempt,
             durationMilliseconds: step.start.map { Int(($0.duration(to: .now)) / .milliseconds(1)) },
             correlationID: (step.correlationID ?? RequestContext.current?.correlationID).map {
@@ -92,7 +95,8 @@ final class Timeline: Sendable {
             .step(event), of: session, app: app, isSignedIn: Timeline.stepsOfSignedIn.contains(step.name))
     }
 
-    private static func withoutQuery(_ url: String) -> String {
+    /// A URL as the timeline has it: its query may hold secrets.
+    static func withoutQuery(_ url: String) -> String {
         url.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(url[..<$0]) } ?? url
     }
 

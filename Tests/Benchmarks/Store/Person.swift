@@ -56,15 +56,17 @@ private struct OneSignIn {
     let scopes: [String]
 
     func run(_ store: SessionStore, cookie: SessionID?) async throws -> SessionID {
-        let state = UUID().uuidString + user
-        let begun = try await store.beginSignIn(
+        let (state, browser) = (store.newState(), Array(user.utf8))
+        let sealed = try store.seal(
             NewSignInAttempt(
                 app: app, state: state, nonce: UUID().uuidString, codeVerifier: text(43), returnTo: "/\(app)",
-                prompt: "select_account", requestedScopes: ["openid", "profile", "offline_access"] + scopes,
-                payload: #"{"purpose":"sign_in"}"#),
-            cookie: cookie)
-        let consumed = try await store.consumeAttempt(state: state, code: "code of \(state)", cookie: begun.sessionID)
-        guard case .attempt(let attempt) = consumed else { throw Failure("a sign-in could not be completed") }
+                prompt: "select_account", requestedScopes: ["openid", "profile", "offline_access"] + scopes),
+            in: nil, for: browser)
+        guard let begun = sealed.flatMap({ store.open($0, state: state, for: browser) }) else {
+            throw Failure("a sign-in does not open")
+        }
+        let consumed = try await store.consume(begun, code: "code of \(state)", cookie: cookie)
+        guard case .attempt(let attempt, _) = consumed else { throw Failure("a sign-in could not be completed") }
         return try await store.completeSignIn(attempt, account: account, tokens: tokens)
     }
 

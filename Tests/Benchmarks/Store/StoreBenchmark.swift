@@ -104,7 +104,7 @@ struct Place {
         // The sessions of a store that was kept are never over.
         var configuration = SessionStore.Configuration(
             idle: .seconds(1e9), maxAge: .seconds(1e9), cacheBytes: 0)
-        configuration.newcomers = .init(signIns: 0, bytes: 0, freeBytes: 0)
+        configuration.freeBytes = 0
         let store = try open(configuration, .load(orCreateAt: folder + "/companion.key"))
         try await closing(store.close) { try await body(store) }
     }

@@ -114,7 +114,7 @@ class Stranger:
     # The kinds of request, each as large as it may be.
 
     def large_claims(self):
-        claims = json.dumps({"id_token": {secrets.token_hex(1000): None}}, separators=(",", ":"))
+        claims = json.dumps({"id_token": {secrets.token_hex(460): None}}, separators=(",", ":"))
         return self.sign_in(claims=claims, scope=" ".join(secrets.token_hex(4) for _ in range(50)), domain_hint=secrets.token_hex(128))
 
     def strange_answer(self):
@@ -138,9 +138,13 @@ class Stranger:
         return self.send("GET", "/api/ios/account", Cookie=f"__Host-companion={secrets.token_urlsafe(32)}")
 
     def several_attempts(self):
-        cookie = (self.large_claims().getheader("Set-Cookie") or "").split(";")[0]
-        for _ in range(3):
-            self.send("GET", "/auth/ios/sign-in?prompt=login&scope=" + "a" * 500, Cookie=cookie)
+        cookies = {}
+        for _ in range(4):
+            answer = self.send("GET", "/auth/ios/sign-in?prompt=login&scope=" + "a" * 500,
+                               Cookie="; ".join(f"{name}={value}" for name, value in cookies.items()))
+            for field in answer.headers.get_all("Set-Cookie") or []:
+                name, _, value = field.partition(";")[0].partition("=")
+                cookies[name] = value
 
     def worst(self):
         kinds = [self.large_claims, self.strange_answer, self.posted_answer, self.random_tenant, self.random_languages,

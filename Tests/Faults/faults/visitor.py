@@ -33,13 +33,34 @@ class Visitor:
         # Behind a front, the page has the front's origin, whichever server answers.
         self.origin = getattr(companion, "origin", f"http://localhost:{companion.port}")
         self.cookie_name = "__Host-companion" if self.origin.startswith("https:") else "companion"
-        self.cookie, self.provider_cookies = None, {}
-        # The version of its session that it has seen, where several companions share that. A browser forgets it soon.
-        self.version = None
+        # By their names.
+        self.cookies, self.provider_cookies = {}, {}
         # Method and status of every request that the companion has answered since the last `forget`.
         self.seen = []
         # What must not stand in any log.
         self.secrets = {ADELE, "Adele"}
+
+    @property
+    def cookie(self):
+        """The session's id, or None."""
+        return self.cookies.get(self.cookie_name)
+
+    @cookie.setter
+    def cookie(self, value):
+        self.cookies = {name: kept for name, kept in self.cookies.items() if name != self.cookie_name}
+        if value:
+            self.cookies[self.cookie_name] = value
+
+    @property
+    def version(self):
+        """The version of its session that it has seen, where several companions share that. A browser forgets it soon."""
+        return self.cookies.get(f"{self.cookie_name}-version")
+
+    @version.setter
+    def version(self, value):
+        self.cookies.pop(f"{self.cookie_name}-version", None)
+        if value:
+            self.cookies[f"{self.cookie_name}-version"] = value
 
     def connection(self):
         """A new one, with TLS where the other side speaks it."""
@@ -50,8 +71,8 @@ class Visitor:
     def request(self, method, path, body=None, page=False):
         """One request to the companion: of a page's script, or the browser's own as it navigates."""
         fields = {"Accept-Language": self.language}
-        if self.cookie:
-            fields["Cookie"] = f"{self.cookie_name}={self.cookie}" + (f"; {self.cookie_name}-version={self.version}" if self.version else "")
+        if self.cookies:
+            fields["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         if page:
             fields |= {"Accept": "text/html", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "none"}
         else:
@@ -65,15 +86,20 @@ class Visitor:
             connection.close()
         self.seen.append((method, answer.status))
         for value in answer.fields.get_all("Set-Cookie") or []:
-            if match := re.match(rf"{self.cookie_name}=([^;]*)", value):
-                self.cookie = match[1]
-                self.secrets.add(match[1])
-            if match := re.match(rf"{self.cookie_name}-version=([^;]*)", value):
-                self.version = match[1]
+            self.keep(value)
         if answer.location:
             query = urllib.parse.urlsplit(answer.location).query
             self.secrets |= {value for name, value in urllib.parse.parse_qsl(query) if name in SECRET_PARAMETERS}
         return answer
+
+    def keep(self, field):
+        """A cookie that an answer sets, or takes away. Its path is not looked at: what the others get of it, they do not use."""
+        name, _, value = field.partition(";")[0].partition("=")
+        self.cookies.pop(name, None)
+        if value and "max-age=0" not in field.lower():
+            self.cookies[name] = value
+            if not name.endswith(("-version", "-language")):
+                self.secrets.add(value)
 
     def get(self, path):
         return self.request("GET", path)

@@ -1,12 +1,16 @@
 """What a stranger can do to those who share an address with him: a class, a company, a provider's customers."""
 import concurrent.futures
 import contextlib
+import http.client
 import json
 import pathlib
 import re
+import secrets
 import subprocess
 import sys
+import threading
 import time
+import urllib.parse
 
 from faults.processes import get, until
 from faults.visitor import Visitor
@@ -98,6 +102,93 @@ def stranger(site):
             assert (closed >= OTHERS) == (name == "without a front"), f"{name}: {closed} connections were closed for others"
 
 
+class Networks:
+    """Strangers from a thousand networks, each with a browser of their own for each sign-in. Use it in `with`."""
+    COUNT, CLIENTS = 1_000, 4
+    HEAVIEST = urllib.parse.urlencode({
+        "claims": json.dumps({"id_token": {"x" * 900: None}}), "login_hint": "h" * 256, "domain_hint": "d" * 256,
+        "return_to": "/ios?" + "r" * 400, "prompt": "login"})
+
+    def __init__(self, node, comes_back):
+        self.node, self.comes_back, self.answers, self.failures = node, comes_back, 0, []
+        self.is_over = threading.Event()
+
+    def __enter__(self):
+        self.threads = [threading.Thread(target=self.run, args=(number,)) for number in range(self.CLIENTS)]
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_over.set()
+        for thread in self.threads:
+            thread.join()
+
+    def run(self, number):
+        connection = http.client.HTTPConnection("127.0.0.1", self.node.port, timeout=30)
+        try:
+            while not self.is_over.is_set():
+                number = (number + self.CLIENTS) % self.COUNT
+                self.one(connection, f"10.{number // 250}.{number % 250}.1")
+                self.answers += 1
+        except Exception as error:
+            self.failures.append(f"{type(error).__name__}: {error}")
+        finally:
+            connection.close()
+
+    def one(self, connection, address):
+        def get(path, **fields):
+            fields = {name.replace("_", "-"): value for name, value in fields.items()}
+            connection.request("GET", path, headers={"X-Forwarded-For": address, "Accept": "text/html", **fields})
+            answer = connection.getresponse()
+            answer.read()
+            return answer
+        begun = get("/auth/ios/sign-in?" + self.HEAVIEST)
+        assert begun.status == 302, begun.status
+        if self.comes_back:
+            state = urllib.parse.parse_qs(urllib.parse.urlsplit(begun.headers["Location"]).query)["state"][0]
+            cookies = "; ".join(field.split(";")[0] for field in begun.headers.get_all("Set-Cookie"))
+            back = get(f"/auth/callback?state={state}&code={secrets.token_hex(8)}", Cookie=cookies)
+            assert back.status == 303 and "sign_in_error" in back.headers["Location"], back.status
+
+
+def from_a_thousand_networks(site):
+    """Who leaves is nobody's row, and who comes back in vain makes room: on both kinds of database."""
+    site.primary.ask("CREATE DATABASE networks")
+    file = site.folder / "networks.sqlite"
+
+    def bytes_of_file():
+        return sum(path.stat().st_size for path in file.parent.glob(file.name + "*") if not path.name.endswith("-wal"))
+
+    def bytes_of_tables():
+        # Where nothing is new, what is dead goes too: the server's own vacuum would have found it.
+        site.primary.ask("VACUUM", "networks")
+        return int(site.primary.ask(
+            "SELECT sum(pg_table_size(oid)) FROM pg_class WHERE relname IN ('session', 'sign_in_attempt', 'session_note')", "networks"))
+
+    for name, address, size in (("SQLite", str(file), bytes_of_file), ("PostgreSQL", site.address("networks"), bytes_of_tables)):
+        with site.one_on(address, limits={}) as node:
+            Visitor(node).signed_in()
+            for what, comes_back, most in (("begins", False, 0), ("callbacks", True, 4 << 20)):
+                before = size()
+                with Networks(node, comes_back) as networks:
+                    began = time.monotonic()
+                    took = 0
+                    while time.monotonic() - began < site.flood:
+                        started = time.monotonic()
+                        newcomer = Visitor(node).signed_in()
+                        assert newcomer.account(), "nobody is signed in"
+                        took = max(took, time.monotonic() - started)
+                        time.sleep(0.2)
+                assert not networks.failures, networks.failures[0]
+                grown = size() - before
+                print(f"      {name}: {networks.answers} {what} in {site.flood} s, {grown} bytes more; a newcomer's sign-in {took:.2f} s")
+                # The newcomers between them have signed in, and stay.
+                assert grown <= most + (512 << 10), f"{name}: {grown} bytes more after {networks.answers} {what}"
+                assert took < SECONDS, f"{name}: {took:.2f} s"
+
+
 TESTS = [
     ("a stranger at their address keeps no newcomer out, without a front and behind each", stranger),
+    ("sign-ins from a thousand networks that nobody comes back from leave nothing, and those in vain little", from_a_thousand_networks),
 ]

@@ -32,7 +32,8 @@ def why_it_failed(site):
     visitor = site.visitor()
     begun = visitor.begin()
     state = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(begun.location).query))["state"]
-    back = site.at(site.nodes[1], visitor).open(f"/auth/callback?error=access_denied&state={urllib.parse.quote(state)}")
+    visitor = site.at(site.nodes[1], visitor)
+    back = visitor.open(f"/auth/callback?error=access_denied&state={urllib.parse.quote(state)}")
     assert back.failure == "cancelled", back.location
     told = [site.at(node, visitor).get("/api/ios/sign-in-failure").json["failure"] for node in site.nodes]
     assert told[0] and told[0]["code"] == "cancelled" and told.count(told[0]) == 3, told

@@ -1,0 +1,205 @@
+import Foundation
+import HTTPTypes
+import StoreTesting
+import Testing
+import WebFormats
+
+@testable import Companion
+
+/// A sign-in that the browser keeps until it comes back.
+@Suite struct AttemptCookieTests {
+    private static let prefix = "companion-attempt-"
+
+    private func setCookies(_ answer: Visitor.Answer) -> [String] { answer.fields[values: .setCookie] }
+
+    private func isRefused(_ answer: Visitor.Answer) -> Bool {
+        answer.status == 400 && answer.text.contains("state_mismatch")
+    }
+
+    /// The reads and writes of the database until now.
+    private func operations(_ site: Site) async throws -> Int {
+        let metrics = try await Visitor(site).metrics()
+        return ["read", "write"].reduce(0) {
+            $0 + Int(metrics["companion_database_duration_seconds_count{operation=\"\($1)\"}"])
+        }
+    }
+
+    @Test(arguments: ["", "/portal"]) func `who begins gets a mark and the attempt, and no session`(
+        _ path: String
+    ) async throws {
+        try await Site.run(below: path, configured: { _ in }) { site in
+            let visitor = Visitor(origin: site.origin, client: site.client, below: path)
+            let cookies = setCookies(try await visitor.get("\(path)/auth/ios/sign-in"))
+            #expect(cookies.count == 2)
+            let attempt = try #require(cookies.first { $0.hasPrefix(Self.prefix) })
+            #expect(attempt.hasSuffix("; Path=\(path)/auth; Max-Age=1800; HttpOnly; SameSite=Lax"))
+            #expect(attempt.firstMatch(of: /^companion-attempt-[0-9a-f]{8}=/) != nil)
+            #expect(cookies.contains { $0.hasPrefix("companion-mark=") && $0.contains("; Path=/;") })
+            // The mark stays as it is.
+            let again = setCookies(try await visitor.get("\(path)/auth/ios/sign-in"))
+            #expect(again.count == 1 && again[0].hasPrefix(Self.prefix))
+        }
+    }
+
+    @Test func `over https the attempt's cookie is one that only https sets`() throws {
+        var configuration = CompanionConfiguration(port: 0, applications: [])
+        configuration.publicURL = try PublicURL("https://portal.example/here")
+        let cookies = AttemptCookies(configuration: configuration)
+        #expect(cookies.name(of: "s").hasPrefix("__Secure-companion-attempt-"))
+    }
+
+    enum Change: String, CaseIterable {
+        case noAttempt, noMark, otherMark, othersAttempt, changedByte, cut, otherState
+    }
+
+    @Test(arguments: Change.allCases) func `only the browser that began gets on, and a stranger costs no look-up`(
+        _ change: Change
+    ) async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            var location = try #require(try await visitor.walkToCallback().location)
+            let other = Visitor(site)
+            _ = try await other.get("/auth/ios/sign-in")
+            let (name, value) = try #require(visitor.cookies(named: Self.prefix).first)
+            let mark = visitor.cookies(named: "companion-mark")["companion-mark"]
+            switch change {
+            case .noAttempt: visitor.setCookie(name, nil)
+            case .noMark: visitor.setCookie("companion-mark", nil)
+            case .otherMark:
+                visitor.setCookie("companion-mark", other.cookies(named: "companion-mark")["companion-mark"])
+            case .othersAttempt: visitor.setCookie(name, other.cookies(named: Self.prefix).values.first)
+            case .changedByte: visitor.setCookie(name, value.dropLast(8) + "AAAAAAAA")
+            case .cut: visitor.setCookie(name, String(value.dropLast(4)))
+            case .otherState: location = location.replacing(/state=[^&]*/, with: "state=x")
+            }
+            let before = try await operations(site)
+            #expect(isRefused(try await visitor.get(location)))
+            #expect(try await operations(site) == before)
+            guard change != .otherState else { return }
+            // Nothing was consumed.
+            visitor.setCookie(name, value)
+            visitor.setCookie("companion-mark", mark)
+            #expect(try await visitor.get(location).location == "/ios")
+        }
+    }
+
+    @Test func `a browser keeps five sign-ins, and the oldest makes room`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            var locations: [String] = []
+            for _ in 0..<6 {
+                locations.append(try #require(try await visitor.walkToCallback().location))
+                site.clock.advance(1)
+            }
+            #expect(visitor.cookies(named: Self.prefix).count == 5)
+            #expect(isRefused(try await visitor.get(locations[0])))
+            for location in locations.dropFirst() { #expect(try await visitor.get(location).location == "/ios") }
+        }
+    }
+
+    @Test func `what a browser keeps has at most six kilobytes`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let claims = FormFieldsOf.claims(bytes: 1000)
+            for _ in 0..<5 {
+                _ = try await visitor.get("/auth/ios/sign-in?" + claims)
+                site.clock.advance(1)
+            }
+            let kept = visitor.cookies(named: Self.prefix)
+            let bytes = kept.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+            #expect(kept.count >= 2 && bytes <= 6 << 10)
+        }
+    }
+
+    @Test func `an attempt from before there was a session joins the one that the browser has by now`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let second = try #require(
+                try await visitor.walkToCallback(app: "macos", username: "megan@contoso.example").location)
+            try await visitor.signIn()
+            #expect(try await visitor.get(second).location == "/macos")
+            for app in ["ios", "macos"] {
+                #expect(try await visitor.api(.get, "/api/\(app)/account").json["account"] is [String: Any], "\(app)")
+            }
+        }
+    }
+
+    @Test func `a callback whose answer was lost signs in when it is loaded again`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let location = try #require(try await visitor.walkToCallback().location)
+            #expect(try await visitor.get(location).location == "/ios")
+            visitor.sessionCookie = nil
+            #expect(try await visitor.get(location).location == "/ios")
+            #expect(try await visitor.api(.get, "/api/ios/account").json["account"] is [String: Any])
+        }
+    }
+
+    @Test func `the story of somebody who had no session begins when they come back, also in vain`() async throws {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            let begun = site.clock.now()
+            let location = try #require(
+                try await visitor.walkToCallback(query: "domain_hint=contoso.example", consent: "cancel").location)
+            #expect(visitor.sessionCookie == nil)
+            site.clock.advance(20)
+            let back = try await visitor.get(location)
+            #expect(back.location?.hasPrefix("/ios?sign_in_error=") == true)
+            #expect(visitor.sessionCookie != nil)
+            let attempts = try await visitor.api(.get, "/api/attempts").json["attempts"] as? [[String: Any]]
+            let attempt = try #require(attempts?.first)
+            #expect(attempts?.count == 1)
+            let began = try #require(attempt["began"] as? String)
+            #expect((Timeline.text(begun)..<Timeline.text(begun + 15)).contains(began))
+            #expect((attempt["settings"] as? [String: Any])?["domain_hint"] as? String == "contoso.example")
+            let events = try await visitor.api(.get, "/api/ios/events").json["events"] as? [[String: Any]]
+            let steps = try #require(events).compactMap { $0["step"] as? String }
+            #expect(Set(steps) == ["authorize", "callback"])
+            let first = try #require(events?.first { $0["step"] as? String == "authorize" })
+            #expect((first["endpoint"] as? String)?.hasSuffix("/authorize") == true)
+        }
+    }
+
+    @Test func `on a shared device an attempt from before the start is over, and sign-out takes all of them away`()
+        async throws
+    {
+        try await Site.run(configured: { $0.deviceMode = .shared }) { site in
+            let visitor = Visitor(site)
+            let location = try #require(try await visitor.walkToCallback().location)
+            #expect(setCookies(visitor.everything[0]).allSatisfy { !$0.contains("Max-Age") })
+            site.clock.advance(1)
+            try await site.restart()
+            #expect(isRefused(try await visitor.get(location)))
+            try await visitor.signIn()
+            let other = try #require(try await visitor.walkToCallback(app: "macos").location)
+            let out = try await visitor.api(.post, "/auth/ios/sign-out", body: "{}")
+            #expect(out.status == 200)
+            #expect(visitor.cookies(named: "companion").isEmpty)
+            #expect(isRefused(try await visitor.get(other)))
+        }
+    }
+
+    @Test func `tabs that load the same callback at two servers are all signed in`() async throws {
+        try await Site.run(keeping: MemoryContents(), configured: { _ in }) { site in
+            try await site.beside { second in
+                let visitor = Visitor(site)
+                let location = try #require(try await visitor.walkToCallback().location)
+                let tab = visitor.copy(at: second)
+                try await site.control(#"{"token_delay_ms": 600}"#)
+                async let first = visitor.get(location)
+                try await Task.sleep(for: .milliseconds(150))
+                let late = try await tab.get(location.replacing(site.origin, with: second))
+                #expect(try await first.location == "/ios")
+                #expect(late.location == "/ios")
+                #expect(try await tab.api(.get, "/api/ios/account").json["account"] is [String: Any])
+                #expect(try await site.count("token_code") == 1)
+            }
+        }
+    }
+}
+
+private enum FormFieldsOf {
+    static func claims(bytes: Int) -> String {
+        FormEncoding.encode([("claims", #"{"a":"\#(String(repeating: "x", count: bytes))"}"#)])
+    }
+}
