@@ -132,7 +132,7 @@ extension Transaction {
     /// Deletes the oldest attempts of newcomers that are over, where there are more than there may be, and the sessions that
     /// end with them. Sessions that somebody holds are left alone: nobody waits here.
     private func makeRoomForNewcomer(_ rules: SignInRules, now: Int64) async throws {
-        // What an earlier version has begun is none.
+        // An attempt that an earlier version has begun is none.
         let count =
             try await query("SELECT COUNT(*) FROM sign_in_attempt WHERE weight > 0 AND consumed_at IS NOT NULL")
             .first?.integer(0) ?? 0

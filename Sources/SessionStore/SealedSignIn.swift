@@ -15,7 +15,7 @@ public struct SealedSignIn: Sendable {
     /// As a cookie holds it.
     public var text: String { Base64URL.encode(Self.time(begunAt) + sealed) }
 
-    /// What tells the sign-ins of one browser apart, and says nothing about the `state`: 8 hexadecimal digits.
+    /// Tells the sign-ins of one browser apart, and says nothing about the `state`: 8 hexadecimal digits.
     public static func name(of state: String) -> String { Hex.encode(SHA256Hash(of: state).blob.prefix(4)) }
 
     init(begunAt: Date, sealed: Data) {

@@ -18,7 +18,7 @@ public final class SessionStore: Sendable {
         public var maxAge: Duration
         /// The most time between leaving for the provider and coming back.
         public static let attemptLifetime: Duration = .seconds(30 * 60)
-        /// So many bytes stay free on the disk for those who are signed in; on a small disk a tenth of it. 0 keeps none.
+        /// The bytes that stay free on the disk for those who are signed in; on a small disk a tenth of it. 0 keeps none.
         public var freeBytes = standardFreeBytes
         /// 64 MB.
         public static let standardFreeBytes = 64 << 20

@@ -19,7 +19,7 @@ public struct NewSignInAttempt: Sendable, Redacted {
     public var requestedScopes: [String]
     /// The home account id that must come back, when this signs one account in again.
     public var expectedAccountID: String?
-    /// What else the callback needs, in the caller's own form.
+    /// The caller's own part, in its own form.
     public var payload: [UInt8]
 
     /// Every property, in their order.
@@ -42,7 +42,7 @@ public struct NewSignInAttempt: Sendable, Redacted {
 /// A sign-in that has left for the provider: the browser keeps it, sealed, until it comes back (``SealedSignIn``). The server
 /// keeps nothing of it.
 public struct BegunSignIn: Sendable, Redacted {
-    /// What the browser brought when it left.
+    /// The session that the browser had when it left.
     struct Origin: Sendable, Equatable {
         let session: SessionKey
         /// The session's id then.
@@ -135,11 +135,11 @@ extension BegunSignIn {
     /// The session that the sign-in goes into.
     public let session: SessionKey
 
-    /// What it was begun with.
+    /// A value with which it was begun.
     public subscript<Value>(dynamicMember member: KeyPath<BegunSignIn, Value>) -> Value { begun[keyPath: member] }
 }
 
-/// What a callback turned out to be.
+/// The meaning of a callback.
 public enum ConsumedAttempt: Sendable {
     /// The first callback: go on, then call `completeSignIn` or `failSignIn`.
     ///

@@ -15,7 +15,7 @@ package struct SignInRules: Sendable {
     package static let maxTokensPerAccount = 20
 
     package var lifetimes: Lifetimes
-    /// So many bytes stay free on the disk for those who are signed in.
+    /// The bytes that stay free on the disk for those who are signed in.
     package var freeBytes = 0
     /// When a session was last used, as far as memory knows; `.min` when it knows nothing.
     package var lastUse: @Sendable (SessionKey) -> Int64 = { _ in .min }

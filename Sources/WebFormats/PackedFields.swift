@@ -3,7 +3,7 @@
 /// A text is its length and its UTF-8, nil a length of its own; numbers are LEB128 (as in DWARF 5 section 7.6), the signed ones
 /// by ZigZag.
 public struct PackedFields: Sendable {
-    /// What was written.
+    /// All that was written.
     public private(set) var bytes: [UInt8] = []
 
     /// Nothing yet.

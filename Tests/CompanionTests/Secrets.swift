@@ -61,7 +61,7 @@ struct Secrets {
         }
     }
 
-    /// What the browser was given as its session's cookie, as its mark, and as its sign-ins.
+    /// The browser's cookies: its session's, its mark, and its sign-ins.
     mutating func collectCookies(of visitor: Visitor) {
         for cookie in visitor.everything.flatMap({ $0.fields[values: .setCookie] }) {
             for name in ["companion=", "companion-mark=", "companion-attempt-"] where cookie.hasPrefix(name) {

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SessionLookupTests {
     private static let reads = #"companion_database_duration_seconds_count{operation="read"}"#
 
-    /// What a request may ask for: its name, and how it is sent.
+    /// A kind of request: its name, and how it is sent.
     enum Asking: String, CaseIterable {
         case account, namedAccount, apps, attempts, me, begin, adminConsent, signOut, health
 
@@ -31,7 +31,7 @@ import Testing
         try await Site.run(configured: { $0.applications[1].page = .portal }, test)
     }
 
-    /// What a request came to, and how often it read the database.
+    /// The answer to a request, and how often it read the database.
     private static func ask(_ asking: Asking, _ visitor: Visitor, at site: Site) async throws -> (
         status: Int, reads: Int
     ) {

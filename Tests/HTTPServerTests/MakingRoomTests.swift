@@ -19,7 +19,7 @@ struct MakingRoom: Sendable, CustomTestStringConvertible {
         case waitForOutput
     }
 
-    /// What ends for a newcomer.
+    /// The end that a newcomer's sign-in comes to.
     enum Gone: Sendable {
         case connection(Int)
         case newcomer

@@ -129,7 +129,7 @@ import Testing
     }
 }
 
-/// So many clients, one after the other, each of which was answered and stays.
+/// Clients, one after the other, each of which was answered and stays.
 private func answered(_ count: Int, _ port: Int) throws -> [RawClient] {
     try (0..<count).map { _ in
         let client = try RawClient(port: port)

@@ -12,7 +12,7 @@ import Testing
         try await fixture.outsider().read { db in try Int.fetchOne(db, sql: "PRAGMA \(name)") }
     }
 
-    /// So many sign in, and have stayed away too long half an hour later.
+    /// People sign in, and have stayed away too long half an hour later.
     private func fill(_ fixture: StoreFixture, _ store: SessionStore, _ count: Int) async throws {
         var tokens = NewTokens.sample("large", at: fixture.clock)
         tokens.accessToken = String(repeating: "t", count: 2048)

@@ -126,7 +126,7 @@ import WebFormats
     }
 }
 
-/// What is signed for those who bring it back.
+/// Bytes that are signed for those who bring them back.
 @Suite struct SignedTests {
     @Test func `a state is ours for half an hour, and none is like another`() throws {
         let fixture = try StoreFixture(.memory)

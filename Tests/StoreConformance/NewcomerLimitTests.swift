@@ -8,7 +8,7 @@ import Testing
 @Suite struct NewcomerLimitTests {
     private static let most = SignInRules.maxNewcomers
 
-    /// So many come back at once, and fail.
+    /// Newcomers come back at once, and fail.
     private func fill(_ store: SessionStore, _ count: Int) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {

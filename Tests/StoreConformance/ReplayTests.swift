@@ -4,7 +4,7 @@ import Testing
 
 @testable import SessionStore
 
-/// What a callback's code and cookie lead to, one row for each case. That its state and browser are those of the attempt is
+/// The meaning of a callback's code and cookie, one row for each case. That its state and browser are those of the attempt is
 /// what `SealedSignInTests` proves.
 @Suite struct ReplayTests {
     enum Cookie: String, Sendable {

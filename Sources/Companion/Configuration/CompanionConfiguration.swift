@@ -61,7 +61,7 @@ public struct CompanionConfiguration: Sendable {
 
     /// Where `/metrics` is served, apart from everything else; nil serves it to this machine itself on `host` and `port`.
     public var metricsListener: ListenAddress?
-    /// So many bytes of the disk stay free for those who are signed in; 0 keeps none.
+    /// The bytes of the disk that stay free for those who are signed in; 0 keeps none.
     public var freeBytes: Int
     /// Settings that are given and have no effect any more.
     public internal(set) var withoutEffect: [String] = []

@@ -136,7 +136,7 @@ extension CompanionConfiguration {
 }
 
 extension Limits {
-    /// What one address (IPv6: one /64, and ten times as much a /48) may ask for, or one session where somebody is signed in,
+    /// The share of one address (IPv6: of one /64, and ten times as much of a /48), or one session where somebody is signed in,
     /// or one browser where somebody has signed in before.
     fileprivate init(reading keys: inout ConfigurationReading) {
         signInsPerMinute = keys.value(

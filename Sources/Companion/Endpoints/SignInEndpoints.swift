@@ -93,7 +93,7 @@ struct SignInEndpoints: Sendable {
         } else {
             callback = try Callback(query: head.query ?? "")
         }
-        // What belongs to no sign-in of this browser is refused before anything is looked up, and does not count.
+        // An answer to no sign-in of this browser is refused before anything is looked up, and does not count.
         guard let signIn = attempts.signIn(of: callback.state, in: head), let mark = marks.mark(in: head)?.bytes,
             let begun = store.open(signIn, state: callback.state, for: mark)
         else { throw SignInFlow.notOfThisBrowser }

@@ -18,7 +18,7 @@ struct BrowserMark: Sendable, Equatable {
         (self.bytes, self.signature) = (bytes, signature)
     }
 
-    /// What a cookie says; nil when it has not the form of a mark.
+    /// The mark that a cookie says; nil when it has not the form of one.
     init?(cookieValue: Span<UInt8>) {
         guard let all = Base64URL.decode(cookieValue),
             [Self.byteCount, Self.byteCount + SignedPurpose.byteCount].contains(all.count)
@@ -26,7 +26,7 @@ struct BrowserMark: Sendable, Equatable {
         self.init(Array(all.prefix(Self.byteCount)), signature: Array(all.dropFirst(Self.byteCount)))
     }
 
-    /// What the browser keeps: base64url without padding, 22 characters, or 43 with the signature.
+    /// As the browser keeps it: base64url without padding, 22 characters, or 43 with the signature.
     var cookieValue: String { Base64URL.encode(bytes + signature) }
 }
 

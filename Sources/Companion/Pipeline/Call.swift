@@ -13,7 +13,7 @@ struct Call: Sendable {
     let match: RouteMatch
     /// The session's id that the cookie carried.
     let cookie: SessionID?
-    /// What memory, or a read on this very thread, knows of that session; nil where nobody has looked yet, or where the
+    /// That session as memory, or a read on this very thread, knows it; nil where nobody has looked yet, or where the
     /// store has to be waited for.
     let session: LookedUpSession?
     /// Whether it comes from this machine itself, and may know how the server does.

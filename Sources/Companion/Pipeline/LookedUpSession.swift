@@ -1,6 +1,6 @@
 import SessionStore
 
-/// What the one look-up of a request's session came to.
+/// The result of the one look-up of a request's session.
 enum LookedUpSession: Sendable {
     /// It is there, and all of its accounts may be in it; with the answers that were prepared from it.
     case found(Session, SessionAnswers)

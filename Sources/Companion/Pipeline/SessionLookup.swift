@@ -18,7 +18,7 @@ struct SessionLookup: Sendable {
         notesSessions = store.staleness != nil
     }
 
-    /// What can be said at once of the session that a cookie names; nil when the store has to be waited for, or when an
+    /// The session that a cookie names, as far as it is known at once; nil when the store has to be waited for, or when an
     /// account may have to go.
     func now(_ id: SessionID?) -> LookedUpSession? {
         guard let id else { return .absent }

@@ -30,7 +30,7 @@ struct AttemptCookies: Sendable {
     /// The cookie of the sign-in with this state.
     func name(of state: String) -> String { prefix + SealedSignIn.name(of: state) }
 
-    /// What the browser kept of the sign-in with this state.
+    /// The sign-in with this state, as the browser kept it.
     func signIn(of state: String, in head: RequestHead) -> SealedSignIn? {
         RequestCookies(head)[name(of: state)].flatMap(SealedSignIn.init)
     }

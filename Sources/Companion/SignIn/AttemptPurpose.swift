@@ -41,7 +41,7 @@ struct AttemptPurpose: Sendable {
     let mark: String?
     /// How long ago the person may have proved who they are, in seconds; nil when that was not asked for.
     let maxAge: Int?
-    /// What it asked for, as pages show it.
+    /// Its request, as pages show it.
     let settings: AttemptSettings
     /// Where the browser went, for the timeline of somebody who had no session then.
     let departedTo: String?
@@ -94,7 +94,7 @@ struct AttemptPurpose: Sendable {
     /// The mark alone, which can be read even when the application was configured otherwise since.
     static func mark(of attempt: SignInAttempt) -> String? { Stored(attempt)?.mark }
 
-    /// What the story of somebody who had no session begins with, of which the same holds.
+    /// The beginning of the story of somebody who had no session, of which the same holds.
     static func beginning(
         of attempt: SignInAttempt
     ) -> (authority: String, settings: AttemptSettings, departedTo: String?)? {

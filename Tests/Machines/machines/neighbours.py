@@ -1,4 +1,4 @@
-"""What a stranger can do to those who share an address with him: a class, a company, a provider's customers."""
+"""A stranger, and those who share an address with him: a class, a company, a provider's customers."""
 import concurrent.futures
 import contextlib
 import http.client

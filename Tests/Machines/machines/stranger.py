@@ -46,7 +46,7 @@ class Silence:
 
 
 class Requests:
-    """So many a second of one kind, on connections that are kept where the server keeps them."""
+    """Requests of one kind at a rate, on connections that are kept where the server keeps them."""
 
     def __init__(self, port, tls, name, rate, fields, paths):
         self.port, self.tls, self.name, self.rate, self.fields, self.paths = port, tls, name, rate, fields, paths
