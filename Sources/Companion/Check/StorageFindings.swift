@@ -80,7 +80,9 @@ struct StorageFindings {
             .advice(
                 "older_keys", "\(older.count) older keys no longer seal anything.",
                 why: "Anyone who has an old key and an old copy of the database can read the tokens in it.",
-                remedy: "Run `companion keys retire`. Keep the old keys as long as you keep backups from their time.")
+                remedy:
+                    "Half an hour after the rotation, run `companion keys retire`. Keep the old keys as long as you keep backups from their time."
+            )
         ]
     }
 
