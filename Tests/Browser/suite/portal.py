@@ -3,7 +3,7 @@
 import json
 import re
 import urllib.request
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -520,9 +520,14 @@ def health_first(browser):
 def many_sessions(browser):
     with browser.visiting(browser.server.sibling("many", COMPANION_LIMITS_SIGN_INS_PER_MINUTE="6000", COMPANION_LIMITS_SIGN_IN_BURST="600")):
         for _ in range(60):
-            # Each is a newcomer's: it leaves for the provider and never comes back.
-            with urllib.request.urlopen(browser.server.origin + "/auth/ios/sign-in", timeout=10) as response:
+            # Each is a newcomer's, who comes back in vain.
+            newcomer = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            with newcomer.open(browser.server.origin + "/auth/ios/sign-in", timeout=10) as response:
                 assert response.url.startswith(browser.server.tenant)
+                asked = parse_qs(urlsplit(response.url).query)
+            refusal = urlencode({"error": "access_denied", "state": asked["state"][0]})
+            with newcomer.open(f"{asked['redirect_uri'][0]}?{refusal}", timeout=10) as response:
+                assert "cancelled" in response.url, response.url
         open_portal(browser)
         sign_in(browser, "portal", MEGAN)
         shown = tab(browser, "operator")
