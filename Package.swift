@@ -11,7 +11,6 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
-let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -37,7 +36,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
-        .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
@@ -68,7 +66,7 @@ let package = Package(
         .target(name: "Expiring", swiftSettings: settings),
         .target(
             name: "OpenIDConnect",
-            dependencies: ["Expiring", "WebFormats", httpTypes, crypto, cryptoExtras, asn1, x509],
+            dependencies: ["Expiring", "WebFormats", httpTypes, crypto, cryptoExtras, asn1],
             swiftSettings: settings),
         .target(name: "SessionStore", dependencies: ["WebFormats", crypto], swiftSettings: settings),
         .target(name: "SQLiteStore", dependencies: ["SessionStore", grdb, sqlite], swiftSettings: settings),
@@ -119,7 +117,7 @@ let package = Package(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "EventLoop", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", "WebFormats", crypto, cryptoExtras, x509],
+            name: "OpenIDConnectTests", dependencies: ["OpenIDConnect", "WebFormats", crypto, cryptoExtras, asn1],
             swiftSettings: settings),
         // Stores for tests: a fixture, and the backend in memory.
         .target(

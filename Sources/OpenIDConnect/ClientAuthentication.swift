@@ -4,7 +4,6 @@ import Foundation
 import HTTPTypes
 import SwiftASN1
 import WebFormats
-import X509
 
 /// How the client proves to the token endpoint who it is (OpenID Connect Core section 9).
 public enum ClientAuthentication: Sendable, Redacted {
@@ -57,10 +56,10 @@ public struct ClientCertificate: Sendable, Redacted {
         randomBytes: @escaping @Sendable (Int) -> [UInt8]
     ) throws(Failure) {
         let documents = try? PEMDocument.parseMultiple(pemString: certificatePEM)
-        guard let document = documents?.first(where: { $0.discriminator == Certificate.defaultPEMDiscriminator }) else {
+        guard let document = documents?.first(where: { $0.discriminator == CertificateFields.pemType }) else {
             throw Failure(reason: "the certificate is not PEM: it has to begin with -----BEGIN CERTIFICATE-----")
         }
-        guard let certificate = try? Certificate(pemDocument: document) else {
+        guard let certificate = try? CertificateFields(der: document.derBytes) else {
             throw Failure(reason: "the certificate cannot be read")
         }
         do {
@@ -68,7 +67,7 @@ public struct ClientCertificate: Sendable, Redacted {
         } catch {
             throw Failure(reason: "the private key is not an RSA key in PEM without a passphrase")
         }
-        guard certificate.publicKey == Certificate.PublicKey(key.publicKey) else {
+        guard certificate.publicKey == key.publicKey.derRepresentation else {
             throw Failure(reason: "the private key is not the certificate's")
         }
         notValidAfter = certificate.notValidAfter

@@ -2,9 +2,9 @@ import Crypto
 import CryptoExtras
 import Foundation
 import HTTPTypes
+import SwiftASN1
 import Testing
 import WebFormats
-import X509
 
 @testable import OpenIDConnect
 
@@ -178,14 +178,45 @@ struct ClientAuthenticationTests {
         #expect(open["client_assertion"] == nil && open["client_secret"] == nil && open["client_id"] == clientID)
     }
 
-    private func certificate(_ key: _RSA.Signing.PrivateKey) throws -> String {
-        let name = try DistinguishedName { CommonName("companion") }
-        return try Certificate(
-            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(key.publicKey),
-            notValidBefore: testTime, notValidAfter: testTime.addingTimeInterval(86_400), issuer: name, subject: name,
-            signatureAlgorithm: .sha256WithRSAEncryption, extensions: Certificate.Extensions(),
-            issuerPrivateKey: .init(key)
-        ).serializeAsPEM().pemString + "\n"
+    /// A certificate of a key, as it looks; nobody asks for its signature.
+    private func certificate(
+        _ key: _RSA.Signing.PrivateKey, until end: Date = testTime.addingTimeInterval(86_400)
+    ) throws -> String {
+        func time(_ date: Date, _ validity: inout DER.Serializer) throws {
+            let parts = Calendar(identifier: .gregorian).dateComponents(in: .gmt, from: date)
+            let (year, month, day) = (parts.year ?? 0, parts.month ?? 0, parts.day ?? 0)
+            let (hours, minutes, seconds) = (parts.hour ?? 0, parts.minute ?? 0, parts.second ?? 0)
+            if year < 2050 {
+                try validity.serialize(
+                    UTCTime(year: year, month: month, day: day, hours: hours, minutes: minutes, seconds: seconds))
+            } else {
+                try validity.serialize(
+                    GeneralizedTime(
+                        year: year, month: month, day: day, hours: hours, minutes: minutes, seconds: seconds,
+                        fractionalSeconds: 0))
+            }
+        }
+        var der = DER.Serializer()
+        try der.appendConstructedNode(identifier: .sequence) { certificate in
+            try certificate.appendConstructedNode(identifier: .sequence) { fields in
+                try fields.serialize(explicitlyTaggedWithTagNumber: 0, tagClass: .contextSpecific) { version in
+                    try version.serialize(2)
+                }
+                try fields.serialize(1)
+                // Algorithm, and issuer.
+                for _ in 0..<2 { fields.appendConstructedNode(identifier: .sequence) { _ in } }
+                try fields.appendConstructedNode(identifier: .sequence) { validity in
+                    try time(testTime, &validity)
+                    try time(end, &validity)
+                }
+                // Subject.
+                fields.appendConstructedNode(identifier: .sequence) { _ in }
+                fields.serializeRawBytes(key.publicKey.derRepresentation)
+            }
+            certificate.appendConstructedNode(identifier: .sequence) { _ in }
+            try certificate.serialize(ASN1BitString(bytes: [1, 2, 3]))
+        }
+        return PEMDocument(type: "CERTIFICATE", derBytes: der.serializedBytes).pemString + "\n"
     }
 
     @Test("A certificate signs a fresh assertion with PS256 for the token endpoint")
@@ -214,6 +245,25 @@ struct ClientAuthenticationTests {
         let signature = _RSA.Signing.RSASignature(rawRepresentation: Data(Base64URL.decode(parts[2].utf8) ?? []))
         let digest = SHA256.hash(data: Data("\(parts[0]).\(parts[1])".utf8))
         #expect(key.publicKey.isValidSignature(signature, for: digest, padding: .PSS))
+    }
+
+    @Test(arguments: [0, 2_524_607_999, 2_524_608_000, 4_102_444_800])
+    func `a certificate's end is read from both of the forms that it may have`(_ seconds: Double) throws {
+        let (key, end) = (try TestKeys.rsa.get(), Date(timeIntervalSince1970: seconds))
+        let credential = try ClientCertificate(
+            certificatePEM: certificate(key, until: end), privateKeyPEM: key.pemRepresentation, now: { testTime },
+            randomBytes: { [UInt8](repeating: 0xAB, count: $0) })
+        #expect(credential.notValidAfter == end)
+    }
+
+    @Test func `a certificate that is cut or goes on is refused`() throws {
+        let key = try TestKeys.rsa.get()
+        let der = try PEMDocument(pemString: certificate(key)).derBytes
+        for count in 0..<der.count {
+            #expect(throws: (any Error).self) { try CertificateFields(der: Array(der.prefix(count))) }
+        }
+        #expect(throws: (any Error).self) { try CertificateFields(der: der + [0]) }
+        _ = try CertificateFields(der: der)
     }
 
     @Test("Certificates and keys that cannot be used are refused, saying why, without a word of the key")
