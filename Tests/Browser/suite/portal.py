@@ -225,6 +225,9 @@ def end_session(browser):
     with browser.visiting(browser.server.sibling("ending")):
         open_portal(browser)
         sign_in(browser, "external", CUSTOMER)
+        # What the page still asks for is this session's.
+        browser.wait("who it is", lambda: CUSTOMER in browser.one("#result").text)
+        browser.settled()
         cookie = browser.driver.get_cookie("companion")["value"]
         browser.cdp("Network.clearBrowserCookies")
         browser.driver.execute_script("sessionStorage.clear()")
