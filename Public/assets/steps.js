@@ -51,6 +51,7 @@ export function request(kind, { endpoint }, settings) {
 // MARK: The drawing
 
 const wires = Object.fromEntries(["msal", "platform", "graph"].map((name) => [name, document.getElementById(`wire-${name}`)]));
+const drawing = document.getElementById("drawing");
 const parcel = document.getElementById("parcel");
 const label = document.getElementById("parcel-label");
 /** Where the words of a wire stand: below it, and beside the boxes. */
@@ -122,7 +123,8 @@ async function play(shown, mine) {
     if (isBad) wires[wire].classList.add("bad");
   }
   says.textContent = shown.title ?? "";
-  document.getElementById("drawing").dataset.step = shown.step;
+  // On a shared device it may be gone by now: a page that is left is emptied.
+  drawing.dataset.step = shown.step;
   for (const leg of isStill.matches ? all.slice(-1) : all) {
     if (mine !== turn) return;
     await move(leg, mine);

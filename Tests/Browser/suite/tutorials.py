@@ -49,9 +49,13 @@ def screens(browser):
     for page, screen in SCREENS.items():
         browser.open(f"/{page}")
         browser.settled()
-        text = browser.one("main").text
-        places = [text.find(each) for each in screen["texts"]]
-        assert -1 not in places and places == sorted(places), f"{page}: {text}"
+
+        def in_order():
+            text = browser.one("main").text
+            places = [text.find(each) for each in screen["texts"]]
+            return -1 not in places and places == sorted(places)
+
+        browser.wait(f"the texts of {page} in their order", in_order)
         found = {button.text: button.is_enabled() for button in browser.all("main .action")}
         assert found == screen["buttons"] and list(found) == list(screen["buttons"]), f"{page}: {found}"
         assert browser.log() == screen["said"], f"{page}: {browser.log()}"
