@@ -56,14 +56,14 @@ build() {
     return "$status"
 }
 
-# beside: reads steps, a line each as they would be called, and runs three of them at a time: two cores are
-# half idle with two, because most steps wait more than they compute. The first ones should be the longest.
+# beside: reads steps, a line each as they would be called, and runs $lanes of them at a time. The first ones
+# should be the longest.
 beside() {
     local line number=0 each
     while read -r line; do
         [ -n "$line" ] || continue
         number=$((number + 1))
-        while [ "$(jobs -pr | wc -l)" -ge 3 ]; do wait -n; done
+        while [ "$(jobs -pr | wc -l)" -ge "${lanes:-3}" ]; do wait -n; done
         in_a_lane "$number" "$line" &
     done
     wait
