@@ -87,7 +87,7 @@ extension Transaction {
 
     func rotate(_ session: SessionKey, to idHash: SHA256Hash, now: Int64) {
         run(
-            "UPDATE session SET id_hash = $1, last_seen_at = $2 WHERE key = $3",
+            "UPDATE session SET id_hash = $1, last_seen_at = GREATEST(last_seen_at, $2) WHERE key = $3",
             [.hash(idHash), .integer(now), .key(session)])
     }
 

@@ -73,7 +73,8 @@ extension Database {
     }
 
     func rotate(_ session: SessionKey, to idHash: SHA256Hash, now: Int64) throws {
-        try run("UPDATE session SET id_hash = ?, last_seen_at = ? WHERE key = ?", [idHash, now, session])
+        try run(
+            "UPDATE session SET id_hash = ?, last_seen_at = MAX(last_seen_at, ?) WHERE key = ?", [idHash, now, session])
     }
 
     /// Signs everybody out of a session whose row stays, for an attempt that may be under way in it.

@@ -13,8 +13,6 @@ package struct UpkeepProgress: Sendable {
     package var isTidying = false
     /// What this server has reported of itself to others on the same place, and when.
     var reported: (keys: Set<KeyRing.KeyID>, at: ContinuousClock.Instant)?
-    /// Whether times were noted that lie ahead.
-    var isAhead = false
 
     /// As at the opening of the backend, which has noted the key.
     package init(mark: ChangeMark? = nil, ring: KeyRing) {
@@ -39,7 +37,7 @@ extension SessionStore {
         var progress = progress
         progress.mark = await noticeOutsideChanges(since: progress.mark)
         await report(&progress)
-        await lookAtClock(&progress)
+        await lookAtClock()
         await followRotation(&progress)
         if progress.written.duration(to: .now) >= writeInterval {
             progress.written = .now
@@ -55,13 +53,11 @@ extension SessionStore {
         return progress
     }
 
-    /// What was noted while the clock was ahead lasts no longer for it.
-    private func lookAtClock(_ progress: inout UpkeepProgress) async {
-        if time.look() { progress.isAhead = true }
-        guard progress.isAhead else { return }
-        let now = now
+    /// What was noted while the clock was ahead lasts no longer for it. When the disk refuses, the next round tries again.
+    private func lookAtClock() async {
+        guard let now = time.look() else { return }
         cache.bringBack(to: now)
-        progress.isAhead = (try? await backend.bringBack(to: now)) == nil
+        if (try? await backend.bringBack(to: now)) != nil { time.broughtBack() }
         cache.endAll()
     }
 

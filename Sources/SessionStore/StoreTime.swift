@@ -5,17 +5,23 @@ import Synchronization
 /// The time is the wall clock's, or that of the clock of a place that servers share. Beside it runs a clock that deletes: it
 /// goes on evenly, and takes over a jump of the other one when that has lasted as long as a session may stay unused. So a
 /// clock that is wrong may call sessions over, which are there again when it is right; it deletes nothing before. Set back
-/// behind the even one it changes nothing, and so prolongs nothing.
+/// behind the even one it changes nothing, and so prolongs nothing. Set back from where nobody knows whether that was ahead
+/// (soon after a start the even one may be long behind), it is the time, and what lies ahead of it stays as it was noted.
 final class StoreTime: Sendable {
     private struct State {
-        /// By how much the source is ahead of the even clock, and since when.
-        var jump: (offset: Int64, since: Int64)?
-        /// By how much `now` was ahead of the steady clock.
-        var last: Int64
+        /// By how much `now` is ahead of the steady clock, and since when.
+        var offset: Int64
+        var since: Int64
+        /// The one of the start, or the latest that has lasted: a jump ahead that goes back to it was none.
+        var believed: Int64
+        /// The highest one: by it something may be noted that lies ahead.
+        var highest: Int64
     }
 
     /// So far a clock may drift from one look to the next, in milliseconds.
     private static let tolerance: Int64 = 1000
+
+    private static func isNear(_ one: Int64, _ other: Int64) -> Bool { (one &- other).magnitude <= tolerance }
 
     private let clocks: Clocks
     private let patience: Int64
@@ -38,8 +44,10 @@ final class StoreTime: Sendable {
         let source = isShared ? shared : wall
         place = Atomic(shared &- steady)
         // What the place knows of is past. A server that starts with a wrong clock is not to delete either.
-        even = Atomic(min(source, isShared ? source : opening ?? source) &- steady)
-        state = Locked(State(last: source &- steady))
+        let known = isShared ? source : opening ?? source
+        even = Atomic(min(source, known) &- steady)
+        let highest = max(source, known) &- steady
+        state = Locked(State(offset: source &- steady, since: steady, believed: highest, highest: highest))
     }
 
     private func source(_ steady: Int64) -> Int64 {
@@ -76,24 +84,31 @@ final class StoreTime: Sendable {
 
     /// Looks whether the clock has jumped. To be called each second.
     ///
-    /// - Returns: whether `now` has gone back, because a jump was taken back: what was noted meanwhile lies ahead.
-    func look() -> Bool {
+    /// - Returns: the time, when it is believed and something may have been noted that lies ahead of it: a jump ahead was
+    ///   taken back, or the clock has been back for as long as a session may stay unused. Before that it may be wrong itself;
+    ///   after it, what was noted by the other time is over by that one as well. To be followed by ``broughtBack()``.
+    func look() -> Int64? {
         let steady = steady
-        let offset = source(steady) &- steady
+        let source = source(steady) &- steady
         return state.withLock { state in
-            let ahead = offset &- even.load(ordering: .relaxed)
-            if ahead <= Self.tolerance {
-                state.jump = nil
-                if ahead >= -Self.tolerance { even.store(offset, ordering: .relaxed) }
-            } else if let jump = state.jump, abs(jump.offset &- offset) <= Self.tolerance {
-                state.jump?.offset = offset
-                if steady &- jump.since >= patience { even.store(offset, ordering: .relaxed) }
-            } else {
-                state.jump = (offset, steady)
+            let even = even.load(ordering: .relaxed)
+            let offset = max(source, even)
+            if !Self.isNear(offset, state.offset) { state.since = steady }
+            state.offset = offset
+            let hasLasted = steady &- state.since >= patience
+            if Self.isNear(source, even) || source > even && hasLasted {
+                self.even.store(source, ordering: .relaxed)
             }
-            let next = max(offset, even.load(ordering: .relaxed))
-            defer { state.last = next }
-            return next < state.last &- Self.tolerance
+            let isBelieved = hasLasted || Self.isNear(offset, state.believed)
+            if isBelieved { state.believed = offset }
+            if offset < state.highest &- Self.tolerance { return isBelieved ? steady &+ offset : nil }
+            state.highest = offset
+            return nil
         }
+    }
+
+    /// Nothing lies ahead any more of the time of the last look.
+    func broughtBack() {
+        state.withLock { $0.highest = $0.offset }
     }
 }

@@ -20,7 +20,9 @@ import Testing
     private func look(_ time: StoreTime, for seconds: Int) -> Bool {
         (0..<seconds).reduce(false) { wentBack, _ in
             clock.advance(by: .seconds(1))
-            return time.look() || wentBack
+            guard time.look() != nil else { return wentBack }
+            time.broughtBack()
+            return true
         }
     }
 
@@ -75,6 +77,39 @@ import Testing
         _ = look(time, for: 601)
         #expect(seconds(time) == [602, 602])
         #expect(seconds(self.time(openedAt: 86_400)) == [602, 602], "what the place knows may be wrong too")
+    }
+
+    @Test func `only back to where it was is a jump ahead taken back; elsewhere a clock must last for the idle time`() {
+        let time = time(openedAt: -604_800)
+        clock.setWrong(by: .seconds(-7200))
+        #expect(!look(time, for: 599))
+        #expect(seconds(time) == [-6601, -604_201])
+        clock.setWrong(by: .zero)
+        #expect(!look(time, for: 1), "it was right before")
+        clock.setWrong(by: .seconds(7200))
+        #expect(!look(time, for: 60))
+        clock.setWrong(by: .seconds(3600))
+        #expect(!look(time, for: 60), "it may be this that is wrong")
+        clock.setWrong(by: .zero)
+        clock.advance(by: .seconds(1))
+        for _ in 0..<2 { #expect(time.look() == time.now, "until it is brought back") }
+        clock.setWrong(by: .seconds(-7200))
+        #expect(time.look() == nil, "not to a time that may be wrong")
+        #expect(!look(time, for: 599))
+        #expect(look(time, for: 1), "it has lasted")
+        #expect(!look(time, for: 700), "once")
+    }
+
+    @Test(arguments: [false, true]) func `what was noted ahead at the start, or before it, is so for the idle time`(
+        _ isBefore: Bool
+    ) {
+        clock.setWrong(by: .seconds(isBefore ? 0 : 7200))
+        let time = time(openedAt: isBefore ? 7200 : -60)
+        #expect(!look(time, for: 10))
+        clock.setWrong(by: .zero)
+        #expect(!look(time, for: isBefore ? 589 : 600))
+        #expect(look(time, for: 1))
+        #expect(!look(time, for: 700), "once")
     }
 
     @Test func `a shared place's clock is the time, whatever the machine's says`() {

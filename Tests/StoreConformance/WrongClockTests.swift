@@ -9,19 +9,24 @@ import Testing
     /// A store whose sessions may stay unused for ten minutes, and what a server does in the background.
     private final class Server {
         let fixture: StoreFixture
+        private let clocks: Clocks
         var store: SessionStore
         private var progress: UpkeepProgress
         var goesByOwnClock: Bool { fixture.backend == .sqlite }
 
-        init(_ backend: TestedBackend) throws {
+        /// - Parameter isPlaceWrong: whether the clock of a place that servers share is as wrong as the machine's.
+        init(_ backend: TestedBackend, isPlaceWrong: Bool = false) throws {
             fixture = try StoreFixture(backend)
-            store = try fixture.open(idle: .seconds(600))
+            var clocks = fixture.clock.clocks
+            if isPlaceWrong { clocks.place = clocks.wall }
+            self.clocks = clocks
+            store = try fixture.open(idle: .seconds(600), clocks: clocks)
             progress = UpkeepProgress(ring: store.sealer.ring)
         }
 
         func restart() async throws {
             await store.close()
-            store = try fixture.open(idle: .seconds(600))
+            store = try fixture.open(idle: .seconds(600), clocks: clocks)
             progress = UpkeepProgress(ring: store.sealer.ring)
         }
 
@@ -142,6 +147,61 @@ import Testing
         server.fixture.clock.advance(by: .seconds(601))
         for id in [written, cached] { #expect(try await server.store.session(id) == nil) }
         #expect(try await server.store.list().allSatisfy { $0.lastSeenAt <= server.fixture.clock.now })
+        await server.store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases, [0, -7200])
+    func `a clock that is set back for a moment, soon after a start, signs nobody out`(
+        _ backend: TestedBackend, wrongAtStart: Int
+    ) async throws {
+        let server = try Server(backend, isPlaceWrong: true)
+        let clock = server.fixture.clock
+        try await server.store.signIn("alan", at: clock)
+        clock.advance(by: .seconds(7 * 86_400))
+        clock.setWrong(by: .seconds(wrongAtStart))
+        try await server.restart()
+        await server.work()
+        clock.setWrong(by: .zero)
+        await server.work()
+        let idle = try await server.store.signIn("adele", at: clock)
+        var active = try await server.store.signIn("megan", at: clock)
+        active = try await server.store.signIn("megan", app: "macos", cookie: active, at: clock)
+        await server.work()
+        clock.setWrong(by: .seconds(-3600))
+        clock.advance(by: .seconds(1))
+        await server.work()
+        let session = try #require(try await server.store.session(active))
+        let account = try #require(session.currentAccount(for: "ios"))
+        active = try await server.store.removeAccount(session.key(of: account), keepAsPrevious: false)
+        clock.setWrong(by: .zero)
+        clock.advance(by: .seconds(1))
+        await server.work()
+        for id in [idle, active] { #expect(try await server.store.session(id)?.accounts.count == 1) }
+        await server.store.close()
+    }
+
+    @Test(arguments: TestedBackend.allCases, [false, true])
+    func `what was used by a clock that was ahead at the start ends, without anybody being signed out`(
+        _ backend: TestedBackend, isRestarted: Bool
+    ) async throws {
+        let server = try Server(backend)
+        let clock = server.fixture.clock
+        let before = try await server.store.signIn("adele", at: clock)
+        clock.setWrong(by: .seconds(7200))
+        try await server.restart()
+        let meanwhile = try await server.store.signIn("megan", at: clock)
+        await server.work()
+        clock.setWrong(by: .zero)
+        if isRestarted { try await server.restart() }
+        clock.advance(by: .seconds(1))
+        await server.work()
+        for id in [before, meanwhile] { #expect(try await server.store.session(id)?.accounts.count == 1) }
+        clock.advance(by: .seconds(600))
+        await server.work()
+        for id in [before, meanwhile] { #expect(try await server.store.session(id)?.accounts.count == 1) }
+        #expect(try await server.store.list().allSatisfy { $0.lastSeenAt <= clock.now && $0.createdAt <= clock.now })
+        clock.advance(by: .seconds(601))
+        for id in [before, meanwhile] { #expect(try await server.store.session(id) == nil) }
         await server.store.close()
     }
 }

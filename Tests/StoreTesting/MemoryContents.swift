@@ -165,7 +165,7 @@ extension MemoryContents.State {
 
     mutating func rotate(_ key: SessionKey, to idHash: SHA256Hash, now: Int64) {
         sessions[key]?.idHash = idHash
-        sessions[key]?.lastSeenAt = now
+        use(key, at: now)
     }
 
     mutating func delete(_ key: SessionKey) {
