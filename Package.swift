@@ -74,13 +74,33 @@ let package = Package(
             name: "PostgresStore", dependencies: ["SessionStore", "EventLoop", "WebFormats", "CPostgres"],
             swiftSettings: settings),
 
-        // The product.
+        // The product, each of these on those above it.
+        .target(
+            name: "CompanionCore",
+            dependencies: [
+                "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "OpenIDConnect", "SessionStore", "SQLiteStore",
+                "PostgresStore", "WebFormats", httpTypes, logging, crypto, yams,
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "CompanionSignIn",
+            dependencies: [
+                "CompanionCore", "HTTPWire", "HTTPClient", "EventLoop", "Expiring", "OpenIDConnect", "SessionStore",
+                "WebFormats", httpTypes, logging, crypto,
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "CompanionPages",
+            dependencies: [
+                "CompanionCore", "HTTPServer", "HTTPWire", "OpenIDConnect", "WebFormats", httpTypes, crypto,
+            ],
+            swiftSettings: settings),
         .target(
             name: "Companion",
             dependencies: [
-                "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "CLinux", "Expiring", "OpenIDConnect",
-                "SessionStore", "SQLiteStore", "PostgresStore", "WebFormats", httpTypes, logging, crypto,
-                yams,
+                "CompanionCore", "CompanionSignIn", "CompanionPages", "HTTPServer", "HTTPWire", "HTTPClient",
+                "EventLoop", "CLinux", "Expiring", "OpenIDConnect", "SessionStore", "SQLiteStore", "PostgresStore",
+                "WebFormats", httpTypes, logging, crypto,
             ],
             swiftSettings: settings),
         .target(
@@ -92,8 +112,9 @@ let package = Package(
         .executableTarget(
             name: "CompanionCommand",
             dependencies: [
-                "Companion", "DemoTenant", "EventLoop", "HTTPClient", "OpenIDConnect", "SessionStore", "SQLiteStore",
-                "PostgresStore", "WebFormats", httpTypes, logging,
+                "Companion", "CompanionCore", "CompanionSignIn", "CompanionPages", "DemoTenant", "EventLoop",
+                "HTTPClient", "OpenIDConnect", "SessionStore", "SQLiteStore", "PostgresStore", "WebFormats", httpTypes,
+                logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -144,15 +165,18 @@ let package = Package(
         .testTarget(
             name: "CompanionTests",
             dependencies: [
-                "Companion", "DemoTenant", "HTTPClient", "HTTPServer", "EventLoop", "HTTPWire", "OpenIDConnect",
-                "SessionStore", "SQLiteStore", "PostgresStore", "StoreTesting", "WebFormats", "TestSupport", crypto,
+                "Companion", "CompanionCore", "CompanionSignIn", "CompanionPages", "DemoTenant", "HTTPClient",
+                "HTTPServer", "EventLoop", "HTTPWire", "OpenIDConnect", "SessionStore", "SQLiteStore", "PostgresStore",
+                "StoreTesting", "WebFormats", "TestSupport", crypto,
                 cryptoExtras,
             ],
             swiftSettings: settings),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "WebFormats", "HTTPWire", "OpenIDConnect", "Companion", "DemoTenant", "TestSupport", httpTypes,
+                "WebFormats", "HTTPWire", "OpenIDConnect", "Companion", "CompanionCore", "CompanionSignIn",
+                "DemoTenant",
+                "TestSupport", httpTypes,
             ],
             path: "Tests/Fuzz", exclude: ["Corpus", "Driver", "README.md", "run"],
             swiftSettings: settings),
@@ -160,7 +184,8 @@ let package = Package(
         .executableTarget(
             name: "Costs",
             dependencies: [
-                "Companion", "HTTPServer", "HTTPWire", "OpenIDConnect", "SessionStore", "WebFormats", httpTypes,
+                "Companion", "CompanionCore", "CompanionSignIn", "HTTPServer", "HTTPWire", "OpenIDConnect",
+                "SessionStore", "WebFormats", httpTypes,
             ],
             path: "Tests/Costs/Functions", swiftSettings: settings),
         // What Tests/Benchmarks/run measures the store with.

@@ -2,12 +2,9 @@
 #include "CLinux.h"
 
 #include <errno.h>
-#include <link.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 int clinux_accept(int listener, struct sockaddr_storage *peer) {
     socklen_t length = sizeof *peer;
@@ -54,21 +51,3 @@ int clinux_timerfd_set(int timer, uint64_t deadline_nanoseconds) {
         .it_value = {(time_t)(deadline_nanoseconds / 1000000000), (long)(deadline_nanoseconds % 1000000000)}};
     return timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, NULL) == 0 ? 0 : -errno;
 }
-
-static int release_object(struct dl_phdr_info *object, size_t size, void *context) {
-    (void)size;
-    (void)context;
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    for (int index = 0; index < object->dlpi_phnum; index++) {
-        const ElfW(Phdr) *segment = &object->dlpi_phdr[index];
-        // Segments that were ever written, as by the dynamic linker, are not as their files have them.
-        if (segment->p_type != PT_LOAD || segment->p_flags & PF_W) continue;
-        uintptr_t start = (object->dlpi_addr + segment->p_vaddr) & ~(page - 1);
-        uintptr_t end = object->dlpi_addr + segment->p_vaddr + segment->p_filesz;
-        // MADV_DONTNEED on a private mapping of a file: the next access reads the file's page (madvise(2)).
-        if (end > start) (void)madvise((void *)start, end - start, MADV_DONTNEED);
-    }
-    return 0;
-}
-
-void clinux_release_code(void) { (void)dl_iterate_phdr(release_object, NULL); }

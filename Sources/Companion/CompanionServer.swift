@@ -1,3 +1,6 @@
+import CompanionCore
+import CompanionPages
+import CompanionSignIn
 import EventLoop
 import Foundation
 import HTTPClient
@@ -6,10 +9,10 @@ import Logging
 import SessionStore
 
 /// This version, as `companion --version` and the `User-Agent` say it.
-public let companionVersion = "0.1.0"
+package let companionVersion = "0.1.0"
 
 /// The companion: everything built from a configuration, started and stopped together.
-public final class CompanionServer: Sendable {
+package final class CompanionServer: Sendable {
     private let store: SessionStore
     private let client: HTTPClient
     private let server: HTTPServer
@@ -33,7 +36,7 @@ public final class CompanionServer: Sendable {
     ///   - clocks: by which it goes.
     ///   - randomBytes: a secure source.
     /// - Throws: when the database, the key, the audit log or the pages cannot be used; the error's description says what to do.
-    public convenience init(
+    package convenience init(
         configuration: CompanionConfiguration, workers: WorkerGroup, logger: Logger,
         clocks: Clocks = Clocks(),
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes
@@ -79,12 +82,7 @@ public final class CompanionServer: Sendable {
         for key in configuration.withoutEffect {
             logger.notice("\(key) has no effect any more. Remove it from the configuration.")
         }
-        if let isEncrypted = store.isEncrypted, let postgres = configuration.postgres {
-            logger.log(
-                level: postgres.isUnprotected ? .warning : .notice,
-                "the database is \(postgres.protection(isEncrypted: isEncrypted))",
-                metadata: ["database": "\(postgres)"])
-        }
+        configuration.place.report(on: store, to: logger)
 
         let pipeline = Pipeline(
             configuration: configuration, pages: pages, endpoints: Endpoints(parts), sessions: parts.sessions,
@@ -108,7 +106,7 @@ public final class CompanionServer: Sendable {
     /// - Parameter sockets: listening sockets that a service manager has handed on, instead of those of the configuration.
     /// - Returns: the port.
     /// - Throws: ``ServerError`` when the address cannot be bound.
-    public func start(inheriting sockets: [Int32] = []) async throws -> Int {
+    package func start(inheriting sockets: [Int32] = []) async throws -> Int {
         // Nobody comes back to a shared device that was started anew.
         if isShared { _ = try await store.revokeAll() }
         _ = try await monitoringServer?.start()
@@ -129,7 +127,7 @@ public final class CompanionServer: Sendable {
     /// - Parameters:
     ///   - grace: how long what is under way may take.
     ///   - idleGrace: how long idle connections stay open for a request that is on its way.
-    public func stop(grace: Duration = .seconds(10), idleGrace: Duration = .zero) async {
+    package func stop(grace: Duration = .seconds(10), idleGrace: Duration = .zero) async {
         monitoring.stop()
         if drain > .zero {
             await server.announceStop()

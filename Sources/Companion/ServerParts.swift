@@ -1,3 +1,5 @@
+import CompanionCore
+import CompanionSignIn
 import EventLoop
 import Foundation
 import HTTPClient
@@ -53,7 +55,8 @@ struct ServerParts: Sendable {
         self.randomBytes = randomBytes
 
         let now = clocks.wall
-        let metrics = Metrics(applications: applications, workers: workers.workers.count, now: now)
+        let metrics = Metrics(
+            applications: applications, routes: RouteNumber.names, workers: workers.workers.count, now: now)
         let audit = try AuditLog(logger: logger, file: configuration.auditLogFile, now: now)
         (self.metrics, self.audit) = (metrics, audit)
 

@@ -1,8 +1,7 @@
 import ArgumentParser
 import Companion
+import CompanionSignIn
 import Foundation
-import PostgresStore
-import SQLiteStore
 
 /// `companion backup` writes a consistent copy of the database, also while the server runs.
 struct Backup: AsyncParsableCommand {
@@ -21,19 +20,10 @@ struct Backup: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try database.existing()
-        if let postgres = configuration.postgres {
-            let tables = PostgresStore.tables.map { "--table=\($0)" }.joined(separator: " ")
-            throw CommandFailure(
-                """
-                \(postgres) is a PostgreSQL database, which its own programs copy:
-                  pg_dump --format=custom --file=\(target) \(tables) \(postgres)
-                It opens only with the key (\(configuration.encryptionKey)). Keep a copy of that too, in another place.
-                """)
-        }
         guard !FileManager.default.fileExists(atPath: target) else {
             throw CommandFailure("\(target) already exists and is left unchanged. Name another file.")
         }
-        try SQLiteStore.backUp(databaseAt: configuration.database, to: target)
+        try configuration.place.backUp(to: target, key: configuration.encryptionKey)
         print("\(configuration.database) was copied to \(target).")
         switch configuration.encryptionKey {
         case .file(let path):

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Companion
+import CompanionCore
 import EventLoop
 import Foundation
 import HTTPClient

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Companion
+import CompanionCore
 
 /// The executable `companion`.
 @main

@@ -1,8 +1,7 @@
 import ArgumentParser
 import Companion
+import CompanionCore
 import Foundation
-import PostgresStore
-import SQLiteStore
 import SessionStore
 
 /// The database that the server uses, for the commands that work on it.
@@ -10,7 +9,7 @@ struct DatabaseOptions: ParsableArguments {
     @OptionGroup var file: ConfigurationOptions
     @Option(
         help:
-            "The database: a file, or postgresql://… Default: the one in the configuration, or \(SQLiteStore.defaultPath)."
+            "The database: a file, or postgresql://… Default: the one in the configuration, or \(StoreAddress.standard)."
     )
     var database: String?
 
@@ -30,13 +29,7 @@ struct DatabaseOptions: ParsableArguments {
     /// - Throws: ``CommandFailure`` when there is no database.
     func existing() throws -> CompanionConfiguration {
         let configuration = try configuration()
-        if let postgres = try configuration.openablePostgres() {
-            guard try PostgresStore.exists(postgres) else {
-                throw CommandFailure("There are no tables of companion in \(postgres). Name it with --database.")
-            }
-            return configuration
-        }
-        guard SQLiteStore.exists(databaseAt: configuration.database) else {
+        guard try configuration.place.exists() else {
             throw CommandFailure("There is no database at \(configuration.database). Name it with --database.")
         }
         return configuration

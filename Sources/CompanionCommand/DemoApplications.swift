@@ -1,4 +1,6 @@
 import Companion
+import CompanionCore
+import CompanionPages
 import DemoTenant
 import OpenIDConnect
 

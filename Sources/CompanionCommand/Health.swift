@@ -1,5 +1,7 @@
 import ArgumentParser
 import Companion
+import CompanionCore
+import CompanionSignIn
 import EventLoop
 import Foundation
 import HTTPClient

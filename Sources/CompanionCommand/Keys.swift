@@ -1,5 +1,6 @@
 import ArgumentParser
 import Companion
+import CompanionCore
 import Foundation
 import SessionStore
 
@@ -40,7 +41,7 @@ struct Keys: AsyncParsableCommand {
 
         func run() async throws {
             let file = try database.keyFile()
-            guard try database.configuration().postgres != nil else {
+            guard try database.configuration().database.isClustered else {
                 let ring = try KeyRing.rotate(fileAt: file)
                 return report(
                     ring, "A running server notices within a second and gradually seals everything again", file)

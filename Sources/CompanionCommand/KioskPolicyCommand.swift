@@ -1,5 +1,7 @@
 import ArgumentParser
 import Companion
+import CompanionCore
+import CompanionPages
 import Foundation
 
 /// `companion kiosk-policy` prints which addresses the kiosk's browser may visit.

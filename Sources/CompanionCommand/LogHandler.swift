@@ -1,4 +1,5 @@
 import Companion
+import CompanionCore
 import Foundation
 import Logging
 import WebFormats

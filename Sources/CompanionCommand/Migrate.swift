@@ -1,8 +1,7 @@
 import ArgumentParser
 import Companion
-import Foundation
-import PostgresStore
-import SQLiteStore
+import CompanionCore
+import CompanionSignIn
 
 /// `companion migrate` updates the database to this version's format, as the server does when it starts.
 struct Migrate: AsyncParsableCommand {
@@ -24,28 +23,9 @@ struct Migrate: AsyncParsableCommand {
     func run() async throws {
         let configuration = try database.existing()
         if let to { return try await move(configuration, to: to) }
-        let path = configuration.database
-        if let postgres = try configuration.openablePostgres() {
-            let steps = try dryRun ? PostgresStore.pendingMigrations(postgres) : PostgresStore.migrate(postgres)
-            for step in steps { print(step) }
-            guard !steps.isEmpty else { return print("\(path) is already up to date.") }
-            return print(dryRun ? "\(path) is unchanged. These migrations would run." : "\(path) is up to date.")
-        }
-        let steps =
-            dryRun
-            ? try SQLiteStore.rehearseMigration(databaseAt: path) : try SQLiteStore.migrate(databaseAt: path)
-        let isRewritten = try !dryRun && SQLiteStore.rewrite(databaseAt: path)
-        if isRewritten { print("\(path) was rewritten. From now on it returns free space to the disk.") }
-        guard !steps.isEmpty else {
-            if !isRewritten { print("\(path) is already up to date.") }
-            return
-        }
-        for step in steps { print(step) }
-        let count = steps.count == 1 ? "1 migration" : "\(steps.count) migrations"
-        print(
-            dryRun
-                ? "\(count) succeeded on a copy. \(path) is unchanged." : "\(count) succeeded. \(path) is up to date.")
+        for line in try configuration.place.migrate(isRehearsal: dryRun) { print(line) }
     }
+
     private func move(_ source: CompanionConfiguration, to place: String) async throws {
         var target = try database.configuration(database: place)
         // The very same keys: the values stay sealed as they are.

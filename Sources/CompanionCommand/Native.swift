@@ -1,5 +1,7 @@
 import ArgumentParser
 import Companion
+import CompanionCore
+import CompanionPages
 import Foundation
 
 /// `companion native` prints what the page `/native` shows.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Companion
+import CompanionCore
 import DemoTenant
 import Dispatch
 import EventLoop
@@ -38,7 +39,7 @@ enum Running {
         client.homeURL = configuration.publicURL.address + "/"
         var tenantConfiguration = DemoTenantConfiguration(
             port: configuration.port + 1, clients: [client],
-            stateFile: configuration.localDatabase + ".demo-tenant.json")
+            stateFile: configuration.database.localPath + ".demo-tenant.json")
         tenantConfiguration.listenHost = configuration.demoHost
         tenantConfiguration.isAtKiosk = configuration.deviceMode == .shared
         let tenant = try DemoTenant(configuration: tenantConfiguration, workers: workers, logger: logger)

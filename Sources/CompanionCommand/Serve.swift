@@ -1,5 +1,6 @@
 import ArgumentParser
 import Companion
+import CompanionCore
 import Foundation
 
 /// `companion serve` runs the configured server, or the demo when nothing is configured.

@@ -13,7 +13,8 @@ struct DemoResponder: Responder {
     let assets: [String: Asset]
 
     func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
-        guard platform.servesOthers || peer.isLoopback, Self.isLoopback(host: head.host) else {
+        // Against DNS rebinding: whatever the name in the URL resolves to, it must be a name of the loopback interface.
+        guard platform.servesOthers || peer.isLoopback, Loopback.contains(authority: head.host) else {
             return .response(.plain(.misdirectedRequest, "The demo tenant answers on localhost only.\n"))
         }
         guard let path = try? PercentDecoding.decode(head.path.utf8) else { return notFound() }
@@ -142,22 +143,6 @@ struct DemoResponder: Responder {
     }
 
     // MARK: Who asks
-
-    /// Against DNS rebinding: whatever the name in the URL resolves to, it must be a name of the loopback interface.
-    static func isLoopback(host: String) -> Bool {
-        let name: Substring
-        if host.hasPrefix("[") {
-            name = host.prefix { $0 != "]" }.dropFirst()
-        } else {
-            name = host.prefix { $0 != ":" }
-        }
-        return isLoopback(address: String(name))
-    }
-
-    /// A name or an address without a port, an IPv6 address without brackets.
-    static func isLoopback(address: String) -> Bool {
-        ["localhost", "127.0.0.1", "::1"].contains(address.lowercased())
-    }
 
     /// Browsers say where a form came from. Other programs say nothing, and may do what they want on this computer.
     static func isFromOwnPage(_ head: RequestHead) -> Bool {

@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import Logging
+import WebFormats
 
 /// An identity platform and Graph on loopback, for trying everything offline, with failures on demand at `/control`.
 public final class DemoTenant: Sendable {
@@ -15,7 +16,7 @@ public final class DemoTenant: Sendable {
     ///   - workers: The event loop to serve on.
     ///   - logger: Logs what goes wrong in the tenant itself.
     public init(configuration: DemoTenantConfiguration, workers: WorkerGroup, logger: Logger) throws(DemoTenantError) {
-        guard DemoResponder.isLoopback(address: configuration.host) else {
+        guard Loopback.contains(configuration.host) else {
             throw .hostIsNotLoopback(configuration.host)
         }
         platform = try Platform(configuration, logger: logger)

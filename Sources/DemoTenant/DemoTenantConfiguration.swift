@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import HTTPWire
+import WebFormats
 
 /// An application that is registered at the demo tenant, as it would be in the platform's portal.
 public struct DemoClient: Sendable, Hashable {
@@ -77,7 +78,7 @@ public struct DemoTenantConfiguration: Sendable {
     public var onExchange: (@Sendable (Request, Response) -> Void)?
 
     /// Whether other computers are served too.
-    var servesOthers: Bool { listenHost.map { !DemoResponder.isLoopback(address: $0) } ?? false }
+    var servesOthers: Bool { listenHost.map { !Loopback.contains($0) } ?? false }
 
     /// A tenant with these applications; by default on any free port of localhost and in memory.
     public init(

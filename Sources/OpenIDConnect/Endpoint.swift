@@ -34,12 +34,8 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         query = queryStart.map { String(target[target.index(after: $0)...]) }
     }
 
-    /// Whether the host is this machine: `localhost`, 127.0.0.0/8 or `[::1]`. Only there is plain http accepted.
-    public var isLoopback: Bool {
-        if host == "localhost" || host == "[::1]" { return true }
-        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
-        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
-    }
+    /// Whether the host is this machine (``Loopback``). Only there is plain http accepted.
+    public var isLoopback: Bool { Loopback.contains(host) }
 
     /// Whether what is sent there cannot be read on the way.
     public var isTrustworthy: Bool { scheme == "https" || isLoopback }

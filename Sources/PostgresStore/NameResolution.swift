@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import SessionStore
+import WebFormats
 
 /// Resolves host names on threads of their own, which may be held by a slow name server as no worker may.
 ///
@@ -81,7 +82,8 @@ final class NameResolution: Sendable {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
+        let name = Loopback.isBelowLocalhost(host) ? "localhost" : host
+        guard getaddrinfo(name, nil, &hints, &list) == 0 else { return [] }
         defer { freeaddrinfo(list) }
         var found: [String] = []
         var next = list

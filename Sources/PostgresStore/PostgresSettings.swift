@@ -30,7 +30,7 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
         /// Whether what is sent there does not leave this machine.
         var isLocal: Bool {
             guard let host = address ?? host else { return true }
-            return host.hasPrefix("/") || host.hasPrefix("@") || ["localhost", "127.0.0.1", "::1"].contains(host)
+            return host.hasPrefix("/") || host.hasPrefix("@") || Loopback.contains(host)
         }
     }
 

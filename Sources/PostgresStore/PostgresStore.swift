@@ -129,26 +129,3 @@ extension AccountRow {
             signedInAt: try row.integer(21), claims: try row.blob(22))
     }
 }
-
-extension SessionStore {
-    /// A store in a PostgreSQL database, with the background work that a server needs.
-    ///
-    /// - Parameters:
-    ///   - settings: where it is.
-    ///   - workers: on which it works; nil makes one of its own.
-    ///   - clocks: by which it goes.
-    ///   - randomBytes: a secure source; must give as many bytes as asked.
-    ///   - onOperation: called after each operation on the database, on whatever thread it ended: for measuring. Must not
-    ///     block.
-    /// - Throws: when the database or the keys cannot be used.
-    public convenience init(
-        postgres settings: PostgresSettings, configuration: Configuration, keyRing: KeyRing, workers: WorkerGroup?,
-        clocks: Clocks = Clocks(),
-        randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes,
-        onOperation: (@Sendable (StoreOperation) -> Void)? = nil
-    ) throws(StoreError) {
-        self.init(
-            backend: try PostgresStore(settings, keyRing: keyRing, workers: workers, onOperation: onOperation),
-            configuration: configuration, keyRing: keyRing, clocks: clocks, randomBytes: randomBytes)
-    }
-}

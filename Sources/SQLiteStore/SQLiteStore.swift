@@ -55,25 +55,3 @@ public final class SQLiteStore: StoreBackend {
         }
     }
 }
-
-extension SessionStore {
-    /// A store in the SQLite file, with the background work that a server needs.
-    ///
-    /// - Parameters:
-    ///   - path: the file; made when it is not there.
-    ///   - clocks: by which it goes.
-    ///   - randomBytes: a secure source; must give as many bytes as asked.
-    ///   - onOperation: called after each operation on the database, on whatever thread it ended: for measuring. Must not
-    ///     block.
-    /// - Throws: when the file or the keys cannot be used.
-    public convenience init(
-        sqliteFile path: String, configuration: Configuration, keyRing: KeyRing,
-        clocks: Clocks = Clocks(),
-        randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes,
-        onOperation: (@Sendable (StoreOperation) -> Void)? = nil
-    ) throws(StoreError) {
-        self.init(
-            backend: try SQLiteStore(path: path, keyRing: keyRing, onOperation: onOperation),
-            configuration: configuration, keyRing: keyRing, clocks: clocks, randomBytes: randomBytes)
-    }
-}

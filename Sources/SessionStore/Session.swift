@@ -63,20 +63,22 @@ public struct Session: Sendable {
     }
 }
 
-/// What an application has derived from a session as it was read. It lives as long as the cache has that session: whatever
-/// changes the session ends both.
+/// Values that an application has derived from a session as it was read, one of each type. They live as long as the cache has
+/// that session: whatever changes the session ends both.
 public final class DerivedFromSession: Sendable {
-    private let value = Locked<(any AnyObject & Sendable)?>(nil)
+    private let values = Locked<[any AnyObject & Sendable]>([])
 
     init() {}
 
-    /// What was derived before, else what `derive` makes now; two callers at once may both derive.
+    /// Returns the value that was derived before, else what `derive` makes now; two callers at once may both derive.
     ///
     /// - Parameter derive: returns nil when it cannot be derived now.
     public func value<Value: AnyObject & Sendable>(orMake derive: () -> Value?) -> Value? {
-        if let known = value.withLock({ $0 }) as? Value { return known }
+        for known in values.withLock({ $0 }) {
+            if let known = known as? Value { return known }
+        }
         let made = derive()
-        if let made { value.withLock { $0 = made } }
+        if let made { values.withLock { $0.append(made) } }
         return made
     }
 }

@@ -3,6 +3,8 @@ import HTTPTypes
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// Several accounts in one browser session, and guests.
 @Suite struct AccountsTests {

@@ -4,6 +4,8 @@ import OpenIDConnect
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// Who may sign in is what the configuration says, checked on the token; nothing in a request widens it.
 @Suite struct AdmissionTests {

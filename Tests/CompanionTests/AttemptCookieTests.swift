@@ -5,6 +5,8 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// A sign-in that the browser keeps until it comes back.
 @Suite struct AttemptCookieTests {

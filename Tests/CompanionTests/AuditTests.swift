@@ -6,6 +6,8 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// What people and operators do is written down, and nothing by which strangers learn who it was.
 @Suite struct AuditTests {

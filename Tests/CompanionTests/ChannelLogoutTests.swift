@@ -5,6 +5,8 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// Sign-out that the provider begins.
 @Suite struct ChannelLogoutTests {

@@ -3,6 +3,9 @@ import OpenIDConnect
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionPages
+@testable import CompanionSignIn
 @testable import SQLiteStore
 @testable import SessionStore
 

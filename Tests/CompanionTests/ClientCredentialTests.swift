@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
 
 /// The four ways to prove who the application is, at a tenant that checks them.
 @Suite struct ClientCredentialTests {

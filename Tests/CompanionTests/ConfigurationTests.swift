@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
 
 @Suite struct ConfigurationTests {
     private func read(
@@ -96,7 +97,7 @@ import Testing
         #expect(try read(file, environment: environment).port == 2)
         let all = try read(file, environment: environment, options: ["port": "3", "database": "option.sqlite"])
         #expect(all.port == 3)
-        #expect(all.database == "option.sqlite")
+        #expect(all.database == .file("option.sqlite"))
         #expect(all.logLevel == "error")
         #expect(all.publicURL.origin == "http://localhost:3")
     }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
 
 /// What an operator writes as an address is one that every other reader takes for the same.
 @Suite struct ConfiguredAddressTests {

@@ -6,6 +6,8 @@ import Synchronization
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// `kill -9` at the companion's own process: what was answered is kept.
 @Suite struct CrashTests {

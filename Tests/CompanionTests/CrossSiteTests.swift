@@ -5,6 +5,8 @@ import OpenIDConnect
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// What other sites may do: begin a sign-in, and nothing more.
 @Suite struct CrossSiteTests {

@@ -4,6 +4,7 @@ import OpenIDConnect
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
 
 /// Who may end the sessions of others, and how fresh their own sign-in has to be.
 @Suite struct EndingSessionsTests {

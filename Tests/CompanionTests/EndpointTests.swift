@@ -5,6 +5,8 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// That endpoints use the checks: each test would miss one line's absence, through the product's own entry.
 @Suite struct EndpointTests {

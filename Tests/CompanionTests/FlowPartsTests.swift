@@ -5,6 +5,9 @@ import Synchronization
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionPages
+@testable import CompanionSignIn
 
 @Suite struct FlowPartsTests {
     private func key(_ number: Int) throws -> SessionKey { try #require(SessionKey(String(number))) }

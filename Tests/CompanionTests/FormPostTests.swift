@@ -5,6 +5,8 @@ import OpenIDConnect
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// Answers that come as a cross-site POST, from the provider and from anyone else.
 @Suite struct FormPostTests {

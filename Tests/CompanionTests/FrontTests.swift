@@ -4,6 +4,8 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// Behind a front: a path of its own on a shared host, and what is believed of how the browser came.
 @Suite struct FrontTests {

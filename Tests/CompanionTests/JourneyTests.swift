@@ -3,6 +3,8 @@ import HTTPTypes
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// The main job over real HTTP: companion, demo tenant, libcurl, SQLite.
 @Suite struct JourneyTests {

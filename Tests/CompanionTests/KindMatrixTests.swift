@@ -2,6 +2,8 @@ import Foundation
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// Every kind of authority × what can happen with it, over real HTTP against the demo tenant.
 @Suite struct KindMatrixTests {

@@ -3,6 +3,8 @@ import HTTPTypes
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// A kiosk's pages as the organiser wants them.
 @Suite struct KioskLookTests {

@@ -2,6 +2,8 @@ import Foundation
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionPages
 
 /// Which addresses the kiosk's browser may go to.
 @Suite struct KioskPolicyTests {

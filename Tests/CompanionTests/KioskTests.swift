@@ -3,6 +3,7 @@ import HTTPTypes
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
 
 /// A device that several people use one after the other.
 @Suite struct KioskTests {

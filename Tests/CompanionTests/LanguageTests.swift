@@ -7,6 +7,9 @@ import TestSupport
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionPages
+@testable import CompanionSignIn
 
 /// The languages: which one a request gets, and that each file has every text and no other.
 @Suite struct LanguageTests {

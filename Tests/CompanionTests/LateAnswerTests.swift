@@ -4,6 +4,8 @@ import TestSupport
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 @testable import SessionStore
 
 /// A provider's answer is stored, however late it comes. With refresh tokens that are good for one use, one that is spent

@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import Companion
+@testable import CompanionCore
 
 /// Refreshes, one by one and at the same time as something else.
 extension LifecycleDriver {

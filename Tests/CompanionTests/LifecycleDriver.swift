@@ -2,6 +2,8 @@ import Foundation
 import HTTPTypes
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// A law that did not hold, or an answer that is not what the model says.
 struct LawBroken: Error, CustomStringConvertible {

@@ -49,8 +49,10 @@ import Testing
             try await Site.run(
                 keeping: contents,
                 configured: {
-                    $0.postgres = place.postgres
-                    if atTwo { $0.postgres?.staleness = .zero }
+                    if var settings = place.postgres {
+                        if atTwo { settings.staleness = .zero }
+                        $0.database = .postgres(settings)
+                    }
                     $0.refreshTimes.caller = .seconds(Self.patience)
                 }
             ) { site in

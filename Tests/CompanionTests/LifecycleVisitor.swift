@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import Companion
+@testable import CompanionCore
 
 extension Site {
     /// Waits until the tenant has one more token request, which it may still hold back.

@@ -6,6 +6,8 @@ import Synchronization
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// What one address, or one session, may ask for of what costs something.
 @Suite struct LimitTests {

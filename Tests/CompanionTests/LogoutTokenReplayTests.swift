@@ -4,6 +4,8 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// A logout token is good once, whatever happens to the server in between.
 @Suite struct LogoutTokenReplayTests {

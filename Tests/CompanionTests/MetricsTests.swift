@@ -6,6 +6,8 @@ import SessionStore
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// What `/metrics` tells, and that it is what happened.
 @Suite struct MetricsTests {

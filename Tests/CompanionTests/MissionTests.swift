@@ -3,6 +3,8 @@ import HTTPTypes
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// The demo's missions: what goes wrong on purpose, for one session alone.
 @Suite struct MissionTests {

@@ -5,6 +5,8 @@ import HTTPWire
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// Who may read how the server does.
 @Suite struct MonitoringTests {

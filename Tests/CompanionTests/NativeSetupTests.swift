@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionPages
+@testable import CompanionSignIn
 
 /// What `/native` and `companion native` give to somebody's own app, and what they say of values that cannot be right.
 @Suite struct NativeSetupTests {

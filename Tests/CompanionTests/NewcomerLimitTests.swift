@@ -6,6 +6,8 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// What people without an account may make the server store.
 @Suite struct NewcomerLimitTests {

@@ -4,6 +4,7 @@ import HTTPTypes
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
 
 /// Answers that are about somebody else, or that are not what they should be.
 @Suite struct OtherPersonTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
 
 /// Every error number of the facts: how the demo tenant gives it, what the API answers, and whom the page names.
 @Suite struct PlatformErrorTests {

@@ -4,6 +4,9 @@ import OpenIDConnect
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionPages
+@testable import CompanionSignIn
 
 /// What people who test app registrations see, and what their operator sees.
 @Suite struct PortalTests {

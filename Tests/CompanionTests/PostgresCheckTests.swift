@@ -5,6 +5,7 @@ import StoreTesting
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
 
 /// What `companion check` says of a PostgreSQL database.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
@@ -83,7 +84,7 @@ struct PostgresCheckTests {
     ]) func `the start says how the connections are protected`(_ more: String, line: String) async throws {
         let server = try PostgresServer.shared.get()
         let settings = try server.remoteSettings(user: server.makeRole(), more)
-        try await Site.run(configured: { $0.postgres = settings }) { site in
+        try await Site.run(configured: { $0.database = .postgres(settings) }) { site in
             let lines = site.log.all.filter { $0.contains("the database is") }
             #expect(lines == ["\(line) [\"database\": \(settings)]"])
         }
@@ -111,9 +112,9 @@ struct PostgresCheckTests {
                 "COMPANION_DATABASE": "postgresql://companion@db.example/sessions",
                 "COMPANION_DATABASE_PASSWORD_FILE": file.path, "COMPANION_DEVICE_MODE": "shared",
             ], file: nil, needsApplications: false)
-        #expect(configuration.database == "postgresql://companion@db.example/sessions")
-        #expect(try configuration.openablePostgres()?.hasPassword == true)
-        #expect(configuration.postgres?.staleness == .zero)
+        #expect(configuration.database.description == "postgresql://companion@db.example/sessions")
+        let place = try #require(configuration.place as? PostgresPlace)
+        #expect(try place.complete().hasPassword && place.settings.staleness == .zero)
         #expect(configuration.encryptionKey.description.hasSuffix("companion.key"))
         #expect(!configuration.encryptionKey.description.contains("db.example"))
     }

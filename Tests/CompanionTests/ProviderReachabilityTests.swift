@@ -10,6 +10,7 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCore
 
 /// Whether a provider answers is asked before a browser is sent to it.
 @Suite struct ProviderReachabilityTests {

@@ -4,6 +4,9 @@ import OpenIDConnect
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionPages
+@testable import CompanionSignIn
 
 /// One redirect URI for all applications, or one for each: what came to the wrong one is another provider's answer.
 @Suite struct RedirectURITests {

@@ -3,6 +3,8 @@ import StoreTesting
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// A refresh token that the provider has refused is not sent again at once, and what is no refusal signs nobody out.
 @Suite struct RefusedRefreshTests {

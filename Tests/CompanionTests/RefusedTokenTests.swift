@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
 
 /// What becomes of a call whose token the API refuses.
 @Suite struct RefusedTokenTests {

@@ -11,6 +11,9 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionPages
+@testable import CompanionSignIn
 
 /// What `companion check` makes of a provider's answer to a request to sign in.
 @Suite struct RegistrationProbeTests {

@@ -9,6 +9,8 @@ import Synchronization
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// One line for a request, its identifiers, and the trace that goes on to what we call.
 @Suite struct RequestLogTests {

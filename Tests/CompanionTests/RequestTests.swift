@@ -4,6 +4,8 @@ import OpenIDConnect
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// What the pipeline lets through and what every answer carries.
 @Suite struct RequestTests {

@@ -1,6 +1,8 @@
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 @Suite struct ReturnPathTests {
     @Test(arguments: ["/", "/ios", "/ios?tab=1", "/ios#log", "/a/b", "/ios?name=a%20b", "/ios?next=%2Fmacos"])

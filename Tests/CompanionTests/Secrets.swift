@@ -7,6 +7,7 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCore
 
 /// Everything that the tenant was asked, with its answers.
 final class TenantTraffic: Sendable {

@@ -3,6 +3,8 @@ import HTTPTypes
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// Security law 1: after sign-ins, refreshes and failures, no secret is where it does not belong.
 @Suite struct SecretsTests {

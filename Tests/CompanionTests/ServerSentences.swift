@@ -1,6 +1,9 @@
 import Foundation
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionPages
+@testable import CompanionSignIn
 @testable import OpenIDConnect
 
 /// Every sentence of the server's that a language file has to translate: those that the code can list, and those that stand

@@ -3,6 +3,8 @@ import HTTPTypes
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// A request looks its session up once, whatever comes of it.
 @Suite struct SessionLookupTests {

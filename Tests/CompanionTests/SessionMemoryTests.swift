@@ -5,6 +5,8 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// What is kept about sessions in memory, and how little of it a stranger can make.
 @Suite struct SessionMemoryTests {

@@ -4,6 +4,7 @@ import SessionStore
 import Testing
 
 @testable import Companion
+@testable import CompanionSignIn
 
 /// A clock that somebody sets while the companion runs: what lasts a minute lasts a minute.
 @Suite struct SetClockTests {

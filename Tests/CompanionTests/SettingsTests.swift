@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
 
 /// The table of settings, and the documents that show it.
 @Suite struct SettingsTests {
@@ -31,9 +32,9 @@ import Testing
         func read(_ environment: [String: String]) throws -> CompanionConfiguration {
             try Self.withFile(file) { try CompanionConfiguration.read(environment: environment, file: $0) }
         }
-        #expect(try read([:]).database == "file.sqlite")
+        #expect(try read([:]).database == .file("file.sqlite"))
         let without = try read(["COMPANION_DATABASE": "", "COMPANION_APPS_IOS_SCOPES": ""])
-        #expect(without.database == "companion.sqlite")
+        #expect(without.database == .standard)
         #expect(without.applications.first?.registration.scopes == ["user.read"])
     }
 

@@ -4,6 +4,9 @@ import TestSupport
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionPages
+@testable import CompanionSignIn
 
 /// Two companions on one store, each request to whichever of them.
 @Suite struct SharedStoreTests {

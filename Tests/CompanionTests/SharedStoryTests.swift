@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// What a session has just gone through, at whichever of two companions it happened.
 @Suite struct SharedStoryTests {

@@ -3,6 +3,7 @@ import HTTPTypes
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
 
 /// What history and timeline tell of a sign-in is what came of it.
 @Suite struct SignInReportTests {

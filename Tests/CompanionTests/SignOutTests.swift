@@ -3,6 +3,7 @@ import HTTPTypes
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
 
 /// What signing out takes away, looked for where the page cannot look: in the database, and at the provider.
 @Suite struct SignOutTests {

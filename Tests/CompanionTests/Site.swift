@@ -10,6 +10,9 @@ import Synchronization
 import TestSupport
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionPages
+@testable import CompanionSignIn
 @testable import DemoTenant
 
 /// A companion and its demo tenant on free ports, with one clock that the test moves, and all that was logged.
@@ -35,7 +38,7 @@ final class Site: Sendable {
     /// What the companion keeps in memory about sessions.
     var memory: SessionMemory { server.withLock { $0 }.memory }
     /// Whether several companions could share the sessions. Then the pauses of accounts are on a clock that no test moves.
-    var isShared: Bool { contents != nil || configuration.postgres != nil }
+    var isShared: Bool { contents != nil || configuration.database.isClustered }
     var database: String { folder.appendingPathComponent("companion.sqlite").path }
 
     /// The real pages.
@@ -107,7 +110,7 @@ final class Site: Sendable {
                     id: id, page: page, title: "\(id) tutorial", authority: try Authority(tenant.authority),
                     registration: registration, credential: credential, api: Endpoint(tenant.graphURL))
             } + Site.otherKinds(tenant, registration, credential))
-        configuration.database = folder.appendingPathComponent("companion.sqlite").path
+        configuration.database = .file(folder.appendingPathComponent("companion.sqlite").path)
         configuration.encryptionKey = .file(folder.appendingPathComponent("companion.key").path)
         configuration.publicURL = try PublicURL("http://localhost:\(port)\(prefix)")
         configuration.publicFolder = Site.publicFolder

@@ -2,6 +2,8 @@ import Foundation
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// When a token is not enough: claims challenges, missing and declined scopes, administrators, client credentials.
 @Suite struct StepUpTests {

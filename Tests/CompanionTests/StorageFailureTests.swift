@@ -3,6 +3,7 @@ import HTTPTypes
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
 
 /// The database cannot be written for a while: nobody is signed out, and it recovers by itself.
 @Suite struct StorageFailureTests {

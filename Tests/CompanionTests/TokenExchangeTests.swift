@@ -3,6 +3,8 @@ import SessionStore
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// The exchange with a token endpoint and the checks of its answer end in time.
 @Suite struct TokenExchangeTests {
@@ -12,7 +14,7 @@ import Testing
     ) async throws -> Tokens {
         var tokens: Tokens?
         try await Site.run { site in
-            let metrics = Metrics(applications: [], workers: 1, now: site.clock.now)
+            let metrics = Metrics(applications: [], routes: [], workers: 1, now: site.clock.now)
             let exchange = TokenExchange(
                 provider: ProviderClient(client: site.client, metrics: metrics),
                 throttle: TokenThrottle(now: site.clock.now), times: RefreshTimes(checks: limit))

@@ -3,6 +3,8 @@ import HTTPTypes
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// Silent acquisition and the Graph proxy, against the tenant's failures on demand.
 @Suite struct TokenTests {

@@ -3,6 +3,8 @@ import HTTPTypes
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// Sign-ins that a page begins by itself, and those that people begin.
 @Suite struct TripTests {

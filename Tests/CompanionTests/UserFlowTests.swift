@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Companion
+@testable import CompanionCore
 
 /// Azure AD B2C's user flows beyond signing in.
 @Suite struct UserFlowTests {

@@ -2,6 +2,8 @@ import Testing
 import WebFormats
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// Who is shown as signed in where the ID token has no name: some providers leave that to UserInfo.
 @Suite struct UserInfoTests {

@@ -4,6 +4,8 @@ import HTTPTypes
 import Synchronization
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// A person's browser as far as HTTP goes: cookies, redirects, and forms filled in as at the demo tenant's pages.
 final class Visitor: Sendable {

@@ -14,10 +14,19 @@ struct BoundaryTests {
         arguments: [
             ("localhost", true), ("LOCALHOST:8081", true), ("127.0.0.1:8081", true), ("[::1]:8081", true),
             ("localhost.evil.example", false), ("evil.example", false), ("evil.example:8081", false),
-            ("127.0.0.1.evil.example", false), ("0.0.0.0:8081", false), ("[::2]", false), ("", false),
+            ("127.0.0.1.evil.example", false), ("0.0.0.0:8081", false), ("[::2]", false),
         ])
-    func host(_ host: String, _ isLoopback: Bool) {
-        #expect(DemoResponder.isLoopback(host: host) == isLoopback)
+    func host(_ host: String, _ isLoopback: Bool) throws {
+        let platform = try Platform(
+            DemoTenantConfiguration(clients: [TestTenant.web]), logger: Logger(label: "demo tenant"))
+        let head = try RequestHead(target: "/", headerFields: [try #require(HTTPField.Name("Host")): host])
+        var mark = RequestMark()
+        let responder = DemoResponder(platform: platform, assets: [:])
+        guard case .response(let response) = responder.reply(to: head, from: .loopback, mark: &mark) else {
+            Issue.record("no answer at once")
+            return
+        }
+        #expect(response.status == (isLoopback ? .found : .misdirectedRequest))
     }
 
     @Test(
@@ -32,7 +41,8 @@ struct BoundaryTests {
             DemoTenantConfiguration(clients: [TestTenant.web]), logger: Logger(label: "demo tenant"))
         let responder = DemoResponder(platform: platform, assets: [:])
         let head = try RequestHead(target: "/")
-        guard case .response(let response) = responder.reply(to: head, from: peer) else {
+        var mark = RequestMark()
+        guard case .response(let response) = responder.reply(to: head, from: peer, mark: &mark) else {
             Issue.record("no answer at once")
             return
         }
@@ -52,8 +62,9 @@ struct BoundaryTests {
         let platform = try Platform(configuration, logger: Logger(label: "demo tenant"))
         let responder = DemoResponder(platform: platform, assets: [:])
         let head = try RequestHead(target: "/", headerFields: [try #require(HTTPField.Name("Host")): host])
-        guard case .response(let response) = responder.reply(to: head, from: PeerAddress(ipv4: (10, 0, 0, 7), port: 1))
-        else {
+        var mark = RequestMark()
+        let peer = PeerAddress(ipv4: (10, 0, 0, 7), port: 1)
+        guard case .response(let response) = responder.reply(to: head, from: peer, mark: &mark) else {
             Issue.record("no answer at once")
             return
         }

@@ -57,7 +57,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("postgresql://db.example/s", "require"), ("postgresql://127.0.0.2/s", "require"),
+        ("postgresql://db.example/s", "require"), ("postgresql://192.0.2.2/s", "require"),
+        ("postgresql://127.0.0.2/s", nil),
         ("postgresql://localhost,db.example/s", "require"), ("postgresql://localhost/s?hostaddr=192.0.2.1", "require"),
         ("postgresql://db.example/s?sslmode=disable", "disable"), ("postgresql://db.example/s?sslmode=allow", "allow"),
         ("postgresql://db.example/s?sslmode=prefer", "prefer"),

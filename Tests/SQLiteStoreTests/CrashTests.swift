@@ -67,10 +67,10 @@ final class CrashingWriter: Sendable {
     func run() async throws {
         if killAfter == 0 { killSoon() }
         let clock = StoreClock()
-        let store = try SessionStore(
-            sqliteFile: folder + "/companion.sqlite",
-            configuration: .init(idle: .seconds(3600), maxAge: .seconds(7200)),
-            keyRing: .load(orCreateAt: folder + "/companion.key"), clocks: clock.clocks)
+        let ring = try KeyRing.load(orCreateAt: folder + "/companion.key")
+        let store = SessionStore(
+            backend: try SQLiteStore(path: folder + "/companion.sqlite", keyRing: ring),
+            configuration: .init(idle: .seconds(3600), maxAge: .seconds(7200)), keyRing: ring, clocks: clock.clocks)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for person in 0..<200 {
                 group.addTask {

@@ -1,6 +1,7 @@
 import Foundation
 import PostgresStore
 import SessionStore
+import Synchronization
 
 /// A PostgreSQL of the tests' own: started once for the process, in a temporary folder, and gone with the process.
 ///
@@ -21,7 +22,7 @@ package final class PostgresServer: Sendable {
     package let folder: String
     /// Where it listens beside its Unix socket, with TLS.
     package let port: Int
-    private let nextNumber = Locked(0)
+    private let nextNumber = Mutex(0)
     /// Its end ends the server, however this process ends.
     private let process: ChildProcess
 
@@ -41,7 +42,7 @@ package final class PostgresServer: Sendable {
             echo 'local all +password_holders scram-sha-256' | cat - data/pg_hba.conf >hba.conf
             mv hba.conf data/pg_hba.conf
             \(programs)/postgres -D data -c unix_socket_directories=\(folder) \
-                -c listen_addresses=127.0.0.1,127.0.0.2 -c port=\(port) -c ssl=on -c fsync=off -c max_connections=1000 -c shared_buffers=64MB >server.log 2>&1 &
+                -c listen_addresses=127.0.0.1 -c port=\(port) -c ssl=on -c fsync=off -c max_connections=1000 -c shared_buffers=64MB >server.log 2>&1 &
             """, folder: folder)
         try Self.waitUntilReady(settings(user: "postgres"))
     }
@@ -93,11 +94,11 @@ package final class PostgresServer: Sendable {
         try PostgresSettings("host=\(folder) port=\(port) user=\(user) dbname=postgres")
     }
 
-    /// How a role reaches it over TCP, at an address that might be another machine's.
+    /// How a role reaches it over TCP, at an address of this machine that is not loopback by the rule.
     ///
     /// - Parameter more: parameters of the address.
     package func remoteSettings(user: String, _ more: String = "") throws -> PostgresSettings {
-        try PostgresSettings("postgresql://\(user)@127.0.0.2:\(port)/postgres\(more)")
+        try PostgresSettings("postgresql://\(user)@0.0.0.0:\(port)/postgres\(more)")
     }
 
     /// How a role reaches it over TLS, with its certificate checked.

@@ -24,7 +24,3 @@ int clinux_epoll_wait(int epoll, struct epoll_event *_Nonnull events, int capaci
 /// Arms a timer descriptor for one expiry at an absolute CLOCK_MONOTONIC time in nanoseconds; 0 disarms it.
 /// Answers 0, or the negated errno.
 int clinux_timerfd_set(int timer, uint64_t deadline_nanoseconds);
-
-/// Lets go of the program's and its libraries' code and constants: what is used again is mapped again from the files. What a
-/// program did once, at its start, then takes no memory.
-void clinux_release_code(void);

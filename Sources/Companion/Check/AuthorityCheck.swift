@@ -1,3 +1,5 @@
+import CompanionCore
+import CompanionSignIn
 import EventLoop
 import Foundation
 import HTTPClient
@@ -7,19 +9,19 @@ import OpenIDConnect
 
 /// Tries what a sign-in with each application needs: discovery, issuer, keys, clock, and the application's own proof of who
 /// it is.
-public struct AuthorityCheck: Sendable {
+package struct AuthorityCheck: Sendable {
     /// One thing that was looked at.
-    public struct Finding: Sendable {
+    package struct Finding: Sendable {
         /// What was looked at.
-        public enum Subject: String, Sendable {
+        package enum Subject: String, Sendable {
             case discovery, keys, clock, credential
             case userInfo = "user_info"
         }
 
         /// What was looked at.
-        public let subject: Subject
+        package let subject: Subject
         /// Whether a sign-in can work as far as this goes.
-        public let isGood: Bool
+        package let isGood: Bool
         let message: Message
         /// Whether somebody should act while sign-ins still work.
         let isWarning: Bool
@@ -27,19 +29,19 @@ public struct AuthorityCheck: Sendable {
         let advice: Advice?
 
         /// What was found and, where it is wrong, what to do.
-        public var text: String { message.english }
+        package var text: String { message.english }
     }
 
     /// What was found for one application at one authority.
-    public struct Report: Sendable {
+    package struct Report: Sendable {
         /// The application.
-        public let application: Application
+        package let application: Application
         /// The authority; each user flow of B2C is one of its own.
-        public let authority: String
+        package let authority: String
         /// One for each thing that was looked at.
-        public internal(set) var findings: [Finding] = []
+        package internal(set) var findings: [Finding] = []
         /// Whether a sign-in can work.
-        public var isHealthy: Bool { findings.allSatisfy(\.isGood) }
+        package var isHealthy: Bool { findings.allSatisfy(\.isGood) }
 
         mutating func add(
             _ subject: Finding.Subject, isGood: Bool = true, _ message: Message, isWarning: Bool = false,
@@ -74,13 +76,13 @@ public struct AuthorityCheck: Sendable {
     /// - Parameters:
     ///   - client: by which the providers are reached.
     ///   - now: the wall clock.
-    public init(client: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }) {
+    package init(client: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }) {
         self.client = client
         self.now = now
     }
 
     /// Checks applications, all at once: one that does not answer keeps none of the others waiting.
-    public func run(_ applications: [Application]) async -> [Report] {
+    package func run(_ applications: [Application]) async -> [Report] {
         let targets = applications.flatMap { application in
             Application.UserFlow.allCases.compactMap { flow in application.authority(of: flow).map { (application, $0) }
             }

@@ -1,7 +1,10 @@
+import CompanionCore
+import CompanionSignIn
+
 /// One thing that `companion check` looked at.
-public struct CheckFinding: Sendable, Codable, Equatable {
+package struct CheckFinding: Sendable, Codable, Equatable {
     /// How bad it is.
-    public enum Severity: String, Sendable, Codable, CaseIterable {
+    package enum Severity: String, Sendable, Codable, CaseIterable {
         /// Something does not work, or is open to others: exit status 1.
         case mistake
         /// Works, and would be better otherwise.
@@ -13,19 +16,19 @@ public struct CheckFinding: Sendable, Codable, Equatable {
     }
 
     /// What was looked at: a stable name, as `clock` or `file_permissions`.
-    public let subject: String
+    package let subject: String
     /// How bad it is.
-    public let severity: Severity
+    package let severity: Severity
     /// The application's name; nil for what concerns the whole installation.
-    public var application: String?
+    package var application: String?
     /// The application's authority, when it is about that.
-    public var authority: String?
+    package var authority: String?
     /// What was found.
-    public let what: String
+    package let what: String
     /// Why it matters; nil when it is good or unknown.
-    public let why: String?
+    package let why: String?
     /// How to fix it; nil when it is good or unknown.
-    public let remedy: String?
+    package let remedy: String?
 
     static func good(_ subject: String, _ what: String) -> CheckFinding {
         CheckFinding(subject: subject, severity: .good, what: what, why: nil, remedy: nil)

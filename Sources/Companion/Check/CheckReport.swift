@@ -1,21 +1,23 @@
+import CompanionCore
+import CompanionPages
 import Foundation
 
 /// Everything that `companion check` found, for people and for machines.
-public struct CheckReport: Sendable, Codable, Equatable {
+package struct CheckReport: Sendable, Codable, Equatable {
     /// What the operator enters in an application's registration, letter by letter.
-    public struct Registration: Sendable, Codable, Equatable {
+    package struct Registration: Sendable, Codable, Equatable {
         /// The application's name.
-        public let application: String
+        package let application: String
         /// What the home page calls it.
-        public let title: String
+        package let title: String
         /// The platform under *Authentication*: a redirect URI of another platform does not count.
-        public let platform: String
+        package let platform: String
         /// The redirect URI.
-        public let redirectURI: String
+        package let redirectURI: String
         /// A further redirect URI: where the provider returns to after signing out of the browser.
-        public let signedOutURI: String
+        package let signedOutURI: String
         /// The front-channel logout URL.
-        public let frontChannelLogoutURL: String
+        package let frontChannelLogoutURL: String
 
         private enum CodingKeys: String, CodingKey {
             case application, title, platform
@@ -26,11 +28,11 @@ public struct CheckReport: Sendable, Codable, Equatable {
     }
 
     /// Whether there is no mistake (advice there may be).
-    public let ok: Bool
+    package let ok: Bool
     /// Everything that was looked at, mistakes first, then advice, then what only a sign-in can show, then what is good.
-    public let findings: [CheckFinding]
+    package let findings: [CheckFinding]
     /// What to enter in each application's registration.
-    public let registrations: [Registration]
+    package let registrations: [Registration]
 
     init(_ findings: [CheckFinding], registrations: [Registration] = []) {
         ok = !findings.contains { $0.severity == .mistake }
@@ -41,14 +43,14 @@ public struct CheckReport: Sendable, Codable, Equatable {
     }
 
     /// One JSON object.
-    public var json: String {
+    package var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 
     /// For people: the installation, then each application with what to register, mistakes first.
-    public var text: String {
+    package var text: String {
         var lines: [String] = []
         let general = findings.filter { $0.application == nil }
         if !general.isEmpty {

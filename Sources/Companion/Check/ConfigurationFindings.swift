@@ -1,5 +1,8 @@
+import CompanionCore
+import CompanionPages
 import Foundation
-import SQLiteStore
+import SessionStore
+import WebFormats
 
 /// What is wrong with a configuration that is valid.
 struct ConfigurationFindings {
@@ -72,7 +75,7 @@ struct ConfigurationFindings {
 
     private var address: [CheckFinding] {
         let url = configuration.publicURL
-        let isLocalListener = PublicURL.isLoopback(configuration.host) || configuration.host == "::1"
+        let isLocalListener = Loopback.contains(configuration.host)
         var findings: [CheckFinding] = []
         if url.isSecure, !isLocalListener {
             findings.append(

@@ -1,27 +1,27 @@
+import CompanionCore
+import CompanionSignIn
 import Foundation
 import HTTPClient
 import OpenIDConnect
-import PostgresStore
-import SQLiteStore
 import SessionStore
 import WebFormats
 
 /// Looks at everything that a configured installation needs: files, keys, database, disk, proxies, the providers and what
 /// is registered there. Changes nothing.
-public struct InstallationCheck: Sendable {
+package struct InstallationCheck: Sendable {
     private let client: HTTPClient
     private let now: @Sendable () -> Date
 
     /// - Parameters:
     ///   - client: by which the providers are reached.
     ///   - now: the wall clock.
-    public init(client: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }) {
+    package init(client: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }) {
         self.client = client
         self.now = now
     }
 
     /// What a configuration that cannot be read comes to: its mistakes.
-    public static func report(of mistakes: ConfigurationMistakes) -> CheckReport {
+    package static func report(of mistakes: ConfigurationMistakes) -> CheckReport {
         CheckReport(
             mistakes.all.map { mistake in
                 .mistake(
@@ -32,14 +32,14 @@ public struct InstallationCheck: Sendable {
     }
 
     /// Looks at everything. Takes as long as the slowest provider, and reads the whole database.
-    public func run(_ configuration: CompanionConfiguration) async -> CheckReport {
+    package func run(_ configuration: CompanionConfiguration) async -> CheckReport {
         let configured = ConfigurationFindings(configuration: configuration)
         let registrations = configuration.applications.map(configured.registration)
         async let reports = AuthorityCheck(client: client, now: now).run(configuration.applications)
         let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
         async let probed = probe(configuration.applications, registrations, directory)
-        let (storage, latestClaims) = Self.storage(configuration)
-        var findings = storage + configured.general
+        let storage = Self.storage(configuration)
+        var findings = storage.findings + configured.general
         for report in await reports {
             findings += report.findings.map { CheckFinding($0).of(report.application, authority: report.authority) }
         }
@@ -49,8 +49,8 @@ public struct InstallationCheck: Sendable {
         findings += await mixUps(configuration, directory)
         for application in configuration.applications {
             findings += configured.redirectURI(of: application) + configured.secrets(of: application)
-            findings += Self.loginHint(application, latestClaims[application.id])
-            findings += Self.authenticationTime(application, latestClaims[application.id], in: configuration)
+            findings += Self.loginHint(application, storage.latestClaims[application.id])
+            findings += Self.authenticationTime(application, storage.latestClaims[application.id], in: configuration)
         }
         return CheckReport(findings, registrations: registrations)
     }
@@ -89,7 +89,7 @@ public struct InstallationCheck: Sendable {
         return MixUpFindings(clients: known, publicURL: configuration.publicURL).all
     }
 
-    private static func storage(_ configuration: CompanionConfiguration) -> ([CheckFinding], [String: String]) {
+    private static func storage(_ configuration: CompanionConfiguration) -> StoreInspection {
         var ring: KeyRing?
         var failure: StoreError?
         do throws(StoreError) {
@@ -97,22 +97,7 @@ public struct InstallationCheck: Sendable {
         } catch {
             failure = error
         }
-        if let postgres = configuration.postgres {
-            // Without a password that cannot be read the connection fails, and says so.
-            let settings = (try? configuration.openablePostgres()) ?? postgres
-            let found = PostgresStore.inspect(settings, keyRing: ring)
-            let sealing = StorageFindings(
-                health: found.health, files: [], database: configuration.database, key: configuration.encryptionKey,
-                keyFailure: failure)
-            return (
-                PostgresFindings(found: found, settings: settings).all + sealing.ofKeys, found.health.latestClaims
-            )
-        }
-        let health = SQLiteStore.health(databaseAt: configuration.database, keyRing: ring)
-        let findings = StorageFindings(
-            health: health, files: SQLiteStore.files(databaseAt: configuration.database),
-            database: configuration.database, key: configuration.encryptionKey, keyFailure: failure)
-        return (findings.all, health.latestClaims)
+        return configuration.place.inspect(ring, key: configuration.encryptionKey, failure: failure)
     }
 
     /// The optional claim by which a portal knows that its operator signed in a moment ago.

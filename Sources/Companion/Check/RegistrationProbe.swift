@@ -1,3 +1,5 @@
+import CompanionCore
+import CompanionSignIn
 import Foundation
 import HTTPClient
 import HTTPTypes

@@ -1,3 +1,5 @@
+import CompanionCore
+import CompanionSignIn
 import Foundation
 import HTTPServer
 import HTTPTypes
@@ -38,8 +40,8 @@ struct AccountEndpoints: Sendable {
     func prepared(_ call: Call) -> PreparedResponse? {
         guard let app = call.application?.id, call.request.head.query == nil else { return nil }
         switch call.session {
-        case .found(let session, let answers):
-            return answers.answer(at: call.match) { .json(Self.answer(app, session)) }
+        case .found(let session):
+            return SessionAnswers.of(session).answer(at: call.match) { .json(Self.answer(app, session)) }
         case .absent: return nobody
         case .unknown, nil: return nil
         }
@@ -71,7 +73,9 @@ struct AccountEndpoints: Sendable {
         let body: SwitchBody = try visit.call.body()
         let asking = try visit.signedIn(as: body.id)
         try await store.setCurrentAccount(asking.key)
-        return .json(Self.answer(asking.application.id, try await sessions.lookUp(visit.call).get()))
+        return .json(
+            Self.answer(
+                asking.application.id, try await sessions.session(visit.call.cookie, for: visit.call.context).get()))
     }
 
     /// Takes an account off this browser's list: its tokens are gone; the provider's session is left alone.

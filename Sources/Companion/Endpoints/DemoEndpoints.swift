@@ -1,3 +1,5 @@
+import CompanionCore
+import CompanionSignIn
 import HTTPClient
 import HTTPServer
 import HTTPTypes

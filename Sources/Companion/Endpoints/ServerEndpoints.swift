@@ -1,3 +1,5 @@
+import CompanionCore
+import CompanionPages
 import HTTPServer
 import HTTPWire
 import SessionStore
@@ -30,7 +32,7 @@ struct ServerEndpoints: Sendable {
     func prepared(_ call: Call) -> PreparedResponse? {
         let language = languages.language(of: call.request.head)
         switch call.session {
-        case .found(let session, _): return .json(ServerEndpoints.applications(configuration, session, in: language))
+        case .found(let session): return .json(ServerEndpoints.applications(configuration, session, in: language))
         case .absent: return applicationsOfNobody[language.index]
         case .unknown, nil: return nil
         }

@@ -1,3 +1,5 @@
+import CompanionCore
+import CompanionSignIn
 import HTTPServer
 import HTTPTypes
 import HTTPWire
@@ -116,7 +118,9 @@ struct SignInEndpoints: Sendable {
 
     /// Counts an answer to a sign-in of ours, before anything is done for it.
     private func count(_ call: Call) async throws {
-        try limits.take(.callbacks, of: await sessions.session(of: call).signedIn, for: call)
+        try limits.take(
+            .callbacks, of: await sessions.session(call.cookie, known: call.session, for: call.context).signedIn,
+            for: call)
     }
 
     /// Keeps a posted answer where every server that shares the sessions finds it; one that is alone has it in memory.

@@ -1,3 +1,6 @@
+import CompanionCore
+import CompanionPages
+import CompanionSignIn
 import Foundation
 import HTTPServer
 import HTTPTypes

@@ -1,3 +1,5 @@
+import CompanionCore
+import CompanionSignIn
 import Foundation
 import HTTPServer
 import HTTPTypes
@@ -108,24 +110,4 @@ final class Visit: Sendable {
     private var signIn: Problem.Action {
         .signIn(publicURL.signInPath(of: application, [("return_to", publicURL.pagePath(of: application))]))
     }
-}
-
-/// Who is asking: an account of an application, in a session. A class, because it is handed on through every step of a call,
-/// and to copy what it holds takes dozens of reference counts each time.
-final class SignedIn: Sendable {
-    let application: Application
-    let session: Session
-    let account: Account
-    /// Another tenant than the one in which the account signed in, where it is a guest.
-    let tenant: String?
-
-    init(application: Application, session: Session, account: Account, tenant: String?) {
-        self.application = application
-        self.session = session
-        self.account = account
-        self.tenant = tenant
-    }
-
-    /// What its tokens are kept under.
-    var key: AccountKey { session.key(of: account) }
 }

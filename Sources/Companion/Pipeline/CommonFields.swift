@@ -1,3 +1,5 @@
+import CompanionCore
+import CompanionSignIn
 import HTTPServer
 import HTTPTypes
 import HTTPWire

@@ -1,3 +1,6 @@
+import CompanionCore
+import CompanionPages
+import CompanionSignIn
 import Foundation
 import HTTPServer
 import HTTPTypes
@@ -38,7 +41,7 @@ final class Pipeline: Responder {
         monitoring = MonitoringAccess(configuration: configuration)
         let port = configuration.publicURL.port.map { ":\($0)" } ?? ""
         loopbackAliases =
-            PublicURL.isLoopback(configuration.publicURL.host)
+            Loopback.contains(configuration.publicURL.host)
             ? Set(["localhost", "127.0.0.1", "[::1]"].map { $0 + port }).subtracting([
                 configuration.publicURL.host + port
             ])
@@ -126,7 +129,7 @@ final class Pipeline: Responder {
     private func response(to call: Call, _ handler: Route.Handler) async -> Response {
         let response = await answer(to: call, handler)
         guard cookie.hasVersions, response.headerFields[.setCookie] == nil,
-            let version = await sessions.changedVersion(after: call)
+            let version = await sessions.changedVersion(after: call.context)
         else { return response }
         return cookie.noting(version: version, on: response)
     }
@@ -145,7 +148,7 @@ final class Pipeline: Responder {
     private func handle(_ call: Call, _ handler: Route.Handler) async throws -> Response {
         let limit = call.match.route.limit
         if case .call(let answer) = handler, limit == nil { return try await answer(endpoints, call) }
-        let session = await sessions.session(of: call)
+        let session = await sessions.session(call.cookie, known: call.session, for: call.context)
         if let limit { try limits.take(limit, of: session.signedIn, for: call) }
         func application() throws(Problem) -> Application {
             guard let application = call.application else { throw Pipeline.nothingHere }

@@ -1,18 +1,11 @@
+import CompanionCore
+import CompanionSignIn
 import Expiring
 import Foundation
 import HTTPServer
 import HTTPWire
 import SessionStore
 import Synchronization
-
-/// What is limited by address, as `limits` of the configuration, metrics and log name it.
-enum Limit: String, Sendable, CaseIterable {
-    case signIns = "sign_ins"
-    case callbacks
-    case forcedRefreshes = "forced_refreshes"
-    case operatorRequests = "operator_requests"
-    case connections
-}
 
 /// Keeps one address from asking for more than its share of what costs something: writes, requests to a provider, memory.
 ///

@@ -1,3 +1,4 @@
+import CompanionCore
 import HTTPServer
 import HTTPTypes
 import Logging

@@ -1,3 +1,6 @@
+import CompanionCore
+import CompanionSignIn
+
 extension Route {
     /// Every address that is not a page or an asset.
     static let table: [Route] = [
@@ -61,7 +64,4 @@ extension Route {
             "/metrics", .monitoring(isRequired: true),
             .read(.call { endpoints, _ in await endpoints.monitoring.metricsResponse() })),
     ]
-
-    /// First path segments that no application may take.
-    static let reserved: Set<String> = ["api", "auth", "assets", "healthz", "readyz", "metrics", "native"]
 }

@@ -1,3 +1,5 @@
+import CompanionCore
+
 /// A route that a request takes, with what its path names.
 final class RouteMatch: Sendable {
     /// In ``Route/table``.

@@ -1,4 +1,5 @@
 import HTTPServer
+import SessionStore
 import Synchronization
 
 /// The answers that depend on a session alone, kept beside it for as long as it does not change.
@@ -6,6 +7,11 @@ final class SessionAnswers: Sendable {
     private struct Address: Hashable {
         let route: Int
         let app: String?
+    }
+
+    /// Those of a session, which the cache keeps as long as the session itself.
+    static func of(_ session: Session) -> SessionAnswers {
+        session.derived.value { SessionAnswers() } ?? SessionAnswers()
     }
 
     private let answers = Mutex<[Address: PreparedResponse]>([:])

@@ -1,3 +1,4 @@
+import CompanionCore
 import HTTPTypes
 import HTTPWire
 import SessionStore

@@ -111,11 +111,16 @@ struct Place {
 
     private func open(_ configuration: SessionStore.Configuration, _ ring: KeyRing) throws -> SessionStore {
         guard let address = try? String(contentsOfFile: folder + "/database", encoding: .utf8) else {
-            return try SessionStore(sqliteFile: database, configuration: configuration, keyRing: ring)
+            return try open(SQLiteStore(path: database, keyRing: ring), configuration, ring)
         }
         let settings = try PostgresSettings(address.trimmingCharacters(in: .whitespacesAndNewlines))
-        return try SessionStore(
-            postgres: settings, configuration: configuration, keyRing: ring, workers: try WorkerGroup())
+        return try open(PostgresStore(settings, keyRing: ring, workers: WorkerGroup()), configuration, ring)
+    }
+
+    private func open(
+        _ backend: any StoreBackend, _ configuration: SessionStore.Configuration, _ ring: KeyRing
+    ) -> SessionStore {
+        SessionStore(backend: backend, configuration: configuration, keyRing: ring, clocks: Clocks())
     }
 
     /// The filled sessions, in random order.

@@ -5,6 +5,9 @@
     import OpenIDConnect
     import WebFormats
     @testable import Companion
+    @testable import CompanionCore
+    @testable import CompanionPages
+    @testable import CompanionSignIn
     @testable import SessionStore
 
     private let router = Router(applications: [])

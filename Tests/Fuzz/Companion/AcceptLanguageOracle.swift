@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import Companion
+@testable import CompanionCore
 
 /// The input is an Accept-Language field.
 @Sendable func checkAcceptLanguage(_ input: [UInt8]) throws(Disagreement) {

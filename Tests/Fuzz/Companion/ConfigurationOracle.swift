@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import Companion
+@testable import CompanionCore
 
 /// The input is a configuration file. What it says of the whole server, the environment can say as well, to the same end.
 @Sendable func checkConfiguration(_ input: [UInt8]) throws(Disagreement) {

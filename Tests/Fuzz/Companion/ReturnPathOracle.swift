@@ -1,6 +1,8 @@
 import Foundation
 
 @testable import Companion
+@testable import CompanionCore
+@testable import CompanionSignIn
 
 /// The input is where a sign-in is asked to return to. Foundation resolves it against our address, as a browser does.
 @Sendable func checkReturnPath(_ input: [UInt8]) throws(Disagreement) {

@@ -1,0 +1,231 @@
+import CompanionCore
+import CompanionSignIn
+import Foundation
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import SessionStore
+import WebFormats
+import Synchronization
+
+/// What monitoring reads: `/metrics`, and `/readyz` with what is wrong.
+final class MonitoringReport: Sendable {
+    /// All sessions are looked at to count them, so that is done once for several scrapes.
+    private static let countInterval: TimeInterval = 30
+
+    private let configuration: CompanionConfiguration
+    private let metrics: Metrics
+    private let store: SessionStore
+    private let credentials: ClientCredentials
+    private let now: @Sendable () -> Date
+    private let counts = Mutex<(at: Date, counts: SessionStore.Counts)?>(nil)
+    private let server = Mutex<Server>(Server())
+    private let isStopping = Atomic(false)
+
+    /// The server comes after what it serves.
+    private struct Server {
+        weak var server: HTTPServer?
+    }
+
+    init(
+        configuration: CompanionConfiguration, metrics: Metrics, store: SessionStore, credentials: ClientCredentials,
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.configuration = configuration
+        self.metrics = metrics
+        self.store = store
+        self.credentials = credentials
+        self.now = now
+    }
+
+    /// Whose connections are counted.
+    func watch(_ server: HTTPServer) { self.server.withLock { $0.server = server } }
+
+    // MARK: /metrics
+
+    /// The answer to `GET /metrics`.
+    func metricsResponse() async -> Response {
+        Response(
+            status: .ok, headerFields: [.contentType: MetricsText.contentType, .cacheControl: "no-store"],
+            body: Array(await metricsText().utf8))
+    }
+
+    private func metricsText() async -> String {
+        let isWritable = await store.probeWritable()
+        let counts = await sessionCounts()
+        var text = MetricsText()
+        text.family("companion_build_info", .gauge, "Always 1; the version is a label.")
+        text.sample("companion_build_info", [("version", companionVersion)], 1)
+        metrics.families.write(to: &text)
+        writeProviders(&text)
+        writeCredentials(&text)
+        text.gauge(
+            "companion_http_connections", "Connections that are open.",
+            Double(server.withLock { $0.server }?.connectionCount ?? 0))
+        text.gauge(
+            "companion_database_writable", "1 while the database takes a write, 0 while it does not.",
+            isWritable ? 1 : 0)
+        await writeConnections(&text)
+        text.gauge(
+            "companion_key_usable", "1 while the key file holds the keys in use, 0 when a restart would not find them.",
+            store.keyProblem == nil ? 1 : 0)
+        if let counts {
+            text.gauge(
+                "companion_sessions", "Sessions in the database; ended ones stay for a minute or two.",
+                Double(counts.sessions))
+            text.gauge(
+                "companion_sessions_signed_in", "Sessions in which somebody is signed in.", Double(counts.signedIn))
+        }
+        let cache = store.cacheSize
+        text.gauge("companion_session_cache_sessions", "Sessions in memory.", Double(cache.sessions))
+        text.gauge("companion_session_cache_bytes", "Memory of these sessions, as estimated.", Double(cache.bytes))
+        writeProcess(&text)
+        return text.text
+    }
+
+    /// Of a file there are none.
+    private func writeConnections(_ text: inout MetricsText) async {
+        let found = await store.connections()
+        func write(_ name: String, _ help: String, _ value: (StoreConnections) -> Double) {
+            text.family(name, .gauge, help)
+            if let found { text.sample(name, [], value(found)) }
+        }
+        write(
+            "companion_database_reachable",
+            "1 while the PostgreSQL database can be reached, 0 while no connection can be made."
+        ) { $0.isReachable ? 1 : 0 }
+        text.family(
+            "companion_database_clock_skew_seconds", .gauge,
+            "How far this machine's clock is ahead of the PostgreSQL database's.")
+        if let ahead = store.clockAhead {
+            text.sample("companion_database_clock_skew_seconds", [], (ahead / .milliseconds(1)).rounded() / 1000)
+        }
+        write("companion_database_connections", "Connections to PostgreSQL that are open.") { Double($0.open) }
+        write("companion_database_connections_busy", "Those in which a transaction is under way.") { Double($0.busy) }
+        write("companion_database_connections_limit", "How many may be in transactions at a time.") {
+            Double($0.limit)
+        }
+        write("companion_database_waiting", "Operations that wait for a connection.") { Double($0.waiting) }
+    }
+
+    private func sessionCounts() async -> SessionStore.Counts? {
+        let time = now()
+        let known = counts.withLock { $0 }
+        if let known, (0..<MonitoringReport.countInterval).contains(time.timeIntervalSince(known.at)) {
+            return known.counts
+        }
+        guard let counts = try? await store.counts() else { return known?.counts }
+        self.counts.withLock { $0 = (time, counts) }
+        return counts
+    }
+
+    private func writeProviders(_ text: inout MetricsText) {
+        text.family(
+            "companion_provider_clock_skew_seconds", .gauge,
+            "How far this machine's clock is ahead of the provider's, by its last answer.")
+        for (host, facts) in metrics.providers.all {
+            guard let skew = facts.clockSkew else { continue }
+            text.sample("companion_provider_clock_skew_seconds", [("provider", host)], skew)
+        }
+    }
+
+    private func writeCredentials(_ text: inout MetricsText) {
+        let found = configuration.applications.map { ($0, credentials.condition(of: $0)) }
+        text.family(
+            "companion_credential_usable", .gauge,
+            "1 while the application's secret, certificate or token can be read, 0 while it cannot.")
+        for (application, condition) in found {
+            text.sample("companion_credential_usable", [("app", application.id)], condition.isUsable ? 1 : 0)
+        }
+        text.family(
+            "companion_credential_expires_days", .gauge,
+            "Days until the application's certificate ends, or its secret as far as client_secret_expires says.")
+        for (application, condition) in found {
+            guard let date = condition.expires else { continue }
+            let days = (date.timeIntervalSince(now()) / 86_400 * 100).rounded() / 100
+            text.sample("companion_credential_expires_days", [("app", application.id)], days)
+        }
+    }
+
+    private func writeProcess(_ text: inout MetricsText) {
+        if let disk = configuration.database.folder.flatMap(ProcessFacts.disk) {
+            text.gauge("companion_disk_free_bytes", "Free bytes where the database is.", disk.free)
+            text.gauge("companion_disk_size_bytes", "Size of the file system where the database is.", disk.size)
+        }
+        if let seconds = ProcessFacts.processorSeconds {
+            text.family("process_cpu_seconds_total", .counter, "Processor time, the kernel's included.")
+            text.sample("process_cpu_seconds_total", [], seconds)
+        }
+        if let bytes = ProcessFacts.residentBytes {
+            text.gauge("process_resident_memory_bytes", "Resident memory.", bytes)
+        }
+        if let count = ProcessFacts.openDescriptors {
+            text.gauge("process_open_fds", "Open descriptors.", Double(count))
+        }
+        if let count = ProcessFacts.maxDescriptors {
+            text.gauge("process_max_fds", "Descriptors that may be open.", Double(count))
+        }
+        if let time = ProcessFacts.startTime {
+            text.gauge("process_start_time_seconds", "When the process began, in seconds since 1970.", time)
+        }
+    }
+
+    // MARK: /readyz
+
+    /// From now on no more requests should come, though they are still served.
+    func stop() { isStopping.store(true, ordering: .relaxed) }
+
+    /// Whether requests can be served, and nothing else: what everybody may know.
+    func readiness(_ head: RequestHead) async -> Response {
+        if isStopping.load(ordering: .relaxed) {
+            return .json(["status": "stopping"], status: .serviceUnavailable)
+        }
+        if let concern = store.concerns.first(where: \.keepsFromServing) {
+            RequestContext.current?.note(Problem(.storageUnavailable, Message(verbatim: concern.description)))
+            return .json(["status": "unavailable"], status: .serviceUnavailable)
+        }
+        if head.excludesDatabase { return .json(["status": "ok"]) }
+        guard await store.probeWritable() else {
+            RequestContext.current?.note(Problem(.storageUnavailable, "The database cannot be written."))
+            return .json(["status": "unavailable"], status: .serviceUnavailable)
+        }
+        return .json(["status": "ok"])
+    }
+
+    /// The same, and what is wrong. A provider that is down and a key file that is gone keep nobody from being served:
+    /// who is signed in stays so, and the keys are in memory.
+    func readinessInDetail(_ head: RequestHead) async -> Response {
+        let isExcluded = head.excludesDatabase
+        let isWritable = isExcluded ? true : await store.probeWritable()
+        let isStopping = isStopping.load(ordering: .relaxed)
+        let concerns = store.concerns
+        let isFit = isWritable && !concerns.contains(where: \.keepsFromServing)
+        let providers = metrics.providers.all.compactMap { host, facts -> JSONValue? in
+            let isKnown = facts.lastAnswer != nil || facts.lastFailure != nil
+            guard host != "other" || isKnown else { return nil }
+            return .members([
+                "provider": .string(host),
+                // Of the last request.
+                "status": .string(!isKnown ? "unknown" : facts.isFailing ? "failing" : "ok"),
+                "last_answer": .text(facts.lastAnswer.map(Timeline.text)),
+                "last_failure": .text(facts.lastFailure.map(Timeline.text)), "reason": .text(facts.reason),
+            ])
+        }
+        let database = "cannot be written: is the disk full, or the file held by another program?"
+        return .json(
+            [
+                "status": isStopping ? "stopping" : isFit ? "ok" : "unavailable",
+                "database": .string(isExcluded ? "excluded" : isWritable ? "ok" : database),
+                "key": .string(store.keyProblem ?? "ok"),
+                "beside_others": .string(concerns.isEmpty ? "ok" : concerns.map(\.description).joined(separator: " ")),
+                "providers": .array(providers),
+            ], status: isFit && !isStopping ? .ok : .serviceUnavailable)
+    }
+}
+
+extension RequestHead {
+    /// Whether a readiness check leaves the database out (`/readyz?exclude=database`, as Kubernetes' own takes
+    /// `?exclude=etcd`). Where several share one, a front that asks for it would find nobody ready, and could not send
+    /// what is served without it.
+    fileprivate var excludesDatabase: Bool { query == "exclude=database" }
+}

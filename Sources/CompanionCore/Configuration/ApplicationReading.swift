@@ -1,0 +1,176 @@
+import Foundation
+import OpenIDConnect
+import WebFormats
+
+/// One application of the configuration: what each kind of identity platform needs, and what it may leave out.
+extension ConfigurationReading {
+    /// Reads one application; nil where that makes a mistake.
+    package mutating func application(_ id: String, publicURL: PublicURL) -> Application? {
+        let before = mistakes.all.count
+        let letters = id.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
+        if id.isEmpty || !letters || Application.reservedIDs.contains(id) {
+            let names = Application.reservedIDs.sorted()
+            mistakes.add(
+                "apps.\(id)",
+                "is no name for an application; use lower-case letters, digits and -, "
+                    + "not \(names.dropLast().joined(separator: ", ")) or \(names.last ?? "")")
+        }
+        let settings = ApplicationSettings(id, reading: &self)
+        let credential = credential(of: id, settings, publicURL: publicURL)
+        let (authority, userFlows) = authorities(of: id, settings)
+        let allowedUsers = authority.map { listedUsers(of: id, settings, at: $0) } ?? []
+        guard mistakes.all.count == before, let page = settings.page, let clientID = settings.clientID, let authority
+        else { return nil }
+        var application = Application(
+            id: id, page: page, title: settings.title, authority: authority, userFlows: userFlows,
+            registration: ClientRegistration(
+                clientID: clientID,
+                redirectURI: settings.redirectURI == .own
+                    ? publicURL.redirectURI(ofApplication: id) : publicURL.redirectURI,
+                scopes: settings.scopes,
+                allowedTenants: settings.allowedTenants,
+                clientCapabilities: settings.kind == .workforce ? ["cp1"] : []),
+            credential: credential, api: settings.api, prompt: settings.prompt,
+            extraQueryParameters: settings.extraQueryParameters)
+        application.allowedUsers = allowedUsers
+        application.clientSecretExpires = settings.clientSecretExpires
+        return application
+    }
+
+    private mutating func listedUsers(
+        of id: String, _ settings: ApplicationSettings, at authority: Authority
+    ) -> [AllowedUser] {
+        settings.allowedUsers.flatMap { user in
+            do throws(AllowedUser.Mistake) {
+                return try AllowedUser.entries(user, at: authority, listed: settings.allowedTenants)
+            } catch {
+                mistakes.add("apps.\(id).allowed_users", "has “\(user)”, which \(error.reason)")
+                return []
+            }
+        }
+    }
+
+    private mutating func authorities(
+        of id: String, _ settings: ApplicationSettings
+    ) -> (Authority?, [Application.UserFlow: Authority]) {
+        let kind = settings.kind
+        let policies = Application.UserFlow.allCases.compactMap { flow in settings.policies[flow].map { (flow, $0) } }
+        if kind != .b2c, let (flow, _) = policies.first {
+            mistakes.add("apps.\(id).policies.\(flow.rawValue)", "belongs to the kind b2c, not \(kind.rawValue)")
+        }
+        guard var configured = settings.authority else { return (nil, [:]) }
+        // The sign-in flow may stand in the authority, or beside it.
+        if kind == .b2c, let signIn = settings.policies[.signIn],
+            !configured.lowercased().hasSuffix("/" + signIn.lowercased())
+        {
+            configured += (configured.hasSuffix("/") ? "" : "/") + signIn
+        }
+        let authority: Authority
+        do {
+            authority = try Authority(configured, kind: kind)
+        } catch {
+            mistakes.add("apps.\(id).authority", "“\(configured)” \(error)")
+            return (nil, [:])
+        }
+        var userFlows: [Application.UserFlow: Authority] = [:]
+        for (flow, policy) in policies where kind == .b2c && flow != .signIn {
+            do {
+                userFlows[flow] = try authority.withPolicy(policy)
+            } catch {
+                mistakes.add("apps.\(id).policies.\(flow.rawValue)", "“\(policy)” \(error)")
+            }
+        }
+        return (authority, userFlows)
+    }
+
+    private mutating func credential(
+        of id: String, _ settings: ApplicationSettings, publicURL: PublicURL
+    ) -> ClientCredential {
+        let method = settings.clientAuthentication
+        let proofs: [(name: String, credential: ClientCredential?)] = [
+            ("client_secret", settings.clientSecret.map { .fixed(.secret($0, method: method)) }),
+            ("client_secret_file", settings.clientSecretFile.map { .secretFile($0, method: method) }),
+            (
+                "certificate_file",
+                settings.certificateFile.map {
+                    .certificateFiles(certificate: $0, privateKey: settings.privateKeyFile ?? "")
+                }
+            ),
+            ("federated_token_file", settings.federatedTokenFile.map { .federatedTokenFile($0) }),
+        ]
+        let given = proofs.filter { $0.credential != nil }
+        if given.count > 1 {
+            mistakes.add(
+                "apps.\(id).\(given[1].name)",
+                "stands beside \(given[0].name); one proof of who the application is must go")
+        }
+        if let privateKey = settings.privateKeyFile, given.first?.name != "certificate_file" {
+            mistakes.add("apps.\(id).certificate_file", "is missing beside the private key \(privateKey)")
+        }
+        guard let (name, proof) = given.first, let credential = proof else {
+            if !Loopback.contains(publicURL.host) {
+                mistakes.add(
+                    "apps.\(id).client_secret_file",
+                    "is missing; without a secret the companion runs on localhost only")
+            }
+            return .fixed(.publicClient)
+        }
+        if name == "certificate_file", settings.privateKeyFile == nil {
+            mistakes.add("apps.\(id).private_key_file", "is missing beside the certificate")
+            return credential
+        }
+        do {
+            _ = try ClientCredentials.read(credential)
+        } catch {
+            mistakes.add("apps.\(id).\(name)", "\(error)")
+        }
+        return credential
+    }
+}
+
+extension Application.Page {
+    /// What the home page calls it unless configured.
+    package var title: String {
+        switch self {
+        case .ios: "iOS tutorial"
+        case .macos: "macOS tutorial"
+        case .external: "External tenant tutorial"
+        case .b2c: "Azure AD B2C tutorial"
+        case .portal: "Test portal"
+        case .kiosk: "Demo kiosk"
+        }
+    }
+}
+
+extension Application.Kind {
+    /// An authority of this kind.
+    var authorityExample: String {
+        switch self {
+        case .workforce: "https://login.microsoftonline.com/common"
+        case .external: "https://contoso.ciamlogin.com"
+        case .b2c: "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/b2c_1_susi"
+        case .oidc: "https://id.example.com, the provider's issuer"
+        }
+    }
+
+    /// What a sign-in asks for unless configured.
+    package func scopes(clientID: String) -> [String] {
+        switch self {
+        case .workforce: ["user.read"]
+        // B2C gives an access token for the application itself, which is what its own API takes.
+        case .b2c: [clientID]
+        case .external, .oidc: []
+        }
+    }
+}
+
+extension Application.UserFlow {
+    /// What people use it for.
+    package var purpose: String {
+        switch self {
+        case .signIn: "signing up or in, where the authority does not name it"
+        case .editProfile: "changing one's profile"
+        case .resetPassword: "setting a new password"
+        }
+    }
+}

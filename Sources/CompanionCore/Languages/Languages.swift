@@ -1,0 +1,96 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import HTTPWire
+import WebFormats
+
+/// All languages, and which of them a request gets.
+package struct Languages: Sendable {
+    /// The language in which the server's sentences are written.
+    static let sourceTag = "en"
+
+    /// English first, the others by their tags.
+    package let all: [Language]
+    /// The cookie in which a choice is kept.
+    package let cookieName: String
+    /// The places of the languages by the ranges that they serve; of two that serve the same, the first.
+    private let places: [String: Int]
+
+    package var source: Language { all[0] }
+
+    /// Reads the folder once.
+    ///
+    /// - Throws: when the folder or a file cannot be read, or when English is not there.
+    package init(folder: String, cookieName: String) throws {
+        self.cookieName = cookieName
+        let tags = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".json") }
+            .map { String($0.dropLast(".json".count)) }
+        guard tags.contains(Languages.sourceTag) else { throw LanguageFault(file: folder, reason: "has no en.json") }
+        let ordered = [Languages.sourceTag] + tags.filter { $0 != Languages.sourceTag }.sorted()
+        // One version for all: the server's English sentences stand in the program, and as keys in the others' files.
+        var hash = SHA256()
+        let files = try ordered.map { tag in
+            let path = "\(folder)/\(tag).json"
+            do {
+                let content = try Data(contentsOf: URL(fileURLWithPath: path))
+                hash.update(data: content)
+                return try JSONDecoder().decode(LanguageFile.self, from: content)
+            } catch {
+                throw LanguageFault(file: path, reason: "is no language file: \(error)")
+            }
+        }
+        let version = Hex.encode(hash.finalize().prefix(6))
+        all = zip(ordered, files).enumerated().map { index, language in
+            Language(tag: language.0, index: index, version: version, file: language.1)
+        }
+        places = Dictionary(all.flatMap { language in language.ranges.map { ($0, language.index) } }) { first, _ in
+            first
+        }
+    }
+
+    package subscript(tag: String) -> Language? { all.first { $0.tag == tag } }
+
+    /// The language of a request: the person's choice, else what the browser asks for, else English.
+    package func language(of head: RequestHead) -> Language {
+        chosen(by: head) ?? head[.acceptLanguage].flatMap(lookup) ?? source
+    }
+
+    /// The person's own choice; nil when there is none.
+    package func chosen(by head: RequestHead) -> Language? {
+        RequestCookies(head).first(cookieName) { tag in
+            tag.withUnsafeBufferPointer { self[String(decoding: $0, as: UTF8.self)] }
+        }
+    }
+
+    /// RFC 4647 section 3.4: the range of the greatest weight, and of equals the first, that one of the languages serves.
+    package func lookup(_ acceptLanguage: String) -> Language? {
+        var best: (place: Int, weight: Double)?
+        for range in LanguageRange.all(in: acceptLanguage) where range.weight > best?.weight ?? 0 {
+            if let place = place(serving: range) { best = (place, range.weight) }
+        }
+        return best.map { all[$0.place] }
+    }
+
+    /// The range is shortened, subtag by subtag, until it fits.
+    private func place(serving range: LanguageRange) -> Int? {
+        var rest = range.lowercased[...]
+        while true {
+            if let place = places[String(decoding: rest, as: UTF8.self)] { return place }
+            guard let cut = rest.lastIndex(of: UInt8(ascii: "-")) else { return nil }
+            rest = rest[..<cut]
+        }
+    }
+}
+
+/// A language file that cannot be used.
+package struct LanguageFault: Error, CustomStringConvertible {
+    package let file: String
+    package let reason: String
+
+    package init(file: String, reason: String) {
+        self.file = file
+        self.reason = reason
+    }
+
+    package var description: String { "\(file) \(reason)" }
+}

@@ -1,0 +1,136 @@
+/// A label and every value that it can have: what is not listed cannot be counted, so that no request, however it is
+/// made, adds a series.
+struct MetricLabel: Sendable {
+    /// For each value what is written.
+    let values: [MetricsText.Labels]
+
+    init(_ name: String, _ values: [String]) {
+        self.values = values.map { [(name, $0)] }
+    }
+
+    /// Several labels that depend on each other, as an outcome and its error code.
+    init(combinations: [MetricsText.Labels]) {
+        values = combinations
+    }
+}
+
+/// Counters with up to three labels, one for each combination of values.
+package struct CounterFamily: Sendable {
+    private let name: String
+    private let help: String
+    private let labels: [MetricLabel]
+    private let cells: Cells
+    private let count: Int
+    /// Which combinations are written while they are zero. A series that begins with its first event hides that event
+    /// from `rate()`; but most combinations never happen.
+    private let isWrittenAtZero: @Sendable (Int) -> Bool
+
+    init(
+        _ name: String, _ help: String, _ labels: [MetricLabel], workers: Int,
+        isWrittenAtZero: @escaping @Sendable (Int) -> Bool = { _ in false }
+    ) {
+        self.name = name
+        self.help = help
+        self.labels = labels
+        self.isWrittenAtZero = isWrittenAtZero
+        count = labels.reduce(1) { $0 * $1.values.count }
+        cells = Cells(count: count, workers: workers)
+    }
+
+    /// The row of the caller's thread.
+    package var row: Cells.Row { cells.row }
+
+    /// Adds to the combination of these places in the labels' lists.
+    package func add(_ first: Int, _ second: Int = 0, _ third: Int = 0, row: Cells.Row) {
+        cells.add(at: index(first, second, third), row: row)
+    }
+
+    /// The combination's place; one that there is not is no place.
+    package func index(_ first: Int, _ second: Int = 0, _ third: Int = 0) -> Int {
+        var index = 0
+        for place in 0..<labels.count {
+            let value = place == 0 ? first : place == 1 ? second : third
+            let values = labels[place].values.count
+            guard value >= 0, value < values else { return -1 }
+            index = index * values + value
+        }
+        return index
+    }
+
+    package func write(to text: inout MetricsText) {
+        text.family(name, .counter, help)
+        for index in 0..<count {
+            let value = cells[index]
+            guard value > 0 || isWrittenAtZero(index) else { continue }
+            var rest = index
+            var pairs: MetricsText.Labels = []
+            for label in labels.reversed() {
+                pairs = label.values[rest % label.values.count] + pairs
+                rest /= label.values.count
+            }
+            text.sample(name, pairs, value)
+        }
+    }
+}
+
+/// Histograms of durations, one for each value of a label.
+package struct HistogramFamily: Sendable {
+    /// From a page out of memory to a provider that is about to be given up, in nanoseconds.
+    private static let bounds: [UInt64] = [
+        250_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000, 250_000_000,
+        500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
+    ]
+    /// A cell for each bound, one for what is above, and the sum.
+    private static let cellsEach = bounds.count + 2
+
+    private let name: String
+    private let help: String
+    private let label: MetricLabel?
+    private let cells: Cells
+    private let count: Int
+
+    init(_ name: String, _ help: String, _ label: MetricLabel? = nil, workers: Int) {
+        self.name = name
+        self.help = help
+        self.label = label
+        count = label?.values.count ?? 1
+        cells = Cells(count: count * HistogramFamily.cellsEach, workers: workers)
+    }
+
+    /// The row of the caller's thread.
+    package var row: Cells.Row { cells.row }
+
+    package func record(_ duration: Duration, _ place: Int = 0, row: Cells.Row) {
+        guard place >= 0, place < count else { return }
+        let (seconds, attoseconds) = duration.components
+        let nanoseconds =
+            seconds < 0
+            ? 0 : UInt64(clamping: seconds) &* 1_000_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000)
+        var bucket = 0
+        while bucket < HistogramFamily.bounds.count, nanoseconds > HistogramFamily.bounds[bucket] { bucket += 1 }
+        let first = place * HistogramFamily.cellsEach
+        cells.add(at: first + bucket, row: row)
+        cells.add(nanoseconds, at: first + HistogramFamily.bounds.count + 1, row: row)
+    }
+
+    package func write(to text: inout MetricsText) {
+        text.family(name, .histogram, help)
+        for place in 0..<count {
+            let first = place * HistogramFamily.cellsEach
+            // Read once: the parts of a histogram must agree with each other.
+            let buckets = (0...HistogramFamily.bounds.count).map { cells[first + $0] }
+            let total = buckets.reduce(0, &+)
+            guard total > 0 || label == nil else { continue }
+            let labels = label?.values[place] ?? []
+            var soFar: UInt64 = 0
+            for (bound, bucket) in zip(HistogramFamily.bounds, buckets) {
+                soFar &+= bucket
+                text.sample(name + "_bucket", labels + [("le", MetricsText.number(Double(bound) / 1e9))], soFar)
+            }
+            text.sample(name + "_bucket", labels + [("le", "+Inf")], total)
+            let sum = cells[first + HistogramFamily.bounds.count + 1]
+            text.sample(name + "_sum", labels, Double(sum) / 1e9)
+            text.sample(name + "_count", labels, total)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import HTTPClient
+import HTTPTypes
+
+/// A sign-in's flow and how it ended.
+enum SignInLabels {
+    private static let flowList: [SignInKind] = [.signIn, .editProfile, .resetPassword, .adminConsent]
+    static let flows = MetricLabel("flow", flowList.map(\.rawValue))
+    /// Success, then every code. Going on to another flow or pressing cancel is no failure.
+    static let results = MetricLabel(
+        combinations: [[("outcome", "succeeded"), ("code", "")]]
+            + Problem.Code.allCases.map { code in
+                let isCancelled = code == .cancelled || code == .passwordResetRequested
+                return [("outcome", isCancelled ? "cancelled" : "failed"), ("code", code.rawValue)]
+            })
+
+    static func place(_ flow: SignInKind) -> Int { flowList.firstIndex(of: flow) ?? -1 }
+    static func place(_ code: Problem.Code?) -> Int { code.map { CodePlaces.place($0) + 1 } ?? 0 }
+}
+
+/// Where an access token came from.
+enum TokenLabels {
+    static let results = MetricLabel(
+        combinations: [[("outcome", "cache"), ("code", "")], [("outcome", "refreshed"), ("code", "")]]
+            + Problem.Code.allCases.map { [("outcome", "failed"), ("code", $0.rawValue)] })
+
+    static func place(_ code: Problem.Code) -> Int { CodePlaces.place(code) + 2 }
+}
+
+private enum CodePlaces {
+    private static let places = Dictionary(
+        uniqueKeysWithValues: Problem.Code.allCases.enumerated().map { ($1, $0) })
+
+    static func place(_ code: Problem.Code) -> Int { places[code] ?? -1 }
+}
+
+/// How a call of an API ended: its status, or why there is none.
+enum APILabels {
+    static let results = MetricLabel("status", StatusLabel.values + ["timed_out", "unreachable"])
+
+    static func place(_ result: Result<HTTPResponse.Status, HTTPClientError>) -> Int {
+        switch result {
+        case .success(let status): StatusLabel.place(status)
+        case .failure(let error): StatusLabel.values.count + (error.kind == .timedOut ? 0 : 1)
+        }
+    }
+}
+
+/// How a request to an identity provider ended. `refused` is a 4xx, which is the daily bread of a token endpoint.
+enum ProviderLabels {
+    static let outcomes = MetricLabel("outcome", ["answered", "refused", "throttled", "failed", "unreachable"])
+
+    static func place(_ status: HTTPResponse.Status?) -> Int {
+        switch status?.code {
+        case nil: 4
+        case 429: 2
+        case .some(400..<500): 1
+        case .some(500...): 3
+        default: 0
+        }
+    }
+}
+
+/// Status codes: those that servers really send, and one value for the rest of each class.
+enum StatusLabel {
+    private static let codes = [
+        200, 201, 202, 204, 206, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 406, 408, 409, 410, 412, 413,
+        415, 416, 417, 421, 422, 429, 431, 500, 501, 502, 503, 504, 505,
+    ]
+    static let values = codes.map(String.init) + ["1xx", "2xx", "3xx", "4xx", "5xx"]
+
+    private static let places: [Int] = {
+        var places = (0..<600).map { codes.count + max(0, $0 / 100 - 1) }
+        for (place, code) in codes.enumerated() { places[code] = place }
+        return places
+    }()
+
+    static func place(_ status: HTTPResponse.Status) -> Int {
+        places.indices.contains(status.code) ? places[status.code] : values.count - 1
+    }
+}
+
+/// Methods: those that a route takes, and one value for the rest.
+package enum MethodLabel {
+    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete]
+    package static let values = methods.map(\.rawValue) + ["other"]
+
+    /// A method as a label or a log line has it: any token is a method.
+    package static func text(_ method: HTTPRequest.Method?) -> String { values[place(method)] }
+
+    /// Nil is the method of a request that could not be read.
+    package static func place(_ method: HTTPRequest.Method?) -> Int {
+        guard let method else { return methods.count }
+        if method == .get { return 0 }
+        return methods.firstIndex(of: method) ?? methods.count
+    }
+}

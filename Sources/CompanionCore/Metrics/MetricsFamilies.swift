@@ -1,0 +1,103 @@
+import SessionStore
+
+/// The families of ``Metrics``, with their names, in the order in which they are written.
+package struct MetricsFamilies: Sendable {
+    package let requests: CounterFamily
+    let requestTime: HistogramFamily
+    let signInsStarted: CounterFamily
+    package let signIns: CounterFamily
+    package let tokens: CounterFamily
+    let providerRequests: CounterFamily
+    let providerTime: HistogramFamily
+    let apiRequests: CounterFamily
+    package let apiTime: HistogramFamily
+    package let apiThrottled: CounterFamily
+    let databaseTime: HistogramFamily
+    let databaseFailures: CounterFamily
+    let refreshWaits: CounterFamily
+    let loopLag: HistogramFamily
+    package let limited: CounterFamily
+
+    /// - Parameters:
+    ///   - apps: the applications' ids.
+    ///   - providers: the providers' hosts.
+    ///   - routes: the names of routes, by their number.
+    ///   - workers: how many workers the event loop has.
+    init(apps: [String], providers: [String], routes: [String], workers: Int) {
+        let app = MetricLabel("app", apps)
+        let provider = MetricLabel("provider", providers)
+        let route = MetricLabel("route", routes)
+        let operation = MetricLabel("operation", StoreOperation.Kind.allCases.map(\.rawValue))
+        let flows = SignInLabels.flows.values.count
+        let results = SignInLabels.results.values.count
+        let tokenResults = TokenLabels.results.values.count
+        requests = CounterFamily(
+            "companion_http_requests_total", "Requests answered, by route, method and status.",
+            [route, MetricLabel("method", MethodLabel.values), MetricLabel("status", StatusLabel.values)],
+            workers: workers)
+        requestTime = HistogramFamily(
+            "companion_http_request_duration_seconds",
+            "From the end of a request's head to the hand-over of its answer to the kernel.", route, workers: workers)
+        signInsStarted = CounterFamily(
+            "companion_sign_ins_started_total", "Browsers sent to the identity provider.", [app, SignInLabels.flows],
+            workers: workers, isWrittenAtZero: { $0 % flows == 0 })
+        signIns = CounterFamily(
+            "companion_sign_ins_total", "Sign-ins that ended, by outcome and stable error code.",
+            [app, SignInLabels.flows, SignInLabels.results], workers: workers,
+            isWrittenAtZero: { $0 % results == 0 && $0 / results % flows == 0 })
+        tokens = CounterFamily(
+            "companion_token_acquisitions_total",
+            "Access tokens asked for: found in the cache, refreshed at the provider, or failed.",
+            [app, TokenLabels.results], workers: workers, isWrittenAtZero: { $0 % tokenResults < 2 })
+        providerRequests = CounterFamily(
+            "companion_provider_requests_total", "Requests to identity providers, by how they ended.",
+            [provider, ProviderLabels.outcomes], workers: workers, isWrittenAtZero: { _ in true })
+        providerTime = HistogramFamily(
+            "companion_provider_request_duration_seconds", "Requests to identity providers, from begin to end.",
+            provider, workers: workers)
+        apiRequests = CounterFamily(
+            "companion_api_requests_total", "Calls of the applications' APIs, by status, or by why there is none.",
+            [app, APILabels.results], workers: workers)
+        apiTime = HistogramFamily(
+            "companion_api_request_duration_seconds", "Calls of the applications' APIs, from begin to end.", app,
+            workers: workers)
+        apiThrottled = CounterFamily(
+            "companion_api_throttled_total",
+            "Calls too many: the API said so (429, 503), or the companion, which waits as long as the API had asked for.",
+            [app, MetricLabel("by", ["api", "companion"])], workers: workers, isWrittenAtZero: { _ in true })
+        databaseTime = HistogramFamily(
+            "companion_database_duration_seconds", "Operations on the database, waiting for their turn included.",
+            operation, workers: workers)
+        databaseFailures = CounterFamily(
+            "companion_database_failures_total", "Operations that the database could not do.", [operation],
+            workers: workers, isWrittenAtZero: { _ in true })
+        refreshWaits = CounterFamily(
+            "companion_refresh_waits_total",
+            "Calls that waited for another server's renewal of a token: it ended, or they gave up.",
+            [MetricLabel("outcome", ["ended", "gave_up"])], workers: workers, isWrittenAtZero: { _ in true })
+        loopLag = HistogramFamily(
+            "companion_event_loop_lag_seconds", "How late a timer of the event loop fires, looked at twice a second.",
+            workers: workers)
+        limited = CounterFamily(
+            "companion_limited_total", "Requests and connections that were refused because of a limit by address.",
+            [MetricLabel("limit", Limit.allCases.map(\.rawValue))], workers: workers, isWrittenAtZero: { _ in true })
+    }
+
+    package func write(to text: inout MetricsText) {
+        requests.write(to: &text)
+        requestTime.write(to: &text)
+        signInsStarted.write(to: &text)
+        signIns.write(to: &text)
+        tokens.write(to: &text)
+        providerRequests.write(to: &text)
+        providerTime.write(to: &text)
+        apiRequests.write(to: &text)
+        apiTime.write(to: &text)
+        apiThrottled.write(to: &text)
+        databaseTime.write(to: &text)
+        databaseFailures.write(to: &text)
+        refreshWaits.write(to: &text)
+        loopLag.write(to: &text)
+        limited.write(to: &text)
+    }
+}

@@ -1,0 +1,2 @@
+/// Where an access token came from.
+package enum TokenSource: String, Sendable { case cache, refreshed }

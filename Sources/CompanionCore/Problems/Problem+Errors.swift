@@ -1,0 +1,68 @@
+import HTTPClient
+import OpenIDConnect
+import SessionStore
+
+/// The one place that turns the modules' errors into problems.
+extension Problem {
+    /// How long to wait where a 429 does not say, in seconds.
+    package static let unstatedPause: Double = 120
+
+    /// A provider's error. `action` is added where signing in again helps.
+    package init(_ error: OpenIDError, action: Action? = nil) {
+        // Both lists hold the contract's codes; a code of the protocol that is none of ours is a server error.
+        let code = Code(rawValue: error.code.rawValue) ?? .serverError
+        let pause = error.retryAfter.map { Int($0.components.seconds) }
+        self.init(
+            code, Message(verbatim: error.reason), action: action,
+            retryAfter: pause ?? (code == .throttled ? Int(Self.unstatedPause) : nil),
+            correlationID: error.correlationID, reason: error.description)
+        explanation = error.explanation
+        traceID = error.traceID
+        timestamp = error.timestamp
+    }
+
+    /// A store's error: nobody is signed out by it.
+    package init(_ error: StoreError) {
+        switch error {
+        case .noSuchSession, .attemptNotPending:
+            self.init(.sessionExpired, "You have been signed out in the meantime. Sign in again.")
+        case .noRoom:
+            self.init(
+                .storageUnavailable,
+                "Too many sign-ins are under way, or the disk is nearly full. Try again in a few minutes.",
+                retryAfter: 60, reason: error.description)
+        case .unavailable, .corrupt, .newerSchema, .keyFile, .cannotUnseal, .notEmpty:
+            self.init(
+                .storageUnavailable,
+                "Your session is safe, but cannot be read or changed right now. Try again in a moment.",
+                retryAfter: 5, reason: error.description)
+        }
+    }
+
+    /// The API could not be reached.
+    package init(api error: HTTPClientError) {
+        let detail: Message =
+            error.kind == .timedOut
+            ? "The API did not answer in time. Try again in a moment."
+            : "The API could not be reached. Try again in a moment."
+        self.init(.apiUnavailable, detail, reason: "\(error.kind): \(error.reason)")
+    }
+
+    /// What a step threw, with our identifier of the request where the provider gave none.
+    package init(any error: any Error) {
+        self.init(converting: error)
+        correlationID = correlationID ?? RequestContext.current?.correlationID
+    }
+
+    private init(converting error: any Error) {
+        switch error {
+        case let problem as Problem: self = problem
+        case let error as OpenIDError: self.init(error)
+        case let error as StoreError: self.init(error)
+        case let error as HTTPClientError: self.init(api: error)
+        case is CancellationError: self.init(.serverError, "The request was cancelled.")
+        default:
+            self.init(.serverError, "Try again; if it happens again, tell the operator.", reason: "\(type(of: error))")
+        }
+    }
+}

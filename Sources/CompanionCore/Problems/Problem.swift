@@ -1,0 +1,183 @@
+import Foundation
+import HTTPTypes
+import HTTPWire
+import OpenIDConnect
+import WebFormats
+
+/// An error as the browser gets it: problem details (RFC 9457) with stable codes. Texts are for the
+/// person at the page and never hold a token, code, state, verifier or cookie.
+package struct Problem: Error, Sendable {
+    /// The contract's stable codes.
+    package enum Code: String, Sendable, CaseIterable {
+        case interactionRequired = "interaction_required"
+        case consentRequired = "consent_required"
+        case adminConsentRequired = "admin_consent_required"
+        case cancelled
+        case passwordResetRequested = "password_reset_requested"
+        case otherAccount = "other_account"
+        case providerUnavailable = "provider_unavailable"
+        case providerRejectedClient = "provider_rejected_client"
+        case providerRejectedRequest = "provider_rejected_request"
+        case providerMetadataInvalid = "provider_metadata_invalid"
+        case accessDenied = "access_denied"
+        case apiUnavailable = "api_unavailable"
+        case throttled
+        case sessionExpired = "session_expired"
+        case stateMismatch = "state_mismatch"
+        case issuerMismatch = "issuer_mismatch"
+        case nonceMismatch = "nonce_mismatch"
+        case invalidIDToken = "invalid_id_token"
+        case storageUnavailable = "storage_unavailable"
+        case badRequest = "bad_request"
+        case crossSiteRequest = "cross_site_request"
+        case notFound = "not_found"
+        case methodNotAllowed = "method_not_allowed"
+        case signInLoop = "sign_in_loop"
+        case serverError = "server_error"
+    }
+
+    /// What the person can do next.
+    package struct Action: Sendable, Equatable {
+        package var kind: String
+        package var url: String
+
+        package init(kind: String, url: String) {
+            self.kind = kind
+            self.url = url
+        }
+
+        package static func signIn(_ url: String) -> Action { Action(kind: "sign_in", url: url) }
+    }
+
+    package var code: Code
+    package var detail: Message
+    package var action: Action?
+    /// Seconds to wait.
+    package var retryAfter: Int?
+    /// What the platform's error number means, where there was one.
+    package var explanation: ErrorExplanation?
+    /// The provider's identifiers of what happened, for its support.
+    package var traceID: String?
+    package var timestamp: String?
+    /// The provider's or Graph's identifier of what happened; ours when they gave none.
+    package var correlationID: String?
+    /// Whether the answer ends the connection: what comes behind it would be refused too.
+    package var endsConnection = false
+    /// For the log only: what an operator needs beyond `detail`. Holds no secret either.
+    package var reason: String?
+
+    package init(
+        _ code: Code, _ detail: Message, action: Action? = nil, retryAfter: Int? = nil, correlationID: String? = nil,
+        reason: String? = nil
+    ) {
+        self.code = code
+        self.detail = detail
+        self.action = action
+        self.retryAfter = retryAfter
+        self.correlationID = correlationID
+        self.reason = reason
+    }
+
+    /// What a visitor reads out to the staff, who find it at the beginning of a correlation id of the log.
+    package var staffCode: String {
+        let digits = String(decoding: correlationID?.utf8.prefix(8) ?? "".utf8.prefix(0), as: UTF8.self).uppercased()
+        guard digits.utf8.count == 8, digits.utf8.allSatisfy({ $0 < 0x80 }) else { return code.rawValue }
+        return "\(digits.prefix(4))-\(digits.dropFirst(4))"
+    }
+
+    package var status: HTTPResponse.Status {
+        switch code {
+        case .interactionRequired, .consentRequired, .adminConsentRequired, .sessionExpired: .unauthorized
+        case .cancelled, .passwordResetRequested, .otherAccount, .stateMismatch, .issuerMismatch, .nonceMismatch,
+            .invalidIDToken, .badRequest:
+            .badRequest
+        case .crossSiteRequest, .accessDenied: .forbidden
+        case .notFound: .notFound
+        case .methodNotAllowed: .methodNotAllowed
+        case .throttled, .signInLoop: .tooManyRequests
+        case .providerRejectedClient, .providerRejectedRequest, .providerMetadataInvalid, .apiUnavailable: .badGateway
+        case .providerUnavailable, .storageUnavailable: .serviceUnavailable
+        case .serverError: .internalServerError
+        }
+    }
+
+    /// Whether it is for this side, the provider or the API to fix, so that the operator has to know. An answer of the
+    /// provider that cannot be verified is never the person's fault: a clock, a key or a configuration is wrong.
+    package var isFault: Bool {
+        switch code {
+        case .invalidIDToken, .nonceMismatch, .issuerMismatch: true
+        default: status.kind == .serverError
+        }
+    }
+
+    package var title: Message {
+        switch code {
+        case .interactionRequired: "Sign in again"
+        case .consentRequired: "Your consent is needed"
+        case .adminConsentRequired: "An administrator must approve this app"
+        case .cancelled: "Sign-in cancelled"
+        case .passwordResetRequested: "The password has to be reset"
+        case .otherAccount: "This was another account"
+        case .providerUnavailable: "The identity provider cannot be reached"
+        case .providerRejectedClient: "The identity provider does not accept this application"
+        case .providerRejectedRequest: "The identity provider does not accept the request"
+        case .providerMetadataInvalid: "The identity provider's published settings do not match"
+        case .accessDenied: "This account may not sign in"
+        case .apiUnavailable: "The API cannot be reached"
+        case .throttled: "Too many requests"
+        case .sessionExpired: "Your session has ended"
+        case .stateMismatch: "This sign-in was not started here"
+        case .issuerMismatch, .nonceMismatch, .invalidIDToken: "The sign-in could not be verified"
+        case .storageUnavailable: "The companion cannot store anything right now"
+        case .badRequest: "The request is not valid"
+        case .crossSiteRequest: "The request came from another site"
+        case .notFound: "Not found"
+        case .methodNotAllowed: "Method not allowed"
+        case .signInLoop: "Sign-in keeps starting over"
+        case .serverError: "Something went wrong here"
+        }
+    }
+
+    /// `detail` as the person reads it. What the protocol's modules say has no translation of its own: then the
+    /// explanation of the platform's number, or the sentence that the pages have for the code, says it.
+    package func detail(in language: Language) -> String {
+        if language.knows(detail) { return language.text(detail) }
+        if let explanation { return language.text(explanation.cause) + " " + language.text(explanation.remedy) }
+        return language.page["sign_in.\(generalCode.rawValue)"] ?? detail.english
+    }
+
+    /// The pages have one sentence for what is the same to a person.
+    private var generalCode: Code {
+        switch code {
+        case .issuerMismatch, .nonceMismatch: .invalidIDToken
+        case .providerRejectedRequest, .providerMetadataInvalid: .providerRejectedClient
+        default: code
+        }
+    }
+
+    /// The problem document (RFC 9457).
+    package func document(in language: Language) -> JSONValue {
+        .members([
+            "type": .string("urn:companion:problem:\(code.rawValue)"), "title": .string(language.text(title)),
+            "status": .integer(Int(status.code)), "detail": .string(detail(in: language)),
+            "code": .string(code.rawValue), "correlation_id": .text(correlationID),
+            "action": action.map { ["kind": .string($0.kind), "url": .string($0.url)] },
+            "explanation": explanation.map {
+                [
+                    "number": .string($0.number), "cause": .string(language.text($0.cause)),
+                    "who": .string($0.audience.rawValue), "remedy": .string(language.text($0.remedy)),
+                ]
+            },
+            "trace_id": .text(traceID), "timestamp": .text(timestamp),
+        ])
+    }
+
+    /// The problem as `application/problem+json`.
+    package func response(in language: Language) -> Response {
+        var response = Response.json(document(in: language), status: status)
+        response.headerFields[.contentType] = "application/problem+json"
+        if let retryAfter { response.headerFields[.retryAfter] = String(retryAfter) }
+        response.endsConnection = endsConnection
+        return response
+    }
+}

@@ -1,0 +1,168 @@
+import CompanionCore
+import HTTPServer
+import OpenIDConnect
+import WebFormats
+
+/// What pages say of the configuration, which does not change while the server runs: the home page's cards and device mode,
+/// and that this is a demo. It is in the page from the first byte, so that nothing moves and no script is needed.
+package struct FixedContent: Sendable {
+    private let applications: [Application]
+    private let deviceMode: DeviceMode
+    private let demoControlURL: String?
+    /// Whether others work with the same sessions.
+    private let hasSeveralServers: Bool
+    private let publicURL: PublicURL
+    private let kiosk: KioskLook
+
+    package init(configuration: CompanionConfiguration) {
+        applications = configuration.applications
+        deviceMode = configuration.deviceMode
+        demoControlURL = configuration.demoControlURL
+        hasSeveralServers = configuration.database.isClustered
+        publicURL = configuration.publicURL
+        kiosk = KioskLook(configuration: configuration)
+    }
+
+    /// Whether one person after the other uses the browser.
+    var isOnSharedDevice: Bool { deviceMode == .shared }
+
+    /// What the pages load that no folder has.
+    package var assets: [String: Asset] { kiosk.assets }
+
+    /// A page with its places `{{applications}}`, `{{mode}}`, `{{mode_means}}`, `{{servers_note}}` and `{{demo_note}}`
+    /// filled in, and a kiosk's places of ``KioskLook``.
+    ///
+    /// - Parameters:
+    ///   - application: the one that the page belongs to; nil for home and messages.
+    ///   - rewritten: gives the assets that a text names the names with their content's hash.
+    func filling(
+        _ html: String, in language: Language, for application: Application?, rewritten: (String) -> String
+    ) -> String {
+        let isHome = html.contains("{{applications}}")
+        return PageTemplate.filled(html) { place in
+            switch place {
+            case "applications": cards(in: language, rewritten)
+            case "try_now": tryNow(in: language)
+            case "mode": text("home.mode.\(deviceMode.rawValue)", in: language)
+            case "mode_means": text("home.mode_means.\(deviceMode.rawValue)", in: language)
+            case "servers_note": serversNote(in: language)
+            case "demo_note": demoNote(in: language, for: application, isHome: isHome)
+            default:
+                kiosk.content(of: place, in: language, below: publicURL.prefix) { rewritten("/assets/favicon.svg") }
+            }
+        }
+    }
+
+    // MARK: The home page
+
+    /// The one button: to the first application.
+    private func tryNow(in language: Language) -> String {
+        guard let first = applications.first else { return "" }
+        return "<a class=\"try\" href=\"\(publicURL.pagePath(of: first))\">"
+            + text("home.try_now", in: language)
+            + "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\"><path d=\"M4 12h15m-6-6 6 6-6 6\"/></svg></a>"
+    }
+
+    private func cards(in language: Language, _ rewritten: (String) -> String) -> String {
+        guard !applications.isEmpty else {
+            return "<p class=\"state\">\(text("home.none", in: language))</p>"
+        }
+        return finder(in: language)
+            + "<ul class=\"cards\" id=\"cards\">\n\(applications.map { card($0, in: language, rewritten) }.joined())</ul>"
+    }
+
+    /// A text of the pages, for HTML.
+    private func text(_ key: String, in language: Language) -> String {
+        PageTemplate.escaped(language.page[key] ?? "")
+    }
+
+    /// So many cards are looked through by eye; of more, a field finds those with a name.
+    private static let manyCards = 12
+
+    private func finder(in language: Language) -> String {
+        guard applications.count > Self.manyCards else { return "" }
+        return """
+            <p class="find"><input type="search" id="find" autocomplete="off" spellcheck="false" placeholder="\(text("home.find", in: language))" \
+            aria-label="\(text("home.find", in: language))" aria-controls="cards"></p>
+            <p class="state" id="none-found" role="status" data-text="\(text("home.none_found", in: language))"></p>
+
+            """
+    }
+
+    private func card(
+        _ application: Application, in language: Language, _ rewritten: (String) -> String
+    ) -> String {
+        let kind = language.page["home.kind.\(application.kind.rawValue)"] ?? application.kind.rawValue
+        return """
+            <li class="card" data-app="\(application.id)"><div class="card-head"><span class="card-icon">\
+            <img src="\(publicURL.prefix)\(rewritten("/assets/\(application.page.picture).svg"))" width="44" height="44" alt=""></span>\
+            <div><h3><a href="\(publicURL.pagePath(of: application))">\
+            \(PageTemplate.escaped(application.title(in: language)))</a></h3>\
+            <p class="kind">\(PageTemplate.escaped(kind))</p></div></div>\
+            <p class="purpose">\(text("home.page.\(application.page.rawValue)", in: language))</p>\
+            <p class="authority mono">\(PageTemplate.escaped(application.authority.description))</p>\
+            <p class="foot"><span class="who">&nbsp;</span>\
+            <span class="open" aria-hidden="true">\(text("home.open", in: language)) →</span></p></li>
+
+            """
+    }
+
+    // MARK: The portal
+
+    /// The note that another server may know more; empty where there is one.
+    private func serversNote(in language: Language) -> String {
+        guard hasSeveralServers else { return "" }
+        return "<p class=\"lead\">\(text("portal_page.several_servers", in: language))</p>"
+    }
+
+    // MARK: The demo
+
+    /// The note that says that this is a demo, and who can sign in; empty when it is none. Home and portal lead on to the
+    /// page on which failures can be switched on.
+    private func demoNote(in language: Language, for application: Application?, isHome: Bool) -> String {
+        guard let demoControlURL else { return "" }
+        let accounts = ["external": "customer@fabrikam.example", "b2c": "b2cuser@fabrikamb2c.example"]
+        let usual = "adele@contoso.example"
+        let account = application.flatMap { accounts[$0.kind.rawValue] } ?? usual
+        // The portal's script changes the name with the application that is chosen.
+        let names = accounts.sorted { $0.key < $1.key }.map { " data-\($0.key)=\"\($0.value)\"" }.joined()
+        let note =
+            "<span class=\"tag\">\(text("demo.name", in: language))</span><span class=\"long\">"
+            + text("demo.account", in: language).replacing(
+                "&#123;account}", with: "<b id=\"demo-account\" data-usual=\"\(usual)\"\(names)>\(account)</b>")
+            + " </span>" + text("demo.password", in: language).replacing("&#123;password}", with: "<b>demo</b>")
+        guard isHome || application?.page == .portal else { return note }
+        let here = application.map(publicURL.pagePath) ?? publicURL.homePath
+        let address = PageTemplate.escaped(
+            "\(demoControlURL)?ui_locales=\(language.tag)&return_to=\(FormEncoding.escaped(here))")
+        return note + " <a href=\"\(address)\">\(text("demo.control", in: language))</a>"
+    }
+}
+
+extension Application {
+    /// What people see it called: a title that is configured as it is, the page's own one in their language.
+    package func title(in language: Language) -> String {
+        title == page.title ? language.page[page.titleKey] ?? title : title
+    }
+}
+
+extension Application.Page {
+    /// The text of the pages with the page's own title.
+    var titleKey: String {
+        switch self {
+        case .ios, .macos, .external, .b2c: "app_page.\(rawValue)"
+        case .portal, .kiosk: "\(rawValue)_page.title"
+        }
+    }
+
+    /// The picture on its card.
+    fileprivate var picture: String {
+        switch self {
+        case .ios: "phone"
+        case .external: "phone-api"
+        case .b2c: "phone-flow"
+        case .macos: "window"
+        case .portal, .kiosk: rawValue
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import CompanionCore
+import Foundation
+
+/// What a native app needs before MSAL works in it, for `companion native`. The page `/native` makes the same from the same
+/// file, `assets/native.json`, in the browser.
+package struct NativeSetup: Sendable {
+    /// Where the app runs.
+    package enum Platform: String, Sendable, CaseIterable, Decodable {
+        case ios, macos
+
+        fileprivate var name: String { self == .ios ? "iOS" : "macOS" }
+    }
+
+    /// What the developer knows.
+    package struct Values: Sendable {
+        package let bundleID: String
+        package let clientID: String
+
+        /// - Parameters:
+        ///   - bundleID: the app's bundle identifier, as `com.contoso.tasks`.
+        ///   - clientID: the registration's Application (client) ID.
+        package init(bundleID: String, clientID: String) {
+            self.bundleID = bundleID.trimmingCharacters(in: .whitespaces)
+            self.clientID = clientID.trimmingCharacters(in: .whitespaces)
+        }
+
+        fileprivate func filling(_ text: String) -> String {
+            text.replacing("{bundle_id}", with: bundleID).replacing("{client_id}", with: clientID)
+                .replacing("{redirect_uri}", with: "msauth.\(bundleID)://auth")
+        }
+    }
+
+    /// Values with which no app would work.
+    package struct Mistakes: Error, CustomStringConvertible {
+        /// One sentence for each.
+        package let sentences: [String]
+
+        /// The sentences, each on a line of its own.
+        package var description: String { sentences.joined(separator: "\n") }
+    }
+
+    private struct File: Decodable {
+        /// By field: names of mistakes with the regular expressions that find them, in the order in which they are tried.
+        var mistakes: [String: [[String]]]
+        var steps: [String]
+        var blocks: [Block]
+    }
+
+    private struct Block: Decodable {
+        var id: String
+        var platforms: [Platform]
+        var file: String?
+        var lines: [String]
+    }
+
+    private let file: File
+    private let language: Language
+
+    /// Reads the folder of the pages.
+    ///
+    /// - Parameter language: the tag of one of its languages, as `sv`.
+    /// - Throws: ``LanguageFault``, or when a file cannot be read.
+    package init(publicFolder: String, language tag: String) throws {
+        let languages = try Languages(folder: publicFolder + "/languages", cookieName: "")
+        guard let language = languages[tag] ?? languages.lookup(tag) else {
+            let known = languages.all.map(\.tag).joined(separator: ", ")
+            throw LanguageFault(file: publicFolder + "/languages", reason: "has no “\(tag)”, but \(known)")
+        }
+        self.language = language
+        let path = publicFolder + "/assets/native.json"
+        file = try JSONDecoder().decode(File.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    /// Everything for one platform, as text for a terminal.
+    ///
+    /// - Throws: ``Mistakes`` when a value cannot be right.
+    package func text(for platform: Platform, _ values: Values) throws -> String {
+        let mistakes = try [("bundle_id", values.bundleID), ("client_id", values.clientID)].compactMap { field, value in
+            try mistake(in: value, of: field).map {
+                "\(text("native_page.\(field)")): \(text("native.mistake.\(field).\($0)"))"
+            }
+        }
+        guard mistakes.isEmpty else { throw Mistakes(sentences: mistakes) }
+        let steps = file.steps.enumerated().map { number, step in
+            "\(number + 1). \(values.filling(text("native.step.\(step)")))"
+        }
+        let blocks = file.blocks.filter { $0.platforms.contains(platform) }.map { block in
+            section(
+                [text("native.block.\(block.id)"), block.file].compactMap(\.self).joined(separator: " · "),
+                [text("native.note.\(block.id)"), ""] + block.lines.map(values.filling))
+        }
+        return ([section("\(platform.name): \(text("native.block.steps"))", steps)] + blocks).joined(separator: "\n")
+    }
+
+    /// The first mistake that fits a value; nil when it may be right.
+    package func mistake(in value: String, of field: String) throws -> String? {
+        try file.mistakes[field]?.first { rule in
+            guard let pattern = rule.last else { return false }
+            return try value.firstMatch(of: Regex(pattern).ignoresCase()) != nil
+        }?.first
+    }
+
+    private func section(_ title: String, _ lines: [String]) -> String {
+        "## \(title)\n\n\(lines.joined(separator: "\n"))\n"
+    }
+
+    private func text(_ key: String) -> String { language.page[key] ?? key }
+}

@@ -1,0 +1,164 @@
+import CompanionCore
+import Foundation
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import OpenIDConnect
+
+/// The pages by request path, in memory and in every language: home, one for each application, and what they load.
+///
+/// The files are read once. A page is assembled in a language when it is first asked for in it.
+package struct Pages: Sendable {
+    /// One page in all languages.
+    package struct Page: Sendable {
+        private let assets: [LazyAsset]
+
+        init(assets: [LazyAsset]) { self.assets = assets }
+
+        package subscript(language: Language) -> Asset { assets[language.index].asset }
+    }
+
+    private let assets: StaticFiles
+    private let texts: [String: LazyAsset]
+    private let configured: [String: Asset]
+    private let pages: [String: Page]
+    private let error: Page
+    private let publicURL: PublicURL
+    package let languages: Languages
+
+    /// Loads the folder once.
+    ///
+    /// - Parameters:
+    ///   - content: what the pages say of the configuration; nil leaves its places as they are.
+    ///   - compression: compresses what is made when it is first asked for.
+    /// - Throws: when the folder or one of its pages cannot be read, or a language lacks a text.
+    package init(
+        folder: String, applications: [Application], languages: Languages, publicURL: PublicURL,
+        content: FixedContent? = nil, compression: AssetCompression
+    ) throws {
+        self.publicURL = publicURL
+        self.languages = languages
+        let files = try StaticFiles(folder: folder, versionedBelow: Pages.assetPrefix)
+        assets = files.only(Pages.isAsset)
+        texts = Pages.texts(languages, compression)
+        configured = content?.assets ?? [:]
+        func html(_ name: String) throws -> String {
+            guard let asset = files["/\(name).html"] else { throw MissingPage(page: name, folder: folder) }
+            return files.rewritten(String(decoding: asset.body, as: UTF8.self))
+        }
+        func page(_ name: String, for application: Application? = nil) throws -> Page {
+            let template = try PageTemplate(file: "\(name).html", html: html(name)) { try html("parts/\($0)") }
+            // A kiosk's page, or any on a shared device, is not brought back by the browser as somebody left it.
+            let isLeftBehind = name == Application.Page.kiosk.rawValue || content?.isOnSharedDevice == true
+            let cacheControl = isLeftBehind ? "no-store" : "no-cache"
+            return Page(
+                assets: try languages.all.map { language in
+                    try template.check(language)
+                    return LazyAsset(compressedBy: compression) {
+                        var html = template.checkedHTML(in: language, below: publicURL.prefix)
+                        if let content {
+                            html = content.filling(html, in: language, for: application) { files.rewritten($0) }
+                        }
+                        return Asset(
+                            body: Array(html.utf8),
+                            contentType: Pages.htmlType, cacheControl: cacheControl, mayBeCompressed: true,
+                            fields: Pages.fields(language))
+                    }
+                })
+        }
+        // Applications with the same page at the same kind of platform share it.
+        func look(_ application: Application) -> String { "\(application.page) \(application.kind)" }
+        let made = try Dictionary(applications.map { (look($0), $0) }) { first, _ in first }
+            .mapValues { try page($0.page.rawValue, for: $0) }
+        pages = try Dictionary(
+            [("/", page("index")), ("/auth/signed-out", page("signed-out"))] + Pages.native.map { ($0, try page($1)) }
+                + applications.compactMap { application in made[look(application)].map { ("/\(application.id)", $0) } }
+        ) { first, _ in first }
+        error = try page("error")
+    }
+
+    /// The pages about the reader's own app, by path.
+    private static let native = [
+        ("/native", "native"), ("/native/lint", "native-lint"), ("/native/explain", "native-explain"),
+        ("/native/map", "native-map"),
+    ]
+
+    /// What scripts fetch when it is first needed, under names that change with the texts. Below `/assets/texts/` comes the
+    /// version, then language and section.
+    private static func texts(_ languages: Languages, _ compression: AssetCompression) -> [String: LazyAsset] {
+        let paths = languages.all.flatMap { language in
+            func file(_ section: Substring, _ texts: @escaping @Sendable () -> [String: String]) -> (String, LazyAsset)
+            {
+                let asset = LazyAsset(compressedBy: compression) {
+                    Asset(
+                        body: Array(PageTemplate.json(texts()).utf8), contentType: "application/json",
+                        cacheControl: StaticFiles.forever, mayBeCompressed: true,
+                        fields: [.contentLanguage: language.tag])
+                }
+                return ("/assets/texts/\(language.version)/\(language.tag)/\(section).json", asset)
+            }
+            return languages.source.sections.map { section in file(section) { language.texts(of: [section]) } }
+                + [file("platform") { platformTexts(in: language) }]
+        }
+        return Dictionary(uniqueKeysWithValues: paths)
+    }
+
+    /// What the platform's error numbers mean, under keys like those of the other texts: `platform.AADSTS50058.cause`.
+    private static func platformTexts(in language: Language) -> [String: String] {
+        ErrorExplanation.all.reduce(into: [:]) { texts, explanation in
+            let key = "platform.\(explanation.number)"
+            texts["\(key).cause"] = language.text(explanation.cause)
+            texts["\(key).who"] = explanation.audience.rawValue
+            texts["\(key).remedy"] = language.text(explanation.remedy)
+        }
+    }
+
+    private static let assetPrefix = "/assets/"
+    private static func isAsset(_ path: String) -> Bool { path.hasPrefix(assetPrefix) || path == "/favicon.ico" }
+
+    private static let htmlType = "text/html; charset=utf-8"
+
+    private static func fields(_ language: Language) -> HTTPFields {
+        [.contentLanguage: language.tag, .vary: "Accept-Language, Cookie"]
+    }
+
+    /// A style, script or picture.
+    package func asset(_ path: String) -> Asset? {
+        Pages.isAsset(path) ? assets[path] ?? texts[path]?.asset ?? configured[path] : nil
+    }
+
+    /// Compresses the assets; see ``StaticFiles/compress(while:)``.
+    func compress(while isWanted: () -> Bool) { assets.compress(while: isWanted) }
+
+    /// A page.
+    package func page(_ path: String) -> Page? { pages[path] }
+
+    /// A problem as a page, for a browser that navigated here.
+    package func errorPage(_ problem: Problem, in language: Language) -> Response {
+        let label: Message = problem.action == nil ? "Back to the start" : "Sign in again"
+        let html = PageTemplate.filled(
+            String(decoding: error[language].body, as: UTF8.self),
+            with: [
+                "title": language.text(problem.title), "detail": problem.detail(in: language),
+                "code": problem.code.rawValue, "correlation_id": problem.correlationID ?? "–",
+                "staff_code": problem.staffCode,
+                "retry_after": problem.retryAfter.map(String.init) ?? "",
+                "action_url": problem.action?.url ?? publicURL.homePath, "action_label": language.text(label),
+            ])
+        var fields = Pages.fields(language)
+        fields[.contentType] = Pages.htmlType
+        fields[.cacheControl] = "no-store"
+        fields[.retryAfter] = problem.retryAfter.map(String.init)
+        var response = Response(status: problem.status, headerFields: fields, body: Array(html.utf8))
+        response.endsConnection = problem.endsConnection
+        return response
+    }
+
+    /// A page that the folder should have.
+    struct MissingPage: Error, CustomStringConvertible {
+        let page: String
+        let folder: String
+
+        var description: String { "The folder \(folder) has no \(page).html; --public names the folder of pages." }
+    }
+}

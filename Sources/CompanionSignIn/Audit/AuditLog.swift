@@ -1,0 +1,82 @@
+import CompanionCore
+import Foundation
+import Logging
+import SessionStore
+import WebFormats
+
+/// What people and operators did, a line each: in the ordinary log (level info, message `audit`), or in a file of its own.
+///
+/// A line has the event, the application, the outcome (`ok` or a problem's code), the account by its ``Pseudonym``, the
+/// session's key and the request's correlation id. No name, token, cookie or address.
+package final class AuditLog: Sendable {
+    private let logger: Logger
+    private let file: AuditFile?
+    private let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - path: the file; nil writes to the log.
+    ///   - mayMakeFile: see ``AuditFile``.
+    /// - Throws: when the file cannot be written; the error's description says why.
+    package init(
+        logger: Logger, file path: String?, mayMakeFile: Bool = true, now: @escaping @Sendable () -> Date
+    ) throws {
+        self.logger = logger
+        file = try path.map { try AuditFile($0, mayMake: mayMakeFile) }
+        self.now = now
+    }
+
+    /// The command line's: it writes beside the server, into the file that the server has made.
+    ///
+    /// - Returns: nil where the configuration names no file.
+    /// - Throws: when the file is not there or cannot be written.
+    package convenience init?(besideServerOf configuration: CompanionConfiguration) throws {
+        guard let path = configuration.auditLogFile else { return nil }
+        try self.init(logger: Logger(label: "companion"), file: path, mayMakeFile: false, now: { Date() })
+    }
+
+    /// Sessions were ended by the command line.
+    package func endedByCommandLine(_ sessions: [SessionKey]) {
+        for session in sessions {
+            write(.sessionEndedByOperator, more: ["ended_session": session.description, "by": "command_line"])
+        }
+    }
+
+    /// A limit has refused a request.
+    ///
+    /// - Parameter limit: its stable name, as `sign_ins`.
+    package func limitReached(_ limit: String, application: String?) {
+        write(.limitReached, application: application, more: ["outcome": limit])
+    }
+
+    /// Writes a line. A file that cannot be written is reported, and the line goes to the log: nothing fails by it.
+    ///
+    /// - Parameters:
+    ///   - session: the session in which it happened.
+    ///   - more: what else the event has, as another outcome than `ok`; no secret, nothing personal.
+    package func write(
+        _ event: AuditEvent, application: String? = nil, account: Pseudonym? = nil, session: SessionKey? = nil,
+        more: [String: String] = [:]
+    ) {
+        var fields = ["outcome": "ok"].merging(more) { $1 }
+        fields["event"] = event.rawValue
+        fields["application"] = application
+        fields["account"] = account?.description
+        fields["session"] = session?.description
+        fields["request_id"] = RequestContext.current?.correlationID
+        if let file {
+            do {
+                try append(fields, to: file)
+                return
+            } catch {
+                logger.error("\(error.description)")
+            }
+        }
+        logger.info("audit", metadata: fields.mapValues { "\($0)" })
+    }
+
+    private func append(_ fields: [String: String], to file: AuditFile) throws(AuditFile.Failure) {
+        var fields = fields
+        fields["time"] = Timeline.text(now())
+        try file.append(JSONValue.object(fields.mapValues(JSONValue.string)).bytes)
+    }
+}

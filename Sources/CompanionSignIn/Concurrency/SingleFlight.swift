@@ -1,0 +1,79 @@
+import CompanionCore
+import EventLoop
+
+/// At most one run of a piece of work for a key at a time; callers that ask meanwhile wait for that run's outcome.
+///
+/// The work runs in a task of its own, so that it ends even when the request that began it goes away: a refresh token
+/// that the provider has already replaced must still be stored.
+actor SingleFlight<Key: Hashable & Sendable, Value: Sendable> {
+    /// One run of the work.
+    package struct Run {
+        let task: Task<Value, any Error>
+        package let began = ContinuousClock.now
+    }
+
+    private var running: [Key: Run] = [:]
+
+    /// Runs the work, or joins the run under way for the same key.
+    func run(_ key: Key, _ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        try await join(key, work).task.value
+    }
+
+    /// The run under way for the key, else a new one: for those who may not wait for its end.
+    func join(_ key: Key, _ work: @escaping @Sendable () async throws -> Value) -> Run {
+        if let run = running[key] { return run }
+        // The work is logged under the request that began it.
+        let context = RequestContext.current
+        let task = Task.detached(executorPreference: Worker.current) { [self] in
+            do {
+                let value = try await RequestContext.$current.withValue(context) { try await work() }
+                await finished(key)
+                return value
+            } catch {
+                await finished(key)
+                throw error
+            }
+        }
+        let run = Run(task: task)
+        running[key] = run
+        return run
+    }
+
+    private func finished(_ key: Key) {
+        running[key] = nil
+    }
+}
+
+/// Pieces of work for one key one after the other, in the order in which they came.
+actor OneAtATime<Key: Hashable & Sendable> {
+    private var waiting: [Key: [CheckedContinuation<Void, Never>]] = [:]
+
+    /// Runs the work when all that came before it for the same key has ended.
+    func run<Value: Sendable>(_ key: Key, _ work: @Sendable () async throws -> Value) async throws -> Value {
+        await enter(key)
+        do {
+            let value = try await work()
+            leave(key)
+            return value
+        } catch {
+            leave(key)
+            throw error
+        }
+    }
+
+    private func enter(_ key: Key) async {
+        guard waiting[key] != nil else {
+            waiting[key] = []
+            return
+        }
+        await withCheckedContinuation { waiting[key]?.append($0) }
+    }
+
+    private func leave(_ key: Key) {
+        if waiting[key]?.isEmpty ?? true {
+            waiting[key] = nil
+        } else {
+            waiting[key]?.removeFirst().resume()
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import CompanionCore
+import OpenIDConnect
+import SessionStore
+import WebFormats
+
+// What the protocol made and validated, in the form in which the store keeps it.
+
+extension NewSignInAttempt {
+    /// What every attempt keeps until its callback.
+    init(
+        _ application: Application, _ secrets: AuthorizationAttempt, _ purpose: AttemptPurpose, returnPath: ReturnPath,
+        scopes: [String]
+    ) {
+        self.init(
+            app: application.id, state: secrets.state, nonce: secrets.nonce, codeVerifier: secrets.codeVerifier,
+            returnTo: returnPath.text, requestedScopes: scopes, payload: purpose.payload)
+    }
+}
+
+extension SignInAttempt {
+    /// Where the browser goes, with a field that says what was done.
+    package func returnPath(with field: String) -> String {
+        begun.returnTo + (begun.returnTo.contains("?") ? "&" : "?") + field
+    }
+
+    /// Whether the person who came back is the one whom the attempt began for.
+    ///
+    /// - Throws: ``Problem`` `other_account`.
+    func checkPerson(is homeAccountID: String) throws(Problem) {
+        guard begun.expectedAccountID.map(person) == person(homeAccountID) else {
+            throw Problem(.otherAccount, "The profile that was edited belongs to someone else.")
+        }
+    }
+
+    /// B2C's account id without the user flow that it ends in: `{oid}-{policy}.{tenant}`. Each user flow has its own.
+    private func person(_ accountID: String) -> String {
+        let uid = accountID.split(separator: ".", omittingEmptySubsequences: false).first ?? ""
+        return uid.split(separator: "-", maxSplits: 5).prefix(5).joined(separator: "-").lowercased()
+    }
+}
+
+extension NewAccount {
+    /// - Parameters:
+    ///   - userInfo: what UserInfo says, where the ID token has no name.
+    ///   - authority: where the account signed in.
+    init(_ signedIn: SignedInTokens, _ userInfo: UserInfo?, at authority: Authority) {
+        let claims = signedIn.idTokenClaims
+        self.init(
+            id: signedIn.homeAccountID, username: claims.username ?? userInfo?.username ?? claims.subject,
+            name: claims.name ?? userInfo?.name, tenantID: claims.tenantID,
+            environment: authority.environment, objectID: claims.objectID, issuer: claims.issuer,
+            subject: claims.subject,
+            sid: claims.sessionID, policy: authority.policy, idTokenClaims: claims.json)
+    }
+}
+
+extension NewTokens {
+    /// - Parameter requestedScopes: what was asked for, by which the access token is found again.
+    init(_ signedIn: SignedInTokens, requestedScopes: [String]) {
+        self.init(
+            signedIn.tokens, claims: signedIn.idTokenClaims, idToken: signedIn.idToken,
+            requestedScopes: requestedScopes, tenant: nil)
+    }
+
+    /// - Parameters:
+    ///   - requestedScopes: as above.
+    ///   - tenant: the tenant, when it is another than the one in which the account signed in.
+    init(_ refreshed: RefreshedTokens, requestedScopes: [String], tenant: String?) {
+        self.init(
+            refreshed.tokens, claims: refreshed.idTokenClaims, idToken: refreshed.idToken,
+            requestedScopes: requestedScopes, tenant: tenant)
+    }
+
+    private init(
+        _ granted: GrantedTokens, claims: IDTokenClaims?, idToken: String?, requestedScopes: [String], tenant: String?
+    ) {
+        self.init(
+            accessToken: granted.accessToken, requestedScopes: ScopeSet(requestedScopes),
+            grantedScopes: ScopeSet(granted.scopes), declinedScopes: granted.declinedScopes, tenant: tenant,
+            expiresOn: granted.expiresOn, refreshOn: granted.refreshOn, refreshToken: granted.refreshToken,
+            idTokenClaims: claims?.json, idToken: idToken)
+        username = claims?.username
+        name = claims?.name
+    }
+}
+
+extension Account {
+    /// The ID token's claims; empty when they cannot be read, which a validated token rules out.
+    package var claims: [String: JSONValue] { JSONValue(parsing: idTokenClaims.utf8)?.object ?? [:] }
+}

@@ -1,0 +1,95 @@
+import CompanionCore
+import Foundation
+import OpenIDConnect
+import SessionStore
+import Synchronization
+
+/// Who may sign in to an application, and stay so: the tenants of its configured authority and those that the operator
+/// lists, and of these the accounts in `allowed_users`. What was validated or stored is compared, never what a request
+/// says (security law 7).
+package final class Admission: Sendable {
+    private let applications: [String: Application]
+    private let directory: ProviderDirectory
+    /// By application; an authority that is named by a domain is missing until its metadata was read.
+    private let tenants: Mutex<[String: AdmittedTenants]>
+
+    package init(applications: [Application], directory: ProviderDirectory) {
+        self.applications = Dictionary(applications.map { ($0.id, $0) }) { first, _ in first }
+        self.directory = directory
+        tenants = Mutex(
+            self.applications.compactMapValues {
+                $0.authority.admittedTenants(listed: $0.registration.allowedTenants)
+            })
+    }
+
+    // MARK: Accounts
+
+    /// Whether an account of a session may stay signed in, by what is known without asking anybody.
+    ///
+    /// - Returns: nil when the authority is named by a domain whose metadata was not read yet.
+    func admits(_ account: Account) -> Bool? {
+        guard let application = applications[account.app] else { return true }
+        guard let tenants = tenants.withLock({ $0[application.id] }) else { return nil }
+        return tenants.contains(account.tenantID) && allows(account, application)
+    }
+
+    /// The accounts of a session that may not stay signed in: who signed in before the configuration, or this rule, said
+    /// so.
+    ///
+    /// - Throws: ``OpenIDError`` when the metadata of an authority is needed and cannot be had: that says nothing
+    ///   against the account.
+    package func refused(in session: Session) async throws(OpenIDError) -> [Account] {
+        var refused: [Account] = []
+        for account in session.accounts {
+            if admits(account) == nil, let application = applications[account.app] {
+                _ = try await admittedTenants(of: application)
+            }
+            if admits(account) == false { refused.append(account) }
+        }
+        return refused
+    }
+
+    /// The operator's list of who may sign in. The tenant was checked with the ID token.
+    ///
+    /// - Throws: ``Problem`` `access_denied`.
+    package func check(_ claims: IDTokenClaims, _ application: Application) throws(Problem) {
+        let account = AllowedUser.Claims(
+            tenantID: claims.tenantID, objectID: claims.objectID, subject: claims.subject,
+            preferredUsername: { claims.preferredUsername })
+        guard application.allowedUsers.isEmpty || application.allowedUsers.contains(where: { $0.names(account) }) else {
+            throw Problem(
+                .accessDenied, "This account is not allowed to use this application. Ask the operator.")
+        }
+    }
+
+    private func allows(_ account: Account, _ application: Application) -> Bool {
+        guard !application.allowedUsers.isEmpty else { return true }
+        // The stored username may have been an e-mail address or a name.
+        let claims = AllowedUser.Claims(
+            tenantID: account.tenantID, objectID: account.objectID, subject: account.subject,
+            preferredUsername: { account.claims["preferred_username"]?.string })
+        return application.allowedUsers.contains { $0.names(claims) }
+    }
+
+    // MARK: Tenants
+
+    /// Refuses the authority of a tenant that a request names unless the configuration admits that tenant.
+    ///
+    /// - Throws: ``Problem`` `bad_request` when it does not; ``OpenIDError`` when metadata is needed and cannot be had.
+    package func check(_ authority: Authority, _ application: Application) async throws {
+        guard authority != application.authority, case .tenant(let name) = authority.segment else { return }
+        let admitted = try await admittedTenants(of: application)
+        let tenantID = UUID(uuidString: name) == nil ? try await directory.metadata(for: authority).tenantID : name
+        guard admitted.contains(tenantID) else {
+            throw Problem(.badRequest, "“tenant” cannot be used: this application admits no accounts of it.")
+        }
+    }
+
+    private func admittedTenants(of application: Application) async throws(OpenIDError) -> AdmittedTenants {
+        if let known = tenants.withLock({ $0[application.id] }) { return known }
+        let metadata = try await directory.metadata(for: application.authority)
+        let admitted = metadata.admittedTenants(listed: application.registration.allowedTenants)
+        tenants.withLock { $0[application.id] = admitted }
+        return admitted
+    }
+}

@@ -1,0 +1,303 @@
+import CompanionCore
+import Foundation
+import OpenIDConnect
+import SessionStore
+
+/// The authorization-code sign-in: how it begins and how it completes, in one file because the two halves are one
+/// argument. What the first half puts into the attempt is all that the second half trusts.
+package final class SignInFlow: Sendable {
+    /// What the browser came back with. Two equal ones are one callback, loaded twice.
+    private struct Arrival: Hashable {
+        let callback: Callback
+        let redirectURI: String
+        let cookie: SessionID?
+    }
+
+    /// An attempt that was taken, on the way to its end.
+    private struct Completion {
+        let attempt: SignInAttempt
+        /// The id of the session that was made for it.
+        let newSessionID: SessionID?
+        let application: Application
+        let arrival: Arrival
+        /// The browser's.
+        let mark: [UInt8]
+        var journey: SignInJournal.Return
+    }
+
+    private let applications: [String: Application]
+    private let publicURL: PublicURL
+    private let store: SessionStore
+    private let providers: Providers
+    private let admission: Admission
+    private let journal: SignInJournal
+    private let callbacks = SingleFlight<Arrival, Outcome>()
+    /// On a shared device what somebody began before the start is over.
+    private let earliestBeginning: Date
+    package let adminConsent: AdminConsent
+
+    package init(
+        configuration: CompanionConfiguration, store: SessionStore, providers: Providers, admission: Admission,
+        journal: SignInJournal
+    ) {
+        applications = Dictionary(uniqueKeysWithValues: configuration.applications.map { ($0.id, $0) })
+        publicURL = configuration.publicURL
+        self.store = store
+        self.providers = providers
+        self.admission = admission
+        self.journal = journal
+        earliestBeginning = configuration.deviceMode == .shared ? store.currentTime : .distantPast
+        adminConsent = AdminConsent(
+            publicURL: publicURL, store: store, providers: providers, admission: admission, journal: journal)
+    }
+
+    // MARK: Begin
+
+    /// Sends the browser to the provider, with the attempt that it keeps.
+    package func begin(_ application: Application, _ options: SignInOptions, _ browser: Browser) async throws
+        -> Departure
+    {
+        let beginning = journal.begin(application, SignInKind(options.userFlow))
+        var options = options
+        // A newcomer has none: they cannot be in a loop, and nothing is known of them.
+        let session = browser.session
+        do {
+            if let session {
+                if options.isAutomatic { try await journal.countTrip(of: session.key, beginning) }
+                options.carryChallenge(of: session.accounts(for: application.id))
+            }
+            return try await leave(beginning, options, browser)
+        } catch {
+            await journal.failed(
+                beginning, in: session?.key, for: options.authority, AttemptSettings(options, of: application), error)
+            throw error
+        }
+    }
+
+    private func leave(
+        _ beginning: SignInJournal.Beginning, _ options: SignInOptions, _ browser: Browser
+    ) async throws -> Departure {
+        let (application, start) = (beginning.application, ContinuousClock.now)
+        try await admission.check(options.authority, application)
+        let metadata = try await providers.directory.metadata(for: options.authority)
+        // There is no way back from the browser's own page about one that does not come.
+        try await providers.client.requireAnswer(of: options.authority, since: start)
+        let subject = options.userFlow == .editProfile ? browser.session?.currentAccount(for: application.id) : nil
+        if options.userFlow == .editProfile, subject == nil {
+            throw Problem(.interactionRequired, "You are not signed in. Sign in first, then edit the profile.")
+        }
+        let settings = AttemptSettings(options, of: application)
+        let secrets = AuthorizationAttempt(state: store.newState(), randomBytes: providers.randomBytes)
+        let location = AuthorizationRequest(options, scopes: settings.scopes).url(
+            metadata: metadata, registration: application.registration, attempt: secrets)
+        let purpose = AttemptPurpose(
+            beginning.kind, at: options.authority, redirectURI: application.registration.redirectURI,
+            claims: options.claims, mark: beginning.mark, maxAge: options.maxAge, settings: settings,
+            departedTo: browser.origin == nil ? Timeline.withoutQuery(location) : nil)
+        var attempt = NewSignInAttempt(
+            application, secrets, purpose, returnPath: options.returnPath, scopes: settings.scopes)
+        attempt.prompt = options.prompt?.rawValue
+        attempt.expectedAccountID = subject?.id
+        let departure = try await Departure(attempt, to: location, of: browser, store)
+        await journal.left(beginning, in: browser.origin?.key, for: options.authority, settings, location: location)
+        return departure
+    }
+
+    // MARK: Complete
+
+    /// Takes the provider's answer. Two runs of the same callback (a reload while the first is under way) share one.
+    ///
+    /// - Parameters:
+    ///   - begun: the sign-in that the browser kept.
+    ///   - redirectURI: where it came to.
+    ///   - cookie: the session's id that the browser has now.
+    ///   - mark: the browser's.
+    package func complete(
+        _ callback: Callback, _ begun: BegunSignIn, at redirectURI: String, cookie: SessionID?, mark: [UInt8]
+    ) async throws -> Outcome {
+        guard begun.begunAt >= earliestBeginning else { throw SignInFlow.notOfThisBrowser }
+        let arrival = Arrival(callback: callback, redirectURI: redirectURI, cookie: cookie)
+        return try await callbacks.run(arrival) { try await self.consume(begun, arrival, mark: mark) }
+    }
+
+    /// Takes the attempt that the answer belongs to, which can be done once, and goes on with it.
+    private func consume(_ begun: BegunSignIn, _ arrival: Arrival, mark: [UInt8]) async throws -> Outcome {
+        let start = ContinuousClock.now
+        let consumed = try await consumed(begun, arrival)
+        switch consumed {
+        case .attempt(let attempt, let newSessionID):
+            guard let application = applications[attempt.app] else {
+                try await store.failSignIn(attempt)
+                throw Problem(.stateMismatch, "The application of this sign-in is no longer configured.")
+            }
+            let journey = journal.cameBack(attempt, to: application, at: arrival.redirectURI, since: start)
+            return try await finish(
+                Completion(
+                    attempt: attempt, newSessionID: newSessionID, application: application, arrival: arrival,
+                    mark: mark, journey: journey))
+        case .replayed(let sessionID):
+            return .signedIn(returnPath: begun.returnTo, sessionID: sessionID)
+        case .inProgress, .failed, .expired:
+            // An old callback, as from the browser's history: a person who is signed in goes to the page.
+            let session = try await session(arrival.cookie)
+            if session?.currentAccount(for: begun.app) != nil { return .signedInBefore(returnPath: begun.returnTo) }
+            // One that failed says once more why.
+            if case .failed = consumed, let session,
+                let known = try await journal.lastFailure(in: session.key, app: begun.app)
+            {
+                return .failed(returnPath: begun.returnTo, known, sessionID: nil)
+            }
+            let problem = SignInFlow.isOver(RequestContext.current?.correlationID)
+            return .failed(returnPath: begun.returnTo, problem, sessionID: nil)
+        case .otherBrowser, .unknown:
+            throw SignInFlow.notOfThisBrowser
+        }
+    }
+
+    /// Another server may be redeeming the same callback's code: its result counts for all of them.
+    private func consumed(_ begun: BegunSignIn, _ arrival: Arrival) async throws -> ConsumedAttempt {
+        let end = ContinuousClock.now + ProviderClient.patience
+        var pause = Duration.milliseconds(50)
+        while true {
+            let consumed = try await store.consume(begun, code: arrival.callback.code, cookie: arrival.cookie)
+            guard case .inProgress = consumed, ContinuousClock.now + pause < end,
+                (try? await Task.sleep(for: pause)) != nil
+            else { return consumed }
+            pause = min(pause * 2, .milliseconds(400))
+        }
+    }
+
+    private func session(_ cookie: SessionID?) async throws -> Session? {
+        if let cookie { try await store.session(cookie) } else { nil }
+    }
+
+    /// Goes through with a taken attempt; or reports why that is not possible.
+    private func finish(_ taken: Completion) async throws -> Outcome {
+        var completion = taken
+        do {
+            return try await conclude(&completion)
+        } catch {
+            return try await fail(completion, error)
+        }
+    }
+
+    /// Redeems the code, checks who signed in, and stores what came of it.
+    private func conclude(_ completion: inout Completion) async throws -> Outcome {
+        let (attempt, application, arrival) = (completion.attempt, completion.application, completion.arrival)
+        let purpose = try AttemptPurpose(attempt, application)
+        // Another provider's answer, which its code must not be taken from (a mix-up, RFC 9700 §4.4).
+        guard purpose.redirectURI == arrival.redirectURI else {
+            throw Problem(.issuerMismatch, "The response came to the wrong address. Start again.")
+        }
+        let secrets = AuthorizationAttempt(
+            state: arrival.callback.state, nonce: attempt.nonce, codeVerifier: attempt.codeVerifier)
+        guard let flow = purpose.kind.userFlow else {
+            return try await adminConsent.complete(attempt, arrival.callback, secrets, completion.journey)
+        }
+        let metadata = try await providers.directory.metadata(for: purpose.authority)
+        let validated = try arrival.callback.validated(against: secrets, metadata: metadata)
+        journal.redeems(&completion.journey, at: metadata.tokenEndpoint)
+        let signedIn = try await redeem(validated, purpose, at: metadata.tokenEndpoint, completion)
+        completion.journey.account = store.pseudonym(
+            ofAccount: signedIn.homeAccountID, environment: purpose.authority.environment)
+        try admission.check(signedIn.idTokenClaims, application)
+        try purpose.checkAuthenticationTime(of: signedIn.idTokenClaims, attempt, now: providers.clocks.wall())
+        return try await keep(signedIn, of: flow, at: metadata, completion)
+    }
+
+    private func redeem(
+        _ validated: ValidatedCallback, _ purpose: AttemptPurpose, at tokenEndpoint: Endpoint, _ completion: Completion
+    ) async throws -> SignedInTokens {
+        var authenticated = try providers.credentials.client(of: completion.application)
+        authenticated.registration.redirectURI = purpose.redirectURI
+        let directory = providers.directory
+        let request = try CodeRequest(
+            redeeming: validated, scopes: completion.attempt.requestedScopes, claims: purpose.claims,
+            client: authenticated, configured: try await directory.metadata(for: completion.application.authority))
+        let client = TokenThrottle.Client(tokenEndpoint: tokenEndpoint, id: authenticated.registration.clientID)
+        return try await providers.exchange.run(
+            request.providerRequest, by: client, .code(session: completion.attempt.session)
+        ) {
+            try await request.tokens(from: $0, directory: directory)
+        }
+    }
+
+    /// What UserInfo says of the person, where the ID token has no name for them. Nobody is kept out because it fails.
+    private func userInfo(_ signedIn: SignedInTokens, at metadata: ProviderMetadata) async -> UserInfo? {
+        guard metadata.authority.kind == .oidc, signedIn.idTokenClaims.username == nil,
+            let endpoint = metadata.userInfoEndpoint
+        else { return nil }
+        let request = UserInfo.request(to: endpoint, accessToken: signedIn.tokens.accessToken)
+        let answer = try? await providers.client.send(request, timeout: ProviderClient.patience)
+        return answer.flatMap { UserInfo($0, subject: signedIn.idTokenClaims.subject) }
+    }
+
+    /// Stores what the sign-in was for. Only then is it reported.
+    private func keep(
+        _ signedIn: SignedInTokens, of flow: Application.UserFlow, at metadata: ProviderMetadata,
+        _ completion: Completion
+    ) async throws -> Outcome {
+        let (attempt, application, journey) = (completion.attempt, completion.application, completion.journey)
+        switch flow {
+        case .signIn:
+            let person = await userInfo(signedIn, at: metadata)
+            let sessionID = try await store.completeSignIn(
+                attempt, account: NewAccount(signedIn, person, at: metadata.authority),
+                tokens: NewTokens(signedIn, requestedScopes: attempt.requestedScopes))
+            if application.page == .portal { journal.rememberRecent(journey, account: signedIn.homeAccountID) }
+            await journal.succeeded(journey, of: signedIn.homeAccountID, signedIn.tokens, .signedIn)
+            return .signedIn(returnPath: attempt.returnTo, sessionID: sessionID, hasNewAccount: true)
+        case .editProfile:
+            try attempt.checkPerson(is: signedIn.homeAccountID)
+            let sessionID = try await store.completeAttempt(attempt)
+            await journal.succeeded(journey, of: attempt.expectedAccountID, signedIn.tokens, .profileEdited)
+            return .signedIn(returnPath: attempt.returnPath(with: "profile=edited"), sessionID: sessionID)
+        case .resetPassword:
+            let sessionID = try await store.completeAttempt(attempt)
+            await journal.succeeded(journey, signedIn.tokens, nil)
+            // The new password has just proved who it is: the sign-in that follows asks for nothing.
+            return await goOn(with: .signIn, after: completion, sessionID: sessionID)
+                ?? .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
+        }
+    }
+
+    /// Reports why an attempt failed, and ends it.
+    ///
+    /// - Throws: the error itself where nothing could be kept: the person did everything right.
+    private func fail(_ completion: Completion, _ error: any Error) async throws -> Outcome {
+        let (attempt, application) = (completion.attempt, completion.application)
+        var problem = Problem(any: error)
+        if problem.code == .adminConsentRequired { problem.action = adminConsent.invitation(to: application) }
+        await journal.failed(completion.journey, problem)
+        if let error = error as? StoreError, error.isUnavailable { throw error }
+        try await store.failSignIn(attempt)
+        await journal.personAnswered(completion.journey)
+        // "Forgot your password?" is no failure: the page for it comes at once.
+        if problem.code == .passwordResetRequested,
+            let outcome = await goOn(with: .resetPassword, after: completion, sessionID: completion.newSessionID)
+        {
+            return outcome
+        }
+        return .failed(returnPath: attempt.returnTo, problem, sessionID: completion.newSessionID)
+    }
+
+    /// Begins the user flow that follows by itself; nil when there is none.
+    ///
+    /// - Parameter sessionID: the session's new id; nil leaves the browser the one that it has.
+    private func goOn(with flow: Application.UserFlow, after completion: Completion, sessionID: SessionID?) async
+        -> Outcome?
+    {
+        let (attempt, application) = (completion.attempt, completion.application)
+        guard let authority = application.authority(of: flow),
+            let returnPath = ReturnPath(attempt.returnTo, below: publicURL.prefix)
+        else { return nil }
+        do {
+            let options = SignInOptions(continuing: flow, at: authority, returnPath: returnPath)
+            let cookie = sessionID ?? completion.arrival.cookie
+            let browser = Browser(session: try await session(cookie), cookie: cookie, mark: completion.mark)
+            return .continues(try await begin(application, options, browser), sessionID: sessionID)
+        } catch {
+            return .failed(returnPath: attempt.returnTo, Problem(any: error), sessionID: sessionID)
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import CompanionCore
+import HTTPWire
+import OpenIDConnect
+import SessionStore
+import WebFormats
+
+/// What a sign-in's URL may ask for, checked.
+package struct SignInOptions: Sendable {
+    /// The most that `max_age` may ask for, in seconds: a year.
+    private static let longestMaxAge = 31_536_000
+    /// What a kiosk asks for, in seconds. Not 0: some providers look at it again after the password was given, and would
+    /// ask for ever. `prompt=login` asks for the password whatever the time.
+    static let kioskMaxAge = 10
+    /// What an attempt keeps of an address that anybody may have written, in bytes.
+    private static func maxBytes(of name: String) -> Int { name.hasSuffix("_hint") ? 256 : 512 }
+    private static let maxClaimsBytes = 1024
+
+    package var prompt: Prompt?
+    /// How long ago the person may have proved who they are, in seconds; nil does not ask.
+    package var maxAge: Int?
+    package var loginHint: String?
+    var domainHint: String?
+    var extraScopes: [String] = []
+    /// The B2C user flow.
+    var userFlow = Application.UserFlow.signIn
+    /// Another tenant than the application's own.
+    package var tenant: String?
+    /// The name of the B2C user flow; nil where there are none.
+    package var policy: String?
+    /// Where the browser goes: the application's authority, a user flow's, or another tenant's.
+    package let authority: Authority
+    /// A claims request (OpenID Connect Core §5.5), a JSON object.
+    package var claims: ClaimsRequest?
+    /// What the application's configuration lets through to the provider.
+    package var extraParameters: [(name: String, value: String)] = []
+    package let returnPath: ReturnPath
+    /// Whether the person chooses the account at the provider, by the address or because another site sent them.
+    let choosesAccount: Bool
+    /// Whether our own page's script began it by itself, and said so: only that counts against ``TripLimit``. What a
+    /// person presses is no loop.
+    let isAutomatic: Bool
+
+    /// What follows another flow by itself: nothing is asked for but what is necessary.
+    package init(continuing flow: Application.UserFlow, at authority: Authority, returnPath: ReturnPath) {
+        userFlow = flow
+        policy = flow.rawValue
+        self.authority = authority
+        self.returnPath = returnPath
+        choosesAccount = false
+        isAutomatic = false
+    }
+
+    /// Reads the query of `/auth/{app}/sign-in`.
+    ///
+    /// - Parameter isCrossSite: whether another site sent the browser here (`Sec-Fetch-Site: cross-site`). Then it may
+    ///   begin the application's own sign-in, in which the person picks the account, and ask for nothing else.
+    /// - Throws: ``Problem`` `bad_request` that names the parameter.
+    package init(
+        query: String?, application: Application, publicURL: PublicURL, isCrossSite: Bool = false
+    ) throws(Problem) {
+        let fields = try SignInOptions.fields(of: query, application)
+        loginHint = fields["login_hint"].flatMap { $0.isEmpty ? nil : $0 }
+        domainHint = fields["domain_hint"].flatMap { $0.isEmpty ? nil : $0 }
+        extraScopes = (fields["scope"] ?? "").split(separator: " ").map(String.init)
+        extraParameters = application.extraQueryParameters.compactMap { name in fields[name].map { (name, $0) } }
+        (userFlow, authority) = try SignInOptions.destination(
+            policy: isCrossSite ? "" : fields["policy"] ?? "", tenant: fields["tenant"] ?? "", application)
+        isAutomatic = !isCrossSite && fields["automatic"] == "1"
+        choosesAccount = isCrossSite || ["select_account", "create"].contains(fields["prompt"])
+        tenant = fields["tenant"].flatMap { $0.isEmpty ? nil : $0 }
+        policy = application.kind == .b2c ? userFlow.rawValue : nil
+        // A hint names the account, so that asking which account it is (the application's own prompt) would be wrong.
+        prompt = try SignInOptions.prompt(
+            fields["prompt"], else: loginHint == nil && userFlow == .signIn ? application.prompt : nil)
+        maxAge = try SignInOptions.maxAge(fields["max_age"])
+        claims = try SignInOptions.claims(fields["claims"])
+        if isCrossSite {
+            (loginHint, domainHint, extraScopes, extraParameters, claims, maxAge) = (nil, nil, [], [], nil, nil)
+            prompt = .selectAccount
+        }
+        // Nobody at a kiosk gets in with what the person before them left at the provider.
+        if application.page == .kiosk { (prompt, maxAge) = (.login, SignInOptions.kioskMaxAge) }
+        let home = publicURL.pagePath(of: application)
+        guard let path = ReturnPath(fields["return_to"] ?? home, below: publicURL.prefix) else {
+            throw Problem(.badRequest, "“return_to” must be a path of this site.")
+        }
+        returnPath = path
+    }
+
+    /// The query's fields, none of them twice, and each as long as it may be.
+    private static func fields(of query: String?, _ application: Application) throws(Problem) -> FormFields {
+        let fields: FormFields
+        do {
+            fields = try FormFields(query: query ?? "")
+        } catch {
+            throw Problem(.badRequest, "The address has a query that cannot be read. Start again from the page.")
+        }
+        let known = SignInFields.own.union(application.extraQueryParameters)
+        for name in known where fields.values(for: name).count > 1 {
+            throw Problem(.badRequest, "“\(name)” is given twice. Start again from the page.")
+        }
+        for name in known.subtracting(["claims"]) {
+            guard let value = fields[name] else { continue }
+            guard value.utf8.count <= SignInOptions.maxBytes(of: name),
+                !value.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+            else {
+                throw Problem(.badRequest, "“\(name)” is too long or has control characters.")
+            }
+        }
+        return fields
+    }
+
+    /// - Parameter own: what an address asks for that says nothing.
+    private static func prompt(_ text: String?, else own: Prompt?) throws(Problem) -> Prompt? {
+        guard let text, !text.isEmpty else { return own }
+        guard text != SignInFields.promptIfNecessary else { return nil }
+        guard let known = Prompt(rawValue: text) else {
+            throw Problem(
+                .badRequest, "“prompt” must be if_necessary, select_account, login, consent, create or none.")
+        }
+        return known
+    }
+
+    private static func maxAge(_ text: String?) throws(Problem) -> Int? {
+        guard let text, !text.isEmpty else { return nil }
+        guard let seconds = Int(text), (0...longestMaxAge).contains(seconds) else {
+            throw Problem(.badRequest, "“max_age” must be a whole number of seconds, at most a year.")
+        }
+        return seconds
+    }
+
+    private static func claims(_ text: String?) throws(Problem) -> ClaimsRequest? {
+        guard let text, !text.isEmpty else { return nil }
+        guard text.utf8.count <= maxClaimsBytes, let request = ClaimsRequest(json: text) else {
+            throw Problem(.badRequest, "“claims” must be a JSON object of at most 1024 bytes.")
+        }
+        return request
+    }
+
+    /// Adds the claims for which the provider or the API last refused the account: a sign-in without them would bring a
+    /// token that is refused again.
+    ///
+    /// - Parameter accounts: the application's in this session.
+    mutating func carryChallenge(of accounts: [Account]) {
+        guard userFlow == .signIn, !choosesAccount else { return }
+        let account = accounts.first { account in
+            loginHint.map { $0.lowercased() == account.username.lowercased() } ?? account.current
+        }
+        guard let learnt = account?.interactionClaims.flatMap(ClaimsRequest.init(json:)) else { return }
+        claims = claims.map(learnt.merging) ?? learnt
+    }
+
+    private static func destination(
+        policy: String, tenant: String, _ application: Application
+    ) throws(Problem) -> (Application.UserFlow, Authority) {
+        if !policy.isEmpty {
+            guard application.kind == .b2c, let flow = Application.UserFlow(rawValue: policy) else {
+                throw Problem(
+                    .badRequest,
+                    "“policy” must be sign_in, edit_profile or reset_password, of an application with user flows.")
+            }
+            guard let authority = application.authority(of: flow) else {
+                throw Problem(
+                    .badRequest, "This application has no user flow \(policy): the operator names it in policies.")
+            }
+            return (flow, authority)
+        }
+        guard !tenant.isEmpty else { return (.signIn, application.authority) }
+        return (.signIn, try application.authority(ofTenant: tenant))
+    }
+}
+
+extension AuthorizationRequest {
+    /// What the options ask the provider for.
+    package init(_ options: SignInOptions, scopes: [String]) {
+        self.init(
+            prompt: options.prompt, loginHint: options.loginHint, domainHint: options.domainHint, scopes: scopes,
+            claims: options.claims)
+        maxAge = options.maxAge
+        extraParameters = options.extraParameters
+    }
+}

@@ -1,0 +1,183 @@
+import CompanionCore
+import Foundation
+import OpenIDConnect
+import SessionStore
+import WebFormats
+
+/// One thing that happened in a session, of which its sign-ins and steps are made up.
+package enum SessionEntry: Sendable {
+    /// A step ended.
+    case step(TimelineEvent)
+    /// A sign-in began.
+    case began(AttemptRecord)
+    /// A sign-in ended.
+    case ended(AttemptEnd)
+    /// Somebody answered at the provider's page.
+    case answered
+}
+
+/// What came of a sign-in.
+package struct AttemptEnd: Sendable {
+    /// The number of the attempt in ``AttemptHistory``.
+    var id: Int
+    var at: Date
+    var grantedScopes: [String] = []
+    var declinedScopes: [String] = []
+    /// The session's account that it was for; nil where it was for none.
+    var accountID: String?
+    /// Why it failed; nil when it succeeded.
+    var problem: Problem?
+}
+
+extension SessionEntry {
+    /// What it says about trips that a page began by itself: a call that succeeded, and a person's own act, end their count.
+    private var kind: SessionNote.Kind {
+        switch self {
+        case .step(let event):
+            event.step == "sign_out" || event.step == "api" && event.outcome == "ok" ? .progress : .record
+        case .began, .ended: .record
+        case .answered: .progress
+        }
+    }
+
+    /// Whether a sign-in begins with it.
+    var isBeginning: Bool {
+        if case .began = self { true } else { false }
+    }
+
+    /// As servers that share the sessions note it for each other.
+    package func note(of app: String) -> SessionNote { SessionNote(kind, app: app, text: json?.text ?? "") }
+
+    private var json: JSONValue? {
+        switch self {
+        case .step(let event): ["step": event.stored]
+        case .began(let record): ["began": record.stored]
+        case .ended(let end): ["ended": end.stored]
+        case .answered: nil
+        }
+    }
+
+    /// Nil for a note that is none of these, and for one of a version that writes them otherwise.
+    init?(_ note: SessionNote) {
+        guard let json = JSONValue(parsing: note.text.utf8)?.object else { return nil }
+        if let step = json["step"], let event = TimelineEvent(stored: step) {
+            self = .step(event)
+        } else if let began = json["began"], let record = AttemptRecord(stored: began, app: note.app) {
+            self = .began(record)
+        } else if let ended = json["ended"], let end = AttemptEnd(stored: ended) {
+            self = .ended(end)
+        } else {
+            return nil
+        }
+    }
+}
+
+// MARK: The stored forms
+
+extension JSONValue {
+    /// A moment, to the millisecond.
+    fileprivate static func moment(_ date: Date) -> JSONValue {
+        .integer(Int(clamping: date.milliseconds))
+    }
+
+    fileprivate var moment: Date? { integer.map { Date(milliseconds: Int64($0)) } }
+    fileprivate var strings: [String] { array?.compactMap(\.string) ?? [] }
+}
+
+extension TimelineEvent {
+    fileprivate var stored: JSONValue {
+        .members([
+            "at": .moment(time), "name": .string(step), "outcome": .string(outcome), "endpoint": .text(endpoint),
+            "attempt": attempt.map(JSONValue.integer), "took": durationMilliseconds.map(JSONValue.integer),
+            "correlation": .text(correlationID),
+        ])
+    }
+
+    fileprivate init?(stored: JSONValue) {
+        guard let json = stored.object, let time = json["at"]?.moment, let step = json["name"]?.string,
+            let outcome = json["outcome"]?.string
+        else { return nil }
+        self.init(
+            time: time, step: step, outcome: outcome, endpoint: json["endpoint"]?.string,
+            attempt: json["attempt"]?.integer, durationMilliseconds: json["took"]?.integer,
+            correlationID: json["correlation"]?.string)
+    }
+}
+
+extension AttemptRecord {
+    fileprivate var stored: JSONValue {
+        .members([
+            "id": .integer(id), "at": .moment(began), "authority": .string(authority), "settings": settings.json,
+        ])
+    }
+
+    fileprivate init?(stored: JSONValue, app: String) {
+        guard let json = stored.object, let id = json["id"]?.integer, let began = json["at"]?.moment,
+            let authority = json["authority"]?.string, let settings = json["settings"]?.object
+        else { return nil }
+        self.init(id: id, app: app, authority: authority, settings: AttemptSettings(stored: settings), began: began)
+    }
+}
+
+extension AttemptSettings {
+    fileprivate init(stored json: [String: JSONValue]) {
+        self.init(
+            prompt: json["prompt"]?.string, scopes: json["scopes"]?.strings ?? [], tenant: json["tenant"]?.string)
+        loginHint = json["login_hint"]?.bool ?? false
+        domainHint = json["domain_hint"]?.string
+        claims = json["claims"]?.string
+        policy = json["policy"]?.string
+    }
+}
+
+extension AttemptEnd {
+    fileprivate var stored: JSONValue {
+        .members([
+            "id": .integer(id), "at": .moment(at), "granted": .list(grantedScopes), "declined": .list(declinedScopes),
+            "account": .text(accountID), "problem": problem?.stored,
+        ])
+    }
+
+    fileprivate init?(stored: JSONValue) {
+        guard let json = stored.object, let id = json["id"]?.integer, let at = json["at"]?.moment else { return nil }
+        self.init(
+            id: id, at: at, grantedScopes: json["granted"]?.strings ?? [],
+            declinedScopes: json["declined"]?.strings ?? [], accountID: json["account"]?.string,
+            problem: json["problem"].flatMap(Problem.init(stored:)))
+    }
+}
+
+extension Problem {
+    /// What pages get of it; the reason is for the log of the server that met it.
+    fileprivate var stored: JSONValue {
+        .members([
+            "code": .string(code.rawValue), "detail": .string(detail.format), "values": .list(detail.arguments),
+            "action": action.map { ["kind": .string($0.kind), "url": .string($0.url)] },
+            "retry_after": retryAfter.map(JSONValue.integer), "number": .text(explanation?.number),
+            "trace": .text(traceID), "time": .text(timestamp), "correlation": .text(correlationID),
+        ])
+    }
+
+    fileprivate init?(stored: JSONValue) {
+        guard let json = stored.object, let code = json["code"]?.string.flatMap(Code.init(rawValue:)),
+            let format = json["detail"]?.string
+        else { return nil }
+        let action = json["action"]?.object
+        self.init(
+            code, Message(format: format, arguments: json["values"]?.strings ?? []),
+            action: action?["kind"]?.string.flatMap { kind in
+                action?["url"]?.string.map { Action(kind: kind, url: $0) }
+            },
+            retryAfter: json["retry_after"]?.integer, correlationID: json["correlation"]?.string)
+        explanation = json["number"]?.string.flatMap(ErrorExplanation.numbered)
+        traceID = json["trace"]?.string
+        timestamp = json["time"]?.string
+    }
+}
+
+extension ErrorExplanation {
+    private static let byNumber = Dictionary(all.map { ($0.number, $0) }) { first, _ in first }
+
+    /// The explanation of a number as the platform writes it; nil where there is none.
+    fileprivate static func numbered(_ number: String) -> ErrorExplanation? { byNumber[number] }
+}

@@ -1,0 +1,216 @@
+import CompanionCore
+import Foundation
+import HTTPClient
+import HTTPTypes
+import HTTPWire
+import OpenIDConnect
+import SessionStore
+import Synchronization
+import WebFormats
+
+/// Calls the application's API (Graph's `/me`, or UserInfo) with the account's access token and passes the answer on.
+package struct APIProxy: Sendable {
+    package let client: HTTPClient
+    package let tokens: TokenAcquisition
+    package let directory: ProviderDirectory
+    package let throttle: Throttle
+    package let timeline: Timeline
+    package let trips: TripLimit
+    package let metrics: Metrics
+    package let now: @Sendable () -> Date
+    private let parallel = ParallelCalls()
+    private let prepared: PreparedCalls
+
+    package init(
+        client: HTTPClient, tokens: TokenAcquisition, directory: ProviderDirectory, throttle: Throttle,
+        reportingTo reports: (timeline: Timeline, trips: TripLimit, metrics: Metrics),
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.client = client
+        self.tokens = tokens
+        self.directory = directory
+        self.throttle = throttle
+        (timeline, trips, metrics) = reports
+        self.now = now
+        prepared = PreparedCalls(client: client)
+    }
+
+    /// GET on the API or below it.
+    ///
+    /// - Parameters:
+    ///   - path: what to add to the API's URL, as `/photo/$value`.
+    ///   - asking: whose token is used.
+    /// - Returns: the upstream's answer, whatever its status, and how long the token took.
+    /// - Throws: ``Problem`` when there is no token or no answer, or when the answer asks for something that the
+    ///   person can give.
+    package func get(
+        _ path: String = "", for asking: SignedIn
+    ) async throws -> (answer: HTTPClientResponse, tokenTime: Duration) {
+        let (application, session) = (asking.application, asking.session.key)
+        let start = ContinuousClock.now
+        do {
+            let url = try await url(of: application, path)
+            let throttleKey = Throttle.Key(
+                app: application.id, account: asking.account.id, path: path,
+                session: throttle.isOfSession ? session : nil)
+            do throws(Problem) {
+                try throttle.check(throttleKey)
+                try parallel.begin(session)
+            } catch {
+                metrics.apiThrottled(application.id, byCompanion: true)
+                throw error
+            }
+            defer { parallel.end(session) }
+            let (answer, tokenTime) = try await call(url, for: asking)
+            let status = answer.status
+            if [429, 503].contains(status.code) { throttle.note(throttleKey, retryAfter: retryAfter(answer)) }
+            if status.kind == .successful {
+                try checkPerson(answer, path, asking)
+                trips.reset(session: session, app: application.id)
+            }
+            timeline.record(
+                TimelineStep(
+                    "api", outcome: status.kind == .successful ? "ok" : "http_\(status.code)", at: url.description,
+                    since: start,
+                    correlationID: answer[.requestID]), of: session, app: application.id)
+            return (answer, tokenTime)
+        } catch {
+            let problem = Problem(any: error)
+            timeline.record(
+                TimelineStep(
+                    "api", outcome: problem.code.rawValue, at: application.api?.appending(path: path).description,
+                    since: start, correlationID: problem.correlationID), of: session, app: application.id)
+            throw problem
+        }
+    }
+
+    /// The configured API, else the provider's UserInfo endpoint.
+    private func url(of application: Application, _ path: String) async throws -> Endpoint {
+        if let api = application.api { return path.isEmpty ? api : api.appending(path: path) }
+        guard let endpoint = try await directory.metadata(for: application.authority).userInfoEndpoint else {
+            throw Problem(
+                .apiUnavailable, "The identity provider has no UserInfo endpoint. The operator has to name an api.")
+        }
+        return path.isEmpty ? endpoint : endpoint.appending(path: path)
+    }
+
+    /// The call, and a second one where a newer token may help.
+    private func call(
+        _ url: Endpoint, for asking: SignedIn
+    ) async throws -> (HTTPClientResponse, tokenTime: Duration) {
+        var tokenTime = Duration.zero
+        func token(_ demand: TokenAcquisition.Demand) async throws -> StoredAccessToken {
+            let start = ContinuousClock.now
+            defer { tokenTime += start.duration(to: .now) }
+            return try await tokens.acquire(for: asking, demand: demand).token
+        }
+        let first = try await token(.fresh)
+        var answer = try await send(url, for: asking, token: first)
+        var challenges = APIProxy.challenges(answer)
+        if answer.status == .unauthorized {
+            // The API knows better than the clock: once, with a token that it has not yet seen, and with the claims
+            // that it asks for (continuous access evaluation).
+            let other = try await token(.insteadOf(first, claims: ClaimsRequest(challenges: challenges)))
+            answer = try await send(url, for: asking, token: other)
+            challenges = APIProxy.challenges(answer)
+            if answer.status == .unauthorized, let claims = ClaimsRequest(challenges: challenges) {
+                let target = asking.target()
+                try await tokens.learn(claims, reason: .interactionRequired, for: target)
+                throw Problem(
+                    .interactionRequired, "The API asks for more than a silent renewal can give. Sign in again.",
+                    action: tokens.signIn(asking, target, claims: claims))
+            }
+        }
+        if let missing = AuthenticationChallenge.insufficientScopes(in: challenges), !missing.isEmpty {
+            throw Problem(
+                .consentRequired, "The API asks for further permissions: \(missing.joined(separator: ", ")).",
+                action: tokens.signIn(
+                    asking, asking.target(scopes: asking.application.registration.scopes + missing), claims: nil))
+        }
+        return (answer, tokenTime)
+    }
+
+    /// What is about somebody else must not be used, whichever server has mixed it up (OpenID Connect Core section 5.3.2).
+    private func checkPerson(_ answer: HTTPClientResponse, _ path: String, _ asking: SignedIn) throws(Problem) {
+        let (application, account) = (asking.application, asking.account)
+        guard let api = application.api else {
+            guard !UserInfo.isAbout(subject: account.subject, body: answer.body) else { return }
+            throw Problem(
+                .apiUnavailable, "The identity provider returned the details of someone else.")
+        }
+        // In another tenant the person is a guest, whose object there has another identifier.
+        guard path.isEmpty, asking.tenant == nil, let objectID = account.objectID,
+            GraphProfile.isServed(at: api, with: application.authority),
+            !GraphProfile.isAbout(objectID: objectID, body: answer.body)
+        else { return }
+        throw Problem(.apiUnavailable, "The API returned the details of someone else.")
+    }
+
+    private static func challenges(_ answer: HTTPClientResponse) -> [AuthenticationChallenge] {
+        AuthenticationChallenge.parse(answer.values(for: .wwwAuthenticate))
+    }
+
+    private func retryAfter(_ answer: HTTPClientResponse) -> Duration? {
+        answer[.retryAfter].flatMap { value in
+            RetryAfter.pause(value, now: HTTPDate(secondsSince1970: Int64(now().timeIntervalSince1970)))
+        }
+    }
+
+    private func send(
+        _ url: Endpoint, for asking: SignedIn, token: StoredAccessToken
+    ) async throws(HTTPClientError) -> HTTPClientResponse {
+        let request = try prepared.request(to: url)
+        let (application, context) = (asking.application, RequestContext.current)
+        let owner = RequestOwner(
+            account: "\(application.id) \(asking.account.id)",
+            requestID: context?.correlationID ?? UUID().uuidString.lowercased())
+        var fields = HTTPFields()
+        fields.append(HTTPField(name: .authorization, value: "Bearer \(token.secret)"))
+        context?.mark(&fields)
+        let start = ContinuousClock.now
+        do throws(HTTPClientError) {
+            let answer = try await client.send(request, adding: fields, for: owner)
+            metrics.api(application.id, .success(answer.status), took: start.duration(to: .now))
+            context?.note(answer.status, retryAfter: answer[.retryAfter], of: .api)
+            let isThrottled =
+                answer.status == .tooManyRequests
+                || answer.status == .serviceUnavailable && answer[.retryAfter] != nil
+            if isThrottled { metrics.apiThrottled(application.id, byCompanion: false) }
+            return answer
+        } catch {
+            metrics.api(application.id, .failure(error), took: start.duration(to: .now))
+            throw error
+        }
+    }
+}
+
+/// The calls of the APIs, each checked and written once.
+private final class PreparedCalls: Sendable {
+    private let client: HTTPClient
+    /// As many as there are APIs, and of each two paths: the URLs are the configuration's and the providers', nobody else's.
+    private let requests = Mutex<[Endpoint: PreparedRequest]>([:])
+
+    init(client: HTTPClient) {
+        self.client = client
+    }
+
+    func request(to url: Endpoint) throws(HTTPClientError) -> PreparedRequest {
+        if let known = requests.withLock({ $0[url] }) { return known }
+        var request = HTTPRequest(
+            method: .get, scheme: url.scheme, authority: url.authority, path: url.pathAndQuery)
+        request.headerFields[.accept] = "application/json, image/*;q=0.9"
+        let made = try client.prepare(request)
+        requests.withLock { $0[url] = made }
+        return made
+    }
+}
+
+extension HTTPField.Name {
+    /// Graph's identifier of a request.
+    package static let requestID = literal("request-id")
+
+    package static func literal(_ text: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is a token (RFC 9110 §5.6.2)") }
+        return name
+    }
+}

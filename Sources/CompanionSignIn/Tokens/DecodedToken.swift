@@ -1,0 +1,39 @@
+import WebFormats
+
+/// A token's header and payload for people who test: what can be read without any key, and never the signature.
+package struct DecodedToken {
+    /// Claims that name a session, a device or a sign-in rather than say anything: shown masked unless tokens are shown whole.
+    private static let masked: Set<String> = [
+        "nonce", "sid", "aio", "rh", "uti", "at_hash", "c_hash", "deviceid", "login_hint", "ipaddr", "xms_st",
+    ]
+
+    package let header: [String: JSONValue]
+    package let payload: [String: JSONValue]
+
+    /// Nil for what is no JSON Web Token: then nobody but the API can read it.
+    package init?(_ token: String) {
+        let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = DecodedToken.object(parts[0]), let payload = DecodedToken.object(parts[1])
+        else { return nil }
+        self.header = header
+        self.payload = payload
+    }
+
+    /// The payload as a page may show it. The nonce is a secret of the sign-in (security law 1) and never shown.
+    package func payload(isFull: Bool) -> [String: JSONValue] {
+        var payload = payload
+        if payload["nonce"] != nil { payload["nonce"] = "…" }
+        guard !isFull else { return payload }
+        for name in DecodedToken.masked where payload[name] != nil { payload[name] = "…" }
+        return payload
+    }
+
+    /// A time of the payload, in seconds since 1970.
+    package func time(_ name: String) -> Int? {
+        payload[name]?.double.flatMap { Int(exactly: $0.rounded(.towardZero)) }
+    }
+
+    private static func object(_ part: Substring.UTF8View) -> [String: JSONValue]? {
+        Base64URL.decode(part).flatMap { JSONValue(parsing: $0)?.object }
+    }
+}
