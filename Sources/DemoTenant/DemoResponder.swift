@@ -12,7 +12,7 @@ struct DemoResponder: Responder {
     let platform: Platform
     let assets: [String: Asset]
 
-    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+    func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         // Against DNS rebinding: whatever the name in the URL resolves to, it must be a name of the loopback interface.
         guard platform.servesOthers || peer.isLoopback, Loopback.contains(authority: head.host) else {
             return .response(.plain(.misdirectedRequest, "The demo tenant answers on localhost only.\n"))

@@ -39,19 +39,9 @@ public enum Reply: Sendable {
 /// The application as the server sees it.
 public protocol Responder: Sendable {
     /// Decides how to answer. Called on the worker for every request, before its body: must not block.
-    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply
-
-    /// The same, for an application that wants to know a request again at its end.
     ///
     /// - Parameter mark: What the request's `RequestSummary` will carry.
     func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply
-}
-
-extension Responder {
-    /// Marks nothing.
-    public func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
-        reply(to: head, from: peer)
-    }
 }
 
 /// What an application attaches to a request, to find it again in the request's summary. The server looks at none of it.

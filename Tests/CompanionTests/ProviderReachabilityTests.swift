@@ -68,7 +68,7 @@ private final class SlowProvider: Responder {
     let asked = Mutex(0)
     let isHolding = Mutex(false)
 
-    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+    func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         asked.withLock { $0 += 1 }
         let url = url.withLock { $0 }
         let metadata: JSONValue = [

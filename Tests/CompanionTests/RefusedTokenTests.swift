@@ -48,7 +48,7 @@ private final class HeldAPI: Responder {
 
     func refuseFirstCall() { release.finish() }
 
-    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+    func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         let isFirst = tokens.withLock { tokens in
             tokens.append(head[.authorization] ?? "")
             return tokens.count == 1

@@ -118,7 +118,7 @@ private final class Provider: Responder {
 
     init(_ row: RegistrationProbeTests.Row) { self.row = row }
 
-    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+    func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         let origin = origin.withLock { $0 }
         guard head.path == "/authorize" else {
             let issuer: [Authority.Kind: String] = [.workforce: "/{tenantid}/v2.0", .external: "/\(Self.tenant)/v2.0"]

@@ -258,7 +258,7 @@ private final class Recorder: Responder {
     private let seen = Mutex<[(path: String, traceparent: String, hasState: Bool)]>([])
     var all: [(path: String, traceparent: String, hasState: Bool)] { seen.withLock { $0 } }
 
-    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+    func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         seen.withLock { $0.append((head.path, head[.traceparent] ?? "", head.contains(.tracestate))) }
         return .response(.json(["answer": "yes"]))
     }

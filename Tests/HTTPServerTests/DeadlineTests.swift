@@ -162,7 +162,7 @@ private final class StubbornResponder: Responder {
 
     func open() { state.withLock { $0.isOpen = true } }
 
-    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+    func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         .handler(maxBodyBytes: 0) { [self] _ in
             while !state.withLock({ $0.isOpen }) { await Task.yield() }
             defer { state.withLock { $0.finished += 1 } }

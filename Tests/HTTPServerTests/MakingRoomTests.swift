@@ -276,7 +276,7 @@ private final class BlockingResponder: Responder {
 
     func unblock() { semaphore.signal() }
 
-    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+    func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         if head.path == "/block" {
             state.withLock { $0 = true }
             _ = semaphore.wait(timeout: .now() + 10)

@@ -37,7 +37,7 @@ final class TestFolder: Sendable {
 struct FileResponder: Responder {
     let files: StaticFiles
 
-    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+    func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         files[head.path].map(Reply.asset) ?? .response(Response(status: .notFound))
     }
 }
@@ -197,7 +197,7 @@ struct FileResponder: Responder {
         let asset = Asset(body: [0x61], contentType: "text/plain", cacheControl: "max-age=5")
         struct One: Responder {
             let asset: Asset
-            func reply(to head: RequestHead, from peer: PeerAddress) -> Reply { .asset(asset) }
+            func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply { .asset(asset) }
         }
         try await withServer(
             One(asset: asset),

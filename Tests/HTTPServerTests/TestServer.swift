@@ -13,7 +13,7 @@ struct TestResponder: Responder {
     static let page = Asset(body: Array(repeating: 0x2D, count: 60_000), contentType: "text/plain")
     let gate = Gate()
 
-    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+    func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         switch head.path {
         case "/hello": .response(text("hello"))
         case "/peer": .response(text(peer.ip))

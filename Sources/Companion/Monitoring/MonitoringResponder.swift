@@ -8,7 +8,7 @@ import HTTPWire
 struct MonitoringResponder: Responder {
     let report: MonitoringReport
 
-    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
+    func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         guard head.method == .get || head.method == .head else {
             return .response(Response(status: .methodNotAllowed, headerFields: [.allow: "GET, HEAD"], body: []))
         }

@@ -50,11 +50,6 @@ final class Pipeline: Responder {
 
     // MARK: At once
 
-    func reply(to head: RequestHead, from peer: PeerAddress) -> Reply {
-        var mark = RequestMark()
-        return reply(to: head, from: peer, mark: &mark)
-    }
-
     func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         let path = publicURL.ownPath(head.path)
         if !fronts.isEmpty, cameByPlainHTTP(head, from: peer) {
@@ -75,7 +70,7 @@ final class Pipeline: Responder {
         mark.note = context
         let match = router.match(path)
         do {
-            return try reply(to: Request(head: head, peer: peer), match, context, &mark)
+            return try admit(Request(head: head, peer: peer), match, context, &mark)
         } catch {
             var response = failure(error, head: head, context)
             if error.code == .methodNotAllowed { response.headerFields[.allow] = match?.route.allow }
@@ -84,8 +79,8 @@ final class Pipeline: Responder {
     }
 
     /// Checks who asks, and finds what answers: memory, or a handler when the body is there.
-    private func reply(
-        to request: Request, _ match: RouteMatch?, _ context: RequestContext, _ mark: inout RequestMark
+    private func admit(
+        _ request: Request, _ match: RouteMatch?, _ context: RequestContext, _ mark: inout RequestMark
     ) throws(Problem) -> Reply {
         let head = request.head
         guard let match else { throw Pipeline.nothingHere }
@@ -115,7 +110,7 @@ final class Pipeline: Responder {
             return .handler(maxBodyBytes: Pipeline.maxBodyBytes) { request in
                 var call = call
                 call.request = request
-                return await self.response(to: call, handler)
+                return await self.respond(to: call, handler)
             }
         }
     }
@@ -126,18 +121,19 @@ final class Pipeline: Responder {
 
     /// The answer. Where it has changed the session, which then has the same id, the browser learns the version that it has
     /// seen, so that no other server shows it an older one.
-    private func response(to call: Call, _ handler: Route.Handler) async -> Response {
-        let response = await answer(to: call, handler)
+    private func respond(to call: Call, _ handler: Route.Handler) async -> Response {
+        let response = await responseOrProblem(call, handler)
         guard cookie.hasVersions, response.headerFields[.setCookie] == nil,
             let version = await sessions.changedVersion(after: call.context)
         else { return response }
         return cookie.noting(version: version, on: response)
     }
 
-    private func answer(to call: Call, _ handler: Route.Handler) async -> Response {
+    /// The handler's response, or its error as a problem.
+    private func responseOrProblem(_ call: Call, _ handler: Route.Handler) async -> Response {
         do {
             return try await RequestContext.$current.withValue(call.context) {
-                try await handle(call, handler)
+                try await dispatch(call, handler)
             }
         } catch {
             return failure(Problem(any: error), head: call.request.head, call.context)
@@ -145,7 +141,7 @@ final class Pipeline: Responder {
     }
 
     /// Counts the call, where its route has a limit, and gives the handler what it has to know of the caller.
-    private func handle(_ call: Call, _ handler: Route.Handler) async throws -> Response {
+    private func dispatch(_ call: Call, _ handler: Route.Handler) async throws -> Response {
         let limit = call.match.route.limit
         if case .call(let answer) = handler, limit == nil { return try await answer(endpoints, call) }
         let session = await sessions.session(call.cookie, known: call.session, for: call.context)
