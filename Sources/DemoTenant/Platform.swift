@@ -59,19 +59,7 @@ final class Platform: Sendable {
     var baseURL: String { "http://\(host):\(listening.withLock { $0.port })" }
 
     /// A random GUID (RFC 9562 version 4), in lower case.
-    func newID() -> String {
-        var bytes = randomBytes(16)
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = Array("0123456789abcdef")
-        var text = ""
-        for (index, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text.append("-") }
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 0x0F)])
-        }
-        return text
-    }
+    func newID() -> String { RandomUUID.text(randomBytes(16)) }
 }
 
 /// One request at an identity endpoint, with what identifies it in logs and errors.

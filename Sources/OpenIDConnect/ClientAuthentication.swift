@@ -81,7 +81,7 @@ public struct ClientCertificate: Sendable, Redacted {
         let issuedAt = Int(now().timeIntervalSince1970)
         let claims = JSONValue.object([
             "aud": .string(audience.description), "iss": .string(clientID), "sub": .string(clientID),
-            "jti": .string(identifier()), "nbf": .integer(issuedAt), "iat": .integer(issuedAt),
+            "jti": .string(RandomUUID.text(randomBytes(16))), "nbf": .integer(issuedAt), "iat": .integer(issuedAt),
             "exp": .integer(issuedAt + Self.lifetime),
         ])
         let header = JSONValue.object([
@@ -94,15 +94,6 @@ public struct ClientCertificate: Sendable, Redacted {
         } catch {
             throw OpenIDError(.providerRejectedClient, "The client certificate's private key cannot sign: replace it.")
         }
-    }
-
-    /// A GUID of version 4 (RFC 9562 section 5.4).
-    private func identifier() -> String {
-        var bytes = randomBytes(16)
-        guard bytes.count == 16 else { return Hex.encode(bytes) }
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { Hex.encode(bytes[$0]) }.joined(separator: "-")
     }
 }
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import SessionStore
+import Synchronization
 import WebFormats
 
 /// Resolves host names on threads of their own, which may be held by a slow name server as no worker may.
@@ -41,7 +42,7 @@ final class NameResolution: Sendable {
     private static let limit = 3
 
     private let queue = DispatchQueue(label: "companion.names", attributes: .concurrent)
-    private let state = Locked(State())
+    private let state = Mutex(State())
     private let resolve: @Sendable (String) -> [String]
     private let now: @Sendable () -> ContinuousClock.Instant
 

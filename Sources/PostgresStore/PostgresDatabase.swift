@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import SessionStore
+import Synchronization
 
 /// The one way to the server: single statements, pipelined on one connection for each worker, and transactions on a few.
 ///
@@ -22,7 +23,7 @@ final class PostgresDatabase: Sendable {
     private let workers: WorkerGroup
     private let ownsWorkers: Bool
     private let gate: OperationGate
-    private let state: Locked<State>
+    private let state: Mutex<State>
     private let onOperation: (@Sendable (StoreOperation) -> Void)?
 
     /// - Parameter workers: on which it works; nil makes one of its own.
@@ -44,7 +45,7 @@ final class PostgresDatabase: Sendable {
                 worker: worker, settings: settings, limit: settings.poolSize / all.count, recovery: recovery)
         }
         gate = OperationGate(name)
-        state = Locked(State(isPrepared: settings.preparation == .auto))
+        state = Mutex(State(isPrepared: settings.preparation == .auto))
         self.onOperation = onOperation
     }
 

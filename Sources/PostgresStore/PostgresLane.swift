@@ -256,7 +256,7 @@ final class PostgresLane: @unchecked Sendable {
 /// What the lanes of one database tell each other. When one of them reaches the server again, the others need not wait for
 /// their next attempt.
 final class Recovery: Sendable {
-    private let lanes = Locked<[@Sendable () -> Void]>([])
+    private let lanes = Mutex<[@Sendable () -> Void]>([])
     private let silence = Atomic(false)
 
     /// Whether somebody has waited for an answer in vain, and there was none since. Asked at each answer, written seldom.

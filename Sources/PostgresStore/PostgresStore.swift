@@ -6,7 +6,7 @@ import WebFormats
 /// Sessions in a PostgreSQL database, which several servers may share.
 ///
 /// Every write is stored when its verb returns, as durably as the server is set up to (`synchronous_commit`).
-public final class PostgresStore: SharedStoreBackend {
+public final class PostgresStore: ClusteredStoreBackend {
     let database: PostgresDatabase
     private let staleness: Duration
     package let isEncrypted: Bool?

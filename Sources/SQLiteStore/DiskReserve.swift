@@ -1,5 +1,6 @@
 import Foundation
 import SessionStore
+import Synchronization
 
 /// Whether the disk has less than a reserve left.
 final class DiskReserve: Sendable {
@@ -9,7 +10,7 @@ final class DiskReserve: Sendable {
     }
 
     private let path: String
-    private let state = Locked(State())
+    private let state = Mutex(State())
 
     /// - Parameter path: the file beside which there has to be room.
     init(besides path: String) {

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import SessionStore
+import Synchronization
 
 /// Connections for reads on the thread that asks: read only, with prepared statements, each used by one thread at a time.
 ///
@@ -27,7 +28,7 @@ final class ImmediateReaders: Sendable {
     private let identity: FileIdentity?
     private let limit: Int
     private let now: @Sendable () -> ContinuousClock.Instant
-    private let state = Locked(State())
+    private let state = Mutex(State())
 
     /// For a file that is open for writing, and stays so until these are closed. Connections are made when they are needed.
     ///

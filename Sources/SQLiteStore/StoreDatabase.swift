@@ -1,6 +1,7 @@
 import Dispatch
 import GRDB
 import SessionStore
+import Synchronization
 
 /// The one way to the file: reads on the thread that asks, or side by side on GRDB's pool, writes grouped on its one
 /// writer.
@@ -22,7 +23,7 @@ final class StoreDatabase: Sendable {
     let pool: DatabasePool
     private let readers: ImmediateReaders
     private let gate: OperationGate
-    private let state = Locked(State())
+    private let state = Mutex(State())
     /// What `outsideVersion()` was before anything was read.
     let versionAtOpening: Int64?
     /// The latest use of a session that was noted before.

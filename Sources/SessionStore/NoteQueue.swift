@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Notes on their way into a place that servers share. They go at once when none went a moment ago, and then together, so
 /// that a busy server writes a few times a second and not once for each.
 final class NoteQueue: Sendable {
@@ -16,10 +18,10 @@ final class NoteQueue: Sendable {
     private static let maxWaiting = 5_000
     private static let batch = 500
 
-    private let state = Locked(State())
-    private let backend: any SharedStoreBackend
+    private let state = Mutex(State())
+    private let backend: any ClusteredStoreBackend
 
-    init(_ backend: any SharedStoreBackend) {
+    init(_ backend: any ClusteredStoreBackend) {
         self.backend = backend
     }
 

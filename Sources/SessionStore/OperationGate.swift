@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Counts the operations that are under way in a place where sessions live, so that it is closed when the last has ended.
 package final class OperationGate: Sendable {
     private struct State {
@@ -11,7 +13,7 @@ package final class OperationGate: Sendable {
     private static let maxRunning = 20_000
 
     private let name: String
-    private let state = Locked(State())
+    private let state = Mutex(State())
 
     /// - Parameter name: what messages call the place.
     package init(_ name: String) { self.name = name }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Synchronization
 
 /// Seals secrets for their place: AES-256-GCM, with the place as associated data, so that a sealed value does not open in
 /// another row or column.
@@ -35,11 +36,11 @@ package final class Sealer: Sendable {
     /// Where a sealed value names its key.
     package static let keyIDBytes = 1..<headerBytes
 
-    private let state: Locked<State>
+    private let state: Mutex<State>
     private let storeName: String
 
     package init(_ ring: KeyRing, storeName: String) {
-        state = Locked(State(ring: ring, stamp: FileStamp(ring.file)))
+        state = Mutex(State(ring: ring, stamp: FileStamp(ring.file)))
         self.storeName = storeName
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import WebFormats
 
 /// Names one session for as long as it lives: unlike its id, it survives every rotation, and it is no secret.
@@ -66,7 +67,7 @@ public struct Session: Sendable {
 /// Values that an application has derived from a session as it was read, one of each type. They live as long as the cache has
 /// that session: whatever changes the session ends both.
 public final class DerivedFromSession: Sendable {
-    private let values = Locked<[any AnyObject & Sendable]>([])
+    private let values = Mutex<[any AnyObject & Sendable]>([])
 
     init() {}
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// What the cache holds of a session.
 struct Snapshot: Sendable {
@@ -6,7 +7,7 @@ struct Snapshot: Sendable {
     let idHash: SHA256Hash
     /// Of the accounts of which a token was asked for.
     var tokens: [AccountTokens]
-    /// See ``SharedStoreBackend/versions(of:within:)``.
+    /// See ``ClusteredStoreBackend/versions(of:within:)``.
     var version: Int64 = 0
 
     /// An estimate of the memory it takes, in bytes.
@@ -83,7 +84,7 @@ final class SessionCache: Sendable {
         var changes = RecentChanges()
     }
 
-    private let state = Locked(State())
+    private let state = Mutex(State())
     private let maxBytes: Int
     private let lifetimes: Lifetimes
     private let trust: Int64?

@@ -57,10 +57,10 @@ public struct StoreConnections: Sendable, Equatable {
 
 extension SessionStore {
     /// The connections to the place; nil where it needs none.
-    public func connections() async -> StoreConnections? { await shared?.connections() }
+    public func connections() async -> StoreConnections? { await cluster?.connections() }
 
     /// Whether the first connection to the place was encrypted; nil where it needs none.
-    public var isEncrypted: Bool? { shared?.isEncrypted }
+    public var isEncrypted: Bool? { cluster?.isEncrypted }
 
     /// How many sessions are stored; ended ones that are not deleted yet are among them.
     public struct Counts: Sendable, Equatable {

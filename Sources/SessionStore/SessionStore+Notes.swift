@@ -17,17 +17,17 @@ extension SessionStore {
 
     /// What all servers have noted of a session within the last hour, in the order in which it happened.
     public func notes(of session: SessionKey) async throws(StoreError) -> [SessionNote] {
-        guard let shared else { return [] }
+        guard let cluster else { return [] }
         await settleNotes()
         let since = SessionNoteRow.id(at: now - SignInRules.noteLifetime.milliseconds)
-        return try await shared.notes(of: session, since: since).map(\.note)
+        return try await cluster.notes(of: session, since: since).map(\.note)
     }
 
     /// Forgets what was noted of a session: it is signed out, and at a shared device the next person is another.
     public func forgetNotes(of session: SessionKey) async {
-        guard let shared else { return }
+        guard let cluster else { return }
         await settleNotes()
-        try? await shared.forgetNotes(of: session)
+        try? await cluster.forgetNotes(of: session)
     }
 
     /// Counts a trip to the provider that a page begins by itself, at whichever server.
@@ -39,12 +39,12 @@ extension SessionStore {
     public func countTrip(of session: SessionKey, app: String, most: Int, within window: Duration)
         async throws(StoreError) -> Duration?
     {
-        guard let shared, let notes else { return nil }
+        guard let cluster, let notes else { return nil }
         // What ended the count may be on its way.
         await settleNotes()
         let now = now
         let trip = SessionNoteRow(id: notes.id(now: now), session: session, note: SessionNote(.trip, app: app))
-        let oldest = try await shared.addTrip(
+        let oldest = try await cluster.addTrip(
             trip, unlessThereAre: most, since: SessionNoteRow.id(at: now - window.milliseconds))
         return oldest.map { .milliseconds(max(0, now - ($0 >> 20))) }
     }
@@ -60,22 +60,22 @@ extension SessionStore {
     ///   - text: the answer. A secret.
     ///   - state: of the sign-in. A secret.
     ///   - address: of whoever posted it.
-    /// - Returns: its handle, which says nothing about it; nil when there is no room, or the place is not shared.
+    /// - Returns: its handle, which says nothing about it; nil when there is no room, or the place is not cluster.
     public func keepAnswer(_ text: String, state: String, from address: [UInt8]) async throws(StoreError) -> String? {
-        guard let shared else { return nil }
+        guard let cluster else { return nil }
         let handle = Base64URL.encode(SHA256Hash(of: "posted answer \(state)").blob.prefix(16))
         let hash = SHA256Hash(of: handle)
         let answer = PostedAnswer(
             handle: hash, asker: Data(sign(address, as: .address)),
             sealed: try sealer.seal(text, for: .postedAnswer(handle: hash)),
             endsAt: now + PostedAnswer.lifetime.milliseconds)
-        return try await shared.keep(answer, now: now) ? handle : nil
+        return try await cluster.keep(answer, now: now) ? handle : nil
     }
 
     /// The answer that a handle stands for; nil when it is unknown or too old.
     public func answer(_ handle: String) async throws(StoreError) -> String? {
         let hash = SHA256Hash(of: handle)
-        guard let sealed = try await shared?.postedAnswer(hash, now: now) else { return nil }
+        guard let sealed = try await cluster?.postedAnswer(hash, now: now) else { return nil }
         return try sealer.open(sealed, for: .postedAnswer(handle: hash))
     }
 }

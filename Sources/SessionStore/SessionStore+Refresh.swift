@@ -38,7 +38,7 @@ extension SessionStore {
     public static let refreshTurnTime: Duration = .seconds(20)
 
     /// Whether several servers may use the place at once.
-    public var isShared: Bool { shared != nil }
+    public var isClustered: Bool { cluster != nil }
 
     /// Takes the turn to redeem the account's refresh token. What is found in the store afterwards is not older.
     ///
@@ -49,12 +49,12 @@ extension SessionStore {
     public func takeRefreshTurn(of account: AccountKey) async throws(StoreError) -> RefreshTurnAnswer {
         guard let sealed = try await backend.refreshToken(of: account) else { return .impossible }
         let token = try sealer.open(sealed, for: .refreshToken(account))
-        guard let shared else {
+        guard let cluster else {
             try await requireWritable()
             return .mine(
                 RefreshTurn(refreshToken: token, lease: RefreshLease(account: account, fence: nil, spent: sealed)))
         }
-        let answer = try await shared.takeRefreshLease(
+        let answer = try await cluster.takeRefreshLease(
             of: account, seen: sealed, by: process, for: Self.refreshTurnTime)
         // What memory has may be from before somebody else's turn.
         cache.end([account.session])
@@ -79,8 +79,8 @@ extension SessionStore {
     /// - Returns: the turn as it is from then on; nil when it has become another's, or somebody has signed in. What it brings
     ///   may be stored all the same.
     public func prolong(_ turn: RefreshTurn) async throws(StoreError) -> RefreshTurn? {
-        guard let shared else { return turn }
-        let answer = try await shared.takeRefreshLease(
+        guard let cluster else { return turn }
+        let answer = try await cluster.takeRefreshLease(
             of: turn.lease.account, seen: turn.lease.spent, by: process, for: Self.refreshTurnTime)
         guard case .taken(let lease) = answer else { return nil }
         return RefreshTurn(refreshToken: turn.refreshToken, lease: lease)
@@ -96,7 +96,7 @@ extension SessionStore {
             guard ContinuousClock.now + pause < deadline, (try? await Task.sleep(for: pause)) != nil else {
                 return false
             }
-            if try await shared?.versions(of: [turn.session])[turn.session] != turn.version || turn.end < .now {
+            if try await cluster?.versions(of: [turn.session])[turn.session] != turn.version || turn.end < .now {
                 cache.end([turn.session])
                 return true
             }
@@ -109,7 +109,7 @@ extension SessionStore {
     ///
     /// - Parameter pause: for how long no server may take the next turn.
     public func giveBack(_ turn: RefreshTurn, pause: Duration = .zero) async {
-        try? await shared?.giveBack(turn.lease, pause: pause)
+        try? await cluster?.giveBack(turn.lease, pause: pause)
     }
 
     /// Stores a refresh response and clears `needsInteraction`.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import WebFormats
 
 /// The sessions, accounts, tokens and sign-in attempts: what is secret is sealed here, what is looked up is hashed, and a
@@ -42,7 +43,7 @@ public final class SessionStore: Sendable {
 
     let backend: any StoreBackend
     /// The same, where several servers may use it at once.
-    let shared: (any SharedStoreBackend)?
+    let cluster: (any ClusteredStoreBackend)?
     /// Where several servers share the place, what they remember of sessions for each other, on its way there.
     let notes: NoteQueue?
     /// Names this run of a server to the others.
@@ -56,9 +57,9 @@ public final class SessionStore: Sendable {
     let randomBytes: @Sendable (Int) -> [UInt8]
     let onRotation: (@Sendable (KeyRing.KeyID) -> Void)?
     let onConcern: (@Sendable (StoreConcern, _ isOver: Bool) -> Void)?
-    let found = Locked<[StoreConcern]>([])
+    let found = Mutex<[StoreConcern]>([])
     let version: String
-    private let upkeep = Locked<Task<Void, Never>?>(nil)
+    private let upkeep = Mutex<Task<Void, Never>?>(nil)
 
     /// Takes a backend into use, which has checked that the keys fit.
     ///
@@ -78,11 +79,11 @@ public final class SessionStore: Sendable {
             maxBytes: configuration.cacheBytes, lifetimes: lifetimes, trust: backend.trust?.milliseconds,
             steady: { clocks.steady().milliseconds })
         self.backend = backend
-        shared = backend as? any SharedStoreBackend
-        let time = StoreTime(clocks, opening: backend.openingTime, isShared: shared != nil, idle: lifetimes.idle)
+        cluster = backend as? any ClusteredStoreBackend
+        let time = StoreTime(clocks, opening: backend.openingTime, isClustered: cluster != nil, idle: lifetimes.idle)
         self.time = time
         wall = clocks.wall
-        notes = shared.map(NoteQueue.init)
+        notes = cluster.map(NoteQueue.init)
         process = Hex.encode(randomBytes(8))
         self.cache = cache
         sealer = Sealer(keyRing, storeName: backend.name)

@@ -25,33 +25,33 @@ final class StoreTime: Sendable {
 
     private let clocks: Clocks
     private let patience: Int64
-    private let isShared: Bool
+    private let isClustered: Bool
     /// Each is ahead of the steady clock by so much.
     private let place: Atomic<Int64>
     private let even: Atomic<Int64>
-    private let state: Locked<State>
+    private let state: Mutex<State>
 
     /// - Parameters:
     ///   - opening: ``StoreBackend/openingTime``.
     ///   - idle: how long a session may stay unused, in milliseconds.
-    init(_ clocks: Clocks, opening: Int64?, isShared: Bool, idle: Int64) {
+    init(_ clocks: Clocks, opening: Int64?, isClustered: Bool, idle: Int64) {
         self.clocks = clocks
-        self.isShared = isShared
+        self.isClustered = isClustered
         patience = idle
         let steady = clocks.steady().milliseconds
         let wall = clocks.wall().milliseconds
-        let shared = clocks.place?().milliseconds ?? opening ?? wall
-        let source = isShared ? shared : wall
-        place = Atomic(shared &- steady)
+        let common = clocks.place?().milliseconds ?? opening ?? wall
+        let source = isClustered ? common : wall
+        place = Atomic(common &- steady)
         // What the place knows of is past. A server that starts with a wrong clock is not to delete either.
-        let known = isShared ? source : opening ?? source
+        let known = isClustered ? source : opening ?? source
         even = Atomic(min(source, known) &- steady)
         let highest = max(source, known) &- steady
-        state = Locked(State(offset: source &- steady, since: steady, believed: highest, highest: highest))
+        state = Mutex(State(offset: source &- steady, since: steady, believed: highest, highest: highest))
     }
 
     private func source(_ steady: Int64) -> Int64 {
-        guard isShared else { return clocks.wall().milliseconds }
+        guard isClustered else { return clocks.wall().milliseconds }
         return clocks.place?().milliseconds ?? steady &+ place.load(ordering: .relaxed)
     }
 
@@ -69,7 +69,7 @@ final class StoreTime: Sendable {
 
     /// How far the machine's clock is ahead of the place's; nil where it is the only one.
     var wallAhead: Int64? {
-        isShared ? clocks.wall().milliseconds &- source(clocks.steady().milliseconds) : nil
+        isClustered ? clocks.wall().milliseconds &- source(clocks.steady().milliseconds) : nil
     }
 
     /// Goes on from what the place's clock said between two moments of the steady one.

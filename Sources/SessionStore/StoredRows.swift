@@ -36,7 +36,7 @@ package struct SealedSession: Sendable {
     package var accounts: [AccountRow]
     /// By application.
     package var previousUsernames: [String: String]
-    /// See ``SharedStoreBackend/versions(of:within:)``; 0 where the place is not shared.
+    /// See ``ClusteredStoreBackend/versions(of:within:)``; 0 where the place is not cluster.
     package var version: Int64
 
     package init(

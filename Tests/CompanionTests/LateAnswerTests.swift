@@ -31,8 +31,8 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `an answer that comes when nobody waits any more is stored`(isShared: Bool) async throws {
-        let contents = isShared ? MemoryContents() : nil
+    func `an answer that comes when nobody waits any more is stored`(isClustered: Bool) async throws {
+        let contents = isClustered ? MemoryContents() : nil
         try await Self.signedIn(age: 1300, keeping: contents, { $0.caller = .milliseconds(300) }) { site, visitor in
             let asked = try await site.count("token_requests")
             try await site.control(#"{"token_delay_ms":1500}"#)
@@ -264,15 +264,15 @@ import Testing
     @Test func `a turn is prolonged for as long as it is held`() async throws {
         let place = try await Place()
         let seen = try #require(try await place.store.backend.refreshToken(of: place.account))
-        let shared = try #require(place.store.shared)
+        let cluster = try #require(place.store.cluster)
         guard
-            case .taken(let lease) = try await shared.takeRefreshLease(
+            case .taken(let lease) = try await cluster.takeRefreshLease(
                 of: place.account, seen: seen, by: place.store.process, for: .milliseconds(500))
         else { throw TestFailure("not taken") }
         let held = HeldTurn(
             RefreshTurn(refreshToken: "refresh-adele", lease: lease), in: place.store, every: .milliseconds(50))
         func remaining() async throws -> Duration? {
-            let answer = try await shared.takeRefreshLease(
+            let answer = try await cluster.takeRefreshLease(
                 of: place.account, seen: seen, by: "another", for: .seconds(20))
             guard case .held(_, let remaining, _) = answer else { return nil }
             return remaining

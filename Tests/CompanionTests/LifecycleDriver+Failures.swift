@@ -10,7 +10,7 @@ extension LifecycleDriver {
             switch failure {
             case .unavailable: answer(503, #""body":"down""#)
             case .garbage: answer(200, #""body":"<p>A proxy was here.</p>""#)
-            case .throttled: answer(429, #""body":"{}","headers":{"Retry-After":"\#(site.isShared ? 0 : 17)"}"#)
+            case .throttled: answer(429, #""body":"{}","headers":{"Retry-After":"\#(site.isClustered ? 0 : 17)"}"#)
             case .invalidClient: answer(401, #""body":{"error":"invalid_client","error_codes":[7000222]}"#)
             case .invalidGrant: answer(400, #""body":{"error":"invalid_grant","error_codes":[50173]}"#)
             case .closed, .lostAnswer, nil: "null"

@@ -39,7 +39,7 @@ final class LifecycleDriver {
         self.ids = ids
         visitor = browser.copy()
         visitor.sessionCookie = nil
-        model = LifecycleModel(isSingleUse: schedule.isSingleUse, isShared: site.isShared, isAtTwo: isAtTwo)
+        model = LifecycleModel(isSingleUse: schedule.isSingleUse, isClustered: site.isClustered, isAtTwo: isAtTwo)
     }
 
     /// The people whose accounts the steps name: signed in once, so that the tenant has their consent.

@@ -108,7 +108,7 @@ struct LifecycleModel {
 
     let isSingleUse: Bool
     /// Whether several companions could use the store.
-    let isShared: Bool
+    let isClustered: Bool
     /// Whether two do: more scopes' refusals are known to one of them alone.
     let isAtTwo: Bool
     var now = 0
@@ -123,9 +123,9 @@ struct LifecycleModel {
     /// How many token requests the calls one by one made.
     var requests = 0
 
-    init(isSingleUse: Bool, isShared: Bool, isAtTwo: Bool) {
+    init(isSingleUse: Bool, isClustered: Bool, isAtTwo: Bool) {
         self.isSingleUse = isSingleUse
-        self.isShared = isShared
+        self.isClustered = isClustered
         self.isAtTwo = isAtTwo
     }
 
@@ -160,7 +160,7 @@ struct LifecycleModel {
         held.mayHaveForgotten = false
         guard scopes == .main else { return }
         held.needsSignIn = true
-        held.isRefusedForAll = isShared
+        held.isRefusedForAll = isClustered
     }
 
     func needsRefresh(_ slot: Slot, _ call: Call) -> Bool {

@@ -19,7 +19,7 @@ import Testing
     private static let backends: [(TestedBackend, UInt64)] =
         [(.sqlite, 300), (.memory, 100)] + (PostgresServer.isInstalled ? [(.postgres, 60)] : [])
 
-    private static let sharedBackends: [(TestedBackend, UInt64)] =
+    private static let clusteredBackends: [(TestedBackend, UInt64)] =
         [(.memory, 40)] + (PostgresServer.isInstalled ? [(.postgres, 40)] : [])
 
     @Test(arguments: backends)
@@ -29,7 +29,7 @@ import Testing
         try await run(schedules, in: backend) { site, test in try await test(Visitor(site)) }
     }
 
-    @Test(arguments: sharedBackends)
+    @Test(arguments: clusteredBackends)
     func `they hold at two companions at once`(_ backend: TestedBackend, schedules: UInt64) async throws {
         try await run(schedules, in: backend, atTwo: true) { site, test in
             try await site.beside { second in try await test(Visitor(site, and: second)) }

@@ -38,7 +38,7 @@ final class Site: Sendable {
     /// What the companion keeps in memory about sessions.
     var memory: SessionMemory { server.withLock { $0 }.memory }
     /// Whether several companions could share the sessions. Then the pauses of accounts are on a clock that no test moves.
-    var isShared: Bool { contents != nil || configuration.database.isClustered }
+    var isClustered: Bool { contents != nil || configuration.database.isClustered }
     var database: String { folder.appendingPathComponent("companion.sqlite").path }
 
     /// The real pages.

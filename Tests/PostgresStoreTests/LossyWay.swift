@@ -1,5 +1,6 @@
 import Foundation
 import StoreTesting
+import Synchronization
 
 @testable import SessionStore
 
@@ -17,11 +18,11 @@ final class LossyWay: Sendable {
     let port: Int
     private let target: Int
     private let listener: Int32
-    private let next = Locked<Loss?>(nil)
-    private let losses = Locked(0)
+    private let next = Mutex<Loss?>(nil)
+    private let losses = Mutex(0)
     private let frozen = NSCondition()
     private nonisolated(unsafe) var isFrozen = false
-    private let silence = Locked(Silence.none)
+    private let silence = Mutex(Silence.none)
 
     /// What becomes of a connection to which nobody says anything.
     private enum Silence {
@@ -121,8 +122,8 @@ final class LossyWay: Sendable {
     /// The sockets of one connection, which are closed when both directions have ended.
     private final class Pair: Sendable {
         let near, far: Int32
-        let loss = Locked<Loss?>(nil)
-        private let ended = Locked(0)
+        let loss = Mutex<Loss?>(nil)
+        private let ended = Mutex(0)
 
         init(near: Int32, far: Int32) {
             self.near = near

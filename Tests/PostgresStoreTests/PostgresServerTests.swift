@@ -192,7 +192,7 @@ struct PostgresServerTests {
                 until = EXCLUDED.until
             """)
         _ = await store.upkeepRound(UpkeepProgress(ring: store.sealer.ring))
-        let living = try await #require(store.shared).livingProcesses()
+        let living = try await #require(store.cluster).livingProcesses()
         #expect(living.first { $0.id == "old" }?.clockAhead == nil)
         #expect(living.first { $0.id != "old" }?.clockAhead == 0)
         await store.close()

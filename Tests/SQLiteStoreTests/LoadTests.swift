@@ -23,15 +23,15 @@ import Testing
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let commits = store.sqlite.database.commitCount
-        let (isHeld, isReleased) = (Locked(false), DispatchSemaphore(value: 0))
+        let (isHeld, isReleased) = (Shared(false), DispatchSemaphore(value: 0))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 try await store.sqlite.database.write { _ in
-                    isHeld.withLock { $0 = true }
+                    isHeld.change { $0 = true }
                     _ = isReleased.wait(timeout: .now() + 30)
                 }
             }
-            while !isHeld.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+            while !isHeld.value { try await Task.sleep(for: .milliseconds(1)) }
             for number in 0..<200 {
                 group.addTask {
                     _ = try await store.consume(try await store.begin("state-\(number)"))

@@ -1,5 +1,6 @@
 import Foundation
 import StoreTesting
+import Synchronization
 import Testing
 
 @testable import SessionStore
@@ -102,7 +103,7 @@ import Testing
     }
 
     @Test func anEntryIsAHitWhileItIsTrustedThenStale() {
-        let steady = Locked<Int64>(0)
+        let steady = Mutex<Int64>(0)
         let cache = SessionCache(
             maxBytes: 1 << 20, lifetimes: Self.lifetimes, trust: 1000, steady: { steady.withLock { $0 } })
         let id = SHA256Hash(of: "id7")

@@ -10,8 +10,8 @@ import Testing
     private let start = StoreClock().now.milliseconds
 
     /// With an idle time of ten minutes.
-    private func time(openedAt known: Int64? = nil, isShared: Bool = false) -> StoreTime {
-        StoreTime(clock.clocks, opening: known.map { start + $0 * 1000 }, isShared: isShared, idle: 600_000)
+    private func time(openedAt known: Int64? = nil, isClustered: Bool = false) -> StoreTime {
+        StoreTime(clock.clocks, opening: known.map { start + $0 * 1000 }, isClustered: isClustered, idle: 600_000)
     }
 
     private func seconds(_ time: StoreTime) -> [Int64] { [time.now, time.deleting].map { ($0 - start) / 1000 } }
@@ -114,7 +114,7 @@ import Testing
 
     @Test func `a shared place's clock is the time, whatever the machine's says`() {
         clock.setWrong(by: .seconds(7200))
-        let time = time(isShared: true)
+        let time = time(isClustered: true)
         #expect(seconds(time) == [0, 0])
         #expect(time.wallAhead == 7_200_000)
         #expect(self.time().wallAhead == nil)
@@ -123,7 +123,7 @@ import Testing
     @Test func `a place's clock is measured between question and answer, unless the answer took long`() {
         let clock = clock
         let clocks = Clocks(wall: { clock.now + 50 }, steady: { clock.now })
-        let time = StoreTime(clocks, opening: start + 100_000, isShared: true, idle: 600_000)
+        let time = StoreTime(clocks, opening: start + 100_000, isClustered: true, idle: 600_000)
         #expect(seconds(time) == [100, 100])
         #expect(time.wallAhead == -50_000)
         clock.advance(by: .seconds(1))

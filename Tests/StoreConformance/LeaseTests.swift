@@ -22,8 +22,8 @@ import Testing
             account = AccountKey(session: session.key, app: "ios", id: "adele.tenant")
         }
 
-        func place(_ number: Int = 0) throws -> any SharedStoreBackend {
-            try #require(stores[number].backend as? any SharedStoreBackend)
+        func place(_ number: Int = 0) throws -> any ClusteredStoreBackend {
+            try #require(stores[number].backend as? any ClusteredStoreBackend)
         }
 
         func seen() async throws -> Data { try #require(try await place().refreshToken(of: account)) }
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedBackend.shared) func `of many that ask at once, one has the lease`(
+    @Test(arguments: TestedBackend.clustered) func `of many that ask at once, one has the lease`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -79,7 +79,7 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.shared) func `those who wait learn for how long, and see when it is given back`(
+    @Test(arguments: TestedBackend.clustered) func `those who wait learn for how long, and see when it is given back`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -103,7 +103,7 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.shared) func `one that is given back with a pause is not taken before its end`(
+    @Test(arguments: TestedBackend.clustered) func `one that is given back with a pause is not taken before its end`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -121,7 +121,7 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.shared) func `one whose holder died is taken by another when its time is over`(
+    @Test(arguments: TestedBackend.clustered) func `one whose holder died is taken by another when its time is over`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -143,7 +143,8 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.shared) func `a process takes its own lease again, and one with an old token reads`(
+    @Test(arguments: TestedBackend.clustered)
+    func `a process takes its own lease again, and one with an old token reads`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -158,7 +159,7 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `a turn is prolonged while it is the holder's, and what it brings is stored`(
         _ backend: TestedBackend
     ) async throws {
@@ -198,7 +199,7 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.shared) func `what one server was refused, another learns with the claims`(
+    @Test(arguments: TestedBackend.clustered) func `what one server was refused, another learns with the claims`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -250,7 +251,7 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.shared) func `nobody has a lease on an account that is not signed in`(
+    @Test(arguments: TestedBackend.clustered) func `nobody has a lease on an account that is not signed in`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -267,7 +268,7 @@ import Testing
 
     // MARK: What else they agree on
 
-    @Test(arguments: TestedBackend.shared) func `whatever a page can see changes the version, and a use does not`(
+    @Test(arguments: TestedBackend.clustered) func `whatever a page can see changes the version, and a use does not`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -297,7 +298,7 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.shared) func `versions are asked for many at once`(_ backend: TestedBackend)
+    @Test(arguments: TestedBackend.clustered) func `versions are asked for many at once`(_ backend: TestedBackend)
         async throws
     {
         let fixture = try StoreFixture(backend)
@@ -307,13 +308,13 @@ import Testing
             let id = try await store.signIn("user\(number)", at: fixture.clock)
             keys.append(try #require(try await store.session(id)).key)
         }
-        let place = try #require(store.backend as? any SharedStoreBackend)
+        let place = try #require(store.backend as? any ClusteredStoreBackend)
         #expect(try await Set(place.versions(of: keys + [SessionKey(.max)]).keys) == Set(keys))
         #expect(try await place.versions(of: []) == [:])
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.shared) func `a chore is one process's until its time is over`(
+    @Test(arguments: TestedBackend.clustered) func `a chore is one process's until its time is over`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -328,7 +329,7 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.shared) func `processes that live are known with their keys`(
+    @Test(arguments: TestedBackend.clustered) func `processes that live are known with their keys`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)

@@ -21,7 +21,7 @@ import Testing
         try await store.notes(of: session).map(\.text)
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `what each server notes, all read, in the order in which it happened`(_ backend: TestedBackend) async throws {
         try await Self.run(backend) { (fixture, stores, session) async throws in
             for number in 0..<6 {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `a note goes by itself, and one who reads sees what the same server noted before`(_ backend: TestedBackend)
         async throws
     {
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `the oldest notes make room, a newcomer's sooner, and after an hour there are none`(_ backend: TestedBackend)
         async throws
     {
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `of trips at whichever server so many go ahead, until somebody got somewhere or the time is over`(
         _ backend: TestedBackend
     ) async throws {
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `of many trips at once at both servers three go ahead`(_ backend: TestedBackend) async throws {
         try await Self.run(backend) { _, stores, session in
             let admitted = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `an answer that was posted to one server is found at another, for a minute`(_ backend: TestedBackend)
         async throws
     {
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `answers that nobody fetches are bounded in bytes, and what is kept stays`(_ backend: TestedBackend)
         async throws
     {
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `of one address ten answers are kept, at all servers together, and the oldest makes room`(
         _ backend: TestedBackend
     ) async throws {

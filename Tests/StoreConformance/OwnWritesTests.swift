@@ -20,7 +20,7 @@ import Testing
         for store in stores { await store.close() }
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `what a browser changed at one server, it reads at the other, which shows others what it has`(
         _ backend: TestedBackend
     ) async throws {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `the version is known without another question once the session was read again`(_ backend: TestedBackend)
         async throws
     {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `while the place is away, what a browser knows to be older is not served`(_ backend: TestedBackend)
         async throws
     {

@@ -208,7 +208,7 @@ import Testing
 
 /// What servers that share a place find wrong with themselves.
 @Suite struct StandingTests {
-    @Test(arguments: TestedBackend.shared, [10, 60])
+    @Test(arguments: TestedBackend.clustered, [10, 60])
     func `a server whose clock is wrong says so, and leaves the work to one whose clock is right`(
         _ backend: TestedBackend, seconds: Int
     ) async throws {
@@ -232,7 +232,7 @@ import Testing
         await wrong.close()
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `a server that was frozen while the key was changed is not ready until it has the new one`(
         _ backend: TestedBackend
     ) async throws {
@@ -269,7 +269,7 @@ import Testing
         await other.close()
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `a server that runs notices that the place no longer serves its version`(_ backend: TestedBackend)
         async throws
     {

@@ -1,5 +1,6 @@
 import Foundation
 import SessionStore
+import Synchronization
 
 /// What memory stores keep: it outlives each of them, as a file does.
 package final class MemoryContents: Sendable {
@@ -66,7 +67,7 @@ package final class MemoryContents: Sendable {
         var writes: [Int: Int] = [:]
     }
 
-    private let shared = Locked(Shared())
+    private let shared = Mutex(Shared())
     /// How long its stores take for granted what they have read.
     package let trust: Duration?
 

@@ -1,8 +1,9 @@
 import Foundation
 import SessionStore
+import Synchronization
 
 /// Sessions in memory: the second backend, small enough to be seen to be right. One lock is its transaction.
-package final class MemoryStore: SharedStoreBackend {
+package final class MemoryStore: ClusteredStoreBackend {
     package let name = "memory"
     package let trust: Duration?
     private struct Status {
@@ -12,7 +13,7 @@ package final class MemoryStore: SharedStoreBackend {
 
     private let contents: MemoryContents
     private let number: Int
-    private let status = Locked(Status())
+    private let status = Mutex(Status())
     private let onOperation: (@Sendable (StoreOperation) -> Void)?
 
     /// - Throws: `cannotUnseal` when the ring has not the keys that seal something here.

@@ -1,9 +1,10 @@
 import SessionStore
+import Synchronization
 
 /// What concurrent tasks of a test tell each other.
 package final class Shared<Value: Sendable>: Sendable {
-    private let state: Locked<Value>
-    package init(_ value: Value) { state = Locked(value) }
+    private let state: Mutex<Value>
+    package init(_ value: Value) { state = Mutex(value) }
     package var value: Value { state.withLock { $0 } }
     @discardableResult
     package func change(_ body: @Sendable (inout Value) -> Void) -> Value {

@@ -4,11 +4,12 @@ import GRDB
 import PostgresStore
 import SQLiteStore
 import SessionStore
+import Synchronization
 
 /// A clock that stands still until a test moves it.
 package final class StoreClock: Sendable {
-    private let time = Locked(Date(timeIntervalSince1970: 1_800_000_000))
-    private let error = Locked(0.0)
+    private let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
+    private let error = Mutex(0.0)
     package init() {}
     /// What time it is.
     package var now: Date { time.withLock { $0 } }
@@ -44,7 +45,7 @@ package enum TestedBackend: String, Sendable, CaseIterable {
         return here.filter { names.contains(Substring($0.rawValue)) }
     }()
     /// Those in which several servers may live.
-    package static var shared: [TestedBackend] { allCases.filter { $0 != .sqlite } }
+    package static var clustered: [TestedBackend] { allCases.filter { $0 != .sqlite } }
     /// Those in PostgreSQL.
     package static var remote: [TestedBackend] { allCases.filter { !immediate.contains($0) } }
     /// Those that are read on the thread that asks.
@@ -59,7 +60,7 @@ package final class StoreFixture: Sendable {
     package let folder: String
     package let clock = StoreClock()
     package let contents = MemoryContents()
-    private let writeCount = Locked(0)
+    private let writeCount = Mutex(0)
     package var path: String { folder + "/companion.sqlite" }
     package var keyPath: String { folder + "/companion.key" }
     /// Where PostgreSQL is, when the store lives there.

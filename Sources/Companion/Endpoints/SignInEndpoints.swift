@@ -26,17 +26,9 @@ struct SignInEndpoints: Sendable {
             isCrossSite: head[.secFetchSite] == "cross-site")
         // What the browser asks for, the provider hears from it.
         if let chosen = languages.chosen(by: head) { options.extraParameters.append(("ui_locales", chosen.tag)) }
-        do {
+        return try await leaving(call, from: options.returnPath) {
             let (browser, newMark) = try browser(call, session)
             return redirect(call, to: try await flow.begin(application, options, browser), newMark: newMark)
-        } catch let problem as Problem where problem.code != .signInLoop || head[.secFetchMode] != "navigate" {
-            throw problem
-        } catch {
-            // The page that the person came from can say it better than an error page, and stays where it was.
-            let problem = Problem(any: error)
-            guard head.wantsPage, problem.code != .storageUnavailable else { throw problem }
-            call.context.note(problem)
-            return .redirect(to: failurePath(options.returnPath.text, problem))
         }
     }
 
@@ -47,10 +39,30 @@ struct SignInEndpoints: Sendable {
         guard let returnPath = ReturnPath(call.field("return_to") ?? home, below: publicURL.prefix) else {
             throw Problem(.badRequest, "“return_to” must be a path of this site.")
         }
-        let (browser, newMark) = try browser(call, session)
-        let departure = try await flow.adminConsent.begin(
-            application, tenant: call.field("tenant"), returnPath: returnPath, browser)
-        return redirect(call, to: departure, newMark: newMark)
+        return try await leaving(call, from: returnPath) {
+            let (browser, newMark) = try browser(call, session)
+            let departure = try await flow.adminConsent.begin(
+                application, tenant: call.field("tenant"), returnPath: returnPath, browser)
+            return redirect(call, to: departure, newMark: newMark)
+        }
+    }
+
+    /// Leaves for the provider. Where that fails, and the page that the person came from can say it better than an error
+    /// page, that page says it, and stays where it was.
+    private func leaving(
+        _ call: Call, from page: ReturnPath, _ leave: () async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await leave()
+        } catch {
+            let (problem, head) = (Problem(any: error), call.request.head)
+            // A loop is a page's own script's: what else asks is no navigation.
+            guard problem.code.isSaidByPage, head.wantsPage,
+                problem.code != .signInLoop || head[.secFetchMode] == "navigate"
+            else { throw problem }
+            call.context.note(problem)
+            return .redirect(to: failurePath(page.text, problem))
+        }
     }
 
     /// The browser that asks, and its mark where it had none.
@@ -126,13 +138,13 @@ struct SignInEndpoints: Sendable {
     /// Keeps a posted answer where every server that shares the sessions finds it; one that is alone has it in memory.
     private func keep(_ callback: Callback, of call: Call) async throws -> String? {
         let (body, network) = (call.request.body, limits.network(of: call))
-        guard store.isShared else { return formPosts.keep(callback, bytes: body.count, from: network) }
+        guard store.isClustered else { return formPosts.keep(callback, bytes: body.count, from: network) }
         return try await store.keepAnswer(
             String(decoding: body, as: UTF8.self), state: callback.state, from: network.bytes)
     }
 
     private func kept(_ handle: String) async throws -> Callback? {
-        guard store.isShared else { return formPosts.find(handle) }
+        guard store.isClustered else { return formPosts.find(handle) }
         return try await store.answer(handle).map { try Callback(formBody: Array($0.utf8)) }
     }
 

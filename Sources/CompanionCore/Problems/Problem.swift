@@ -34,6 +34,17 @@ package struct Problem: Error, Sendable {
         case methodNotAllowed = "method_not_allowed"
         case signInLoop = "sign_in_loop"
         case serverError = "server_error"
+
+        /// Whether the page that begins a sign-in says it better than an error page: the request was right, and the person can
+        /// try again from there.
+        package var isSaidByPage: Bool {
+            switch self {
+            case .providerUnavailable, .providerRejectedClient, .providerRejectedRequest, .providerMetadataInvalid,
+                .throttled, .sessionExpired, .signInLoop, .serverError:
+                true
+            default: false
+            }
+        }
     }
 
     /// What the person can do next.

@@ -25,7 +25,7 @@ package final class RequestContext: Sendable {
     package var correlationID: String {
         notes.withLock { notes in
             if let known = notes.correlationID { return known }
-            let made = RequestContext.randomID()
+            let made = RandomUUID.text(SessionStore.secureRandomBytes(16))
             notes.correlationID = made
             return made
         }
@@ -42,20 +42,6 @@ package final class RequestContext: Sendable {
     /// The trace: the client's, else one of the same digits as the correlation id, so that either leads to the other.
     private var trace: TraceParent {
         parent ?? TraceParent(traceID: correlationID.filter { $0 != "-" }, isSampled: false)
-    }
-
-    /// A UUID of version 4 (RFC 9562 section 5.4) in lower case. Foundation's own reads a device file for each.
-    private static func randomID() -> String {
-        var bytes = SessionStore.secureRandomBytes(16)
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = Hex.encode(bytes).utf8
-        var id: [UInt8] = []
-        for (place, digit) in digits.enumerated() {
-            if [8, 12, 16, 20].contains(place) { id.append(UInt8(ascii: "-")) }
-            id.append(digit)
-        }
-        return String(decoding: id, as: UTF8.self)
     }
 
     /// The trace's identifier.

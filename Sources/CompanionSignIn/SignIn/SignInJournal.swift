@@ -59,7 +59,7 @@ package final class SignInJournal: Sendable {
     /// - Throws: ``Problem`` `sign_in_loop`; ``StoreError``.
     func countTrip(of session: SessionKey, _ beginning: Beginning) async throws {
         let wait = try await trips.begin(
-            session: session, app: beginning.application.id, sharedBy: memory.shared)
+            session: session, app: beginning.application.id, atAllOf: memory.cluster)
         guard let seconds = wait else { return }
         throw Problem(
             .signInLoop,

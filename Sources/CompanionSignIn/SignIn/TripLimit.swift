@@ -38,7 +38,7 @@ package final class TripLimit: Sendable {
     /// Counts one trip at all servers that share the sessions; where one is alone, here.
     ///
     /// - Returns: nil when it may go ahead, else the seconds until the next may.
-    package func begin(session: SessionKey, app: String, sharedBy store: SessionStore?) async throws(StoreError) -> Int?
+    package func begin(session: SessionKey, app: String, atAllOf store: SessionStore?) async throws(StoreError) -> Int?
     {
         guard let store else { return begin(session: session, app: app) }
         let age = try await store.countTrip(

@@ -96,7 +96,7 @@ final class AttemptHistory: Sendable {
 
     init(memory: SessionMemory) {
         self.memory = memory
-        run = memory.shared == nil ? String(Int(memory.now().timeIntervalSince1970 * 1000)) : "shared"
+        run = memory.cluster == nil ? String(Int(memory.now().timeIntervalSince1970 * 1000)) : "shared"
     }
 
     /// A number as it travels with the attempt, which may outlive this run of the server.
@@ -112,7 +112,7 @@ final class AttemptHistory: Sendable {
     /// chance, and small enough for a script (below 2^53).
     func nextID() -> Int {
         let first =
-            memory.shared == nil
+            memory.cluster == nil
             ? 0 : Int(clamping: memory.now().milliseconds) << 10 + Int.random(in: 0..<(1 << 10))
         return lastID.withLock { last in
             last = max(last + 1, first)

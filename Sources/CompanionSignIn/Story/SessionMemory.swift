@@ -81,33 +81,33 @@ package final class SessionMemory: Sendable {
     /// The wall clock.
     package var now: @Sendable () -> Date { clocks.wall }
     /// Where several servers share the sessions, their store.
-    package let shared: SessionStore?
+    package let cluster: SessionStore?
 
     package init(clocks: Clocks, store: SessionStore? = nil) {
         self.clocks = clocks
-        shared = store.flatMap { $0.isShared ? $0 : nil }
+        cluster = store.flatMap { $0.isClustered ? $0 : nil }
     }
 
     /// Notes what happened in a session.
     package func note(_ entry: SessionEntry, of session: SessionKey, app: String, isSignedIn: Bool) {
         change(session, isSignedIn: isSignedIn) { $0.apply(entry, of: app) }
-        shared?.note(entry.note(of: app), of: session)
+        cluster?.note(entry.note(of: app), of: session)
     }
 
     /// Notes that somebody answered at the provider's page, which other servers need to know for the count of trips.
     func noteAnswer(of session: SessionKey, app: String) {
-        shared?.note(SessionEntry.answered.note(of: app), of: session)
+        cluster?.note(SessionEntry.answered.note(of: app), of: session)
     }
 
     /// Returns when other servers can see all that was noted until now.
-    package func settle() async { await shared?.settleNotes() }
+    package func settle() async { await cluster?.settleNotes() }
 
     /// What all servers know of a session; nil when that is nothing. While the store cannot be asked, what this one knows.
     package func all(of session: SessionKey) async throws(StoreError) -> Notes? {
-        guard let shared else { return notes(of: session) }
+        guard let cluster else { return notes(of: session) }
         do throws(StoreError) {
             var notes = Notes()
-            let stored = try await shared.notes(of: session)
+            let stored = try await cluster.notes(of: session)
             let entries = stored.compactMap { note in SessionEntry(note).map { (entry: $0, app: note.app) } }
             // The clocks of two machines may differ: no sign-in ends before it began.
             for (entry, app) in entries.filter(\.entry.isBeginning) { notes.apply(entry, of: app) }
@@ -156,7 +156,7 @@ package final class SessionMemory: Sendable {
             state.signedIn.remove(session)
             state.strangers.remove(session)
         }
-        await shared?.forgetNotes(of: session)
+        await cluster?.forgetNotes(of: session)
     }
 
     /// What it takes, in bytes.

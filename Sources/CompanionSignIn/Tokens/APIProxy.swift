@@ -163,7 +163,7 @@ package struct APIProxy: Sendable {
         let (application, context) = (asking.application, RequestContext.current)
         let owner = RequestOwner(
             account: "\(application.id) \(asking.account.id)",
-            requestID: context?.correlationID ?? UUID().uuidString.lowercased())
+            requestID: context?.correlationID ?? RandomUUID.text(SessionStore.secureRandomBytes(16)))
         var fields = HTTPFields()
         fields.append(HTTPField(name: .authorization, value: "Bearer \(token.secret)"))
         context?.mark(&fields)

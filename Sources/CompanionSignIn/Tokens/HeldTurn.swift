@@ -9,7 +9,7 @@ final class HeldTurn: Sendable {
     init(_ turn: RefreshTurn, in store: SessionStore, every pause: Duration) {
         self.turn = Mutex(turn)
         prolonging = Mutex(nil)
-        guard store.isShared else { return }
+        guard store.isClustered else { return }
         let task = Task { [weak self] in
             while (try? await Task.sleep(for: pause)) != nil {
                 guard let self else { return }

@@ -10,7 +10,7 @@ extension SessionStore {
     private static let choreTime: Duration = .seconds(60)
     /// How long what was right a moment ago is served while the place cannot be asked, in milliseconds. Where nothing may
     /// be stale, that is nothing.
-    var outageGrace: Int64 { shared?.trust.map { $0 > .zero } == true ? 30_000 : 0 }
+    var outageGrace: Int64 { cluster?.trust.map { $0 > .zero } == true ? 30_000 : 0 }
 
     /// How long is waited for the version of a session that can be served without it.
     private static let versionWait: Duration = .seconds(1)
@@ -28,11 +28,11 @@ extension SessionStore {
     ///
     /// - Parameter version: what is older than that may not.
     func holds(_ known: SessionCache.Doubtful, since version: Int64 = 0) async throws(StoreError) -> Bool {
-        guard let shared else { return false }
+        guard let cluster else { return false }
         let (key, now, ticket) = (known.session.key, now, cache.ticket())
         let isRecent = known.age < outageGrace && known.version >= version
         do throws(StoreError) {
-            let current = try await shared.versions(of: [key], within: isRecent ? Self.versionWait : nil)[key]
+            let current = try await cluster.versions(of: [key], within: isRecent ? Self.versionWait : nil)[key]
             return cache.confirm(known, current, ticket, now: now)
         } catch {
             guard error.isUnavailable, isRecent else { throw error }
@@ -41,7 +41,7 @@ extension SessionStore {
     }
 
     /// How long another server may have a session as it was before a change here; nil where none can.
-    public var staleness: Duration? { shared?.trust.flatMap { $0 > .zero ? $0 : nil } }
+    public var staleness: Duration? { cluster?.trust.flatMap { $0 > .zero ? $0 : nil } }
 
     /// The version of a session that was changed here a moment ago. The browser that has it (``SessionID/version``) sees
     /// the change at every server.
@@ -51,19 +51,19 @@ extension SessionStore {
         switch cache.change(of: session) {
         case .none: nil
         case .version(let version): version
-        case .unread: try? await shared?.versions(of: [session])[session]
+        case .unread: try? await cluster?.versions(of: [session])[session]
         }
     }
 
     /// The servers that work with the same place, this one included, once it has reported itself.
     public func servers() async throws(StoreError) -> [(host: String, version: String)] {
-        try await shared?.livingProcesses().map { ($0.host, $0.version) } ?? []
+        try await cluster?.livingProcesses().map { ($0.host, $0.version) } ?? []
     }
 
     /// Whether this server does a chore now, which it has then for a while.
     func hasChore(_ chore: Chore) async -> Bool {
-        guard let shared else { return true }
-        return (try? await shared.take(chore, by: process, for: Self.choreTime)) ?? false
+        guard let cluster else { return true }
+        return (try? await cluster.take(chore, by: process, for: Self.choreTime)) ?? false
     }
 
     // MARK: Who lives
@@ -76,16 +76,16 @@ extension SessionStore {
     /// Learns what time it is, says that this server lives, and with which keys and clock, and seals with a key that all
     /// have.
     func report(_ progress: inout UpkeepProgress) async {
-        guard let shared else { return }
+        guard let cluster else { return }
         let keys = Set(sealer.ring.keyIDs)
         if let last = progress.reported, last.keys == keys, last.at.duration(to: .now) < Self.reportInterval { return }
         do throws(StoreError) {
             let start = time.steady
-            var standing = try await shared.standing()
+            var standing = try await cluster.standing()
             time.measured(standing.time, after: start)
             let own = own
-            try await shared.report(own, for: Self.reportLifetime)
-            let living = try await shared.livingProcesses()
+            try await cluster.report(own, for: Self.reportLifetime)
+            let living = try await cluster.livingProcesses()
             sealer.agree(with: living)
             standing.sealingKeys.subtract(keys)
             if !standing.sealingKeys.isEmpty {
@@ -104,19 +104,19 @@ extension SessionStore {
 
     /// So that the others need not wait for this one, nor for its chores.
     func reportEnd() async {
-        guard let shared, (try? await shared.report(own, for: .zero)) != nil else { return }
-        for chore in Chore.allCases { _ = try? await shared.take(chore, by: process, for: .zero) }
+        guard let cluster, (try? await cluster.report(own, for: .zero)) != nil else { return }
+        for chore in Chore.allCases { _ = try? await cluster.take(chore, by: process, for: .zero) }
     }
 
     /// Seals from now on with a key that all have who share the place.
     func agreeOnKey() async throws(StoreError) {
-        guard let shared else { return }
-        sealer.agree(with: try await shared.livingProcesses())
+        guard let cluster else { return }
+        sealer.agree(with: try await cluster.livingProcesses())
     }
 
     /// The hosts of the servers that have not reported a key.
     func serversWithout(_ key: KeyRing.KeyID) async throws(StoreError) -> [String] {
-        try await shared?.livingProcesses().filter { !$0.keys.contains(key) }.map(\.host) ?? []
+        try await cluster?.livingProcesses().filter { !$0.keys.contains(key) }.map(\.host) ?? []
     }
 
     private func hostName() -> String {

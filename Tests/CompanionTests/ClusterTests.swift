@@ -9,7 +9,7 @@ import Testing
 @testable import CompanionSignIn
 
 /// Two companions on one store, each request to whichever of them.
-@Suite struct SharedStoreTests {
+@Suite struct ClusterTests {
     /// Somebody who is signed in at the first companion, with an access token that has just expired, and the same browser
     /// at both.
     private static func expired(_ test: @escaping (Site, [Visitor]) async throws -> Void) async throws {

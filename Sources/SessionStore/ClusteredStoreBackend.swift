@@ -7,7 +7,7 @@ import Foundation
 ///
 /// All times are measured by the place's own clock. A verb takes and returns only how long something lasts, so that the
 /// clocks of the machines may differ. Every verb is one transaction.
-package protocol SharedStoreBackend: StoreBackend {
+package protocol ClusteredStoreBackend: StoreBackend {
     /// The sessions' versions. Whatever changes a session that somebody may have read gives it another one: an account,
     /// tokens, an id, who is current, a lease given back. That it was used does not, and neither does taking a lease.
     ///
@@ -75,7 +75,7 @@ package protocol SharedStoreBackend: StoreBackend {
     func postedAnswer(_ handle: SHA256Hash, now: Int64) async throws(StoreError) -> Data?
 }
 
-extension SharedStoreBackend {
+extension ClusteredStoreBackend {
     /// The same for a caller who needs the answer.
     package func versions(of sessions: [SessionKey]) async throws(StoreError) -> [SessionKey: Int64] {
         try await versions(of: sessions, within: nil)
@@ -90,7 +90,7 @@ package enum Chore: String, Sendable, CaseIterable {
     case resealing
 }
 
-/// A server that works with a shared place.
+/// A server that works on the same place as others.
 package struct ServerProcess: Sendable, Equatable {
     /// Names one run of a server. It is never used again.
     package typealias ID = String
@@ -133,7 +133,7 @@ package struct PlaceStanding: Sendable {
 /// The right to redeem an account's refresh token, which one process has at a time.
 package struct RefreshLease: Sendable, Equatable {
     package var account: AccountKey
-    /// The number of the lease among those of the account; nil where the place is not shared and knows no leases.
+    /// The number of the lease among those of the account; nil where the place is not clustered and knows no leases.
     package var fence: Int64?
     /// The sealed refresh token that it costs.
     package var spent: Data

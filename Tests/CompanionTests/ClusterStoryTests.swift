@@ -9,7 +9,7 @@ import Testing
 @testable import CompanionSignIn
 
 /// What a session has just gone through, at whichever of two companions it happened.
-@Suite struct SharedStoryTests {
+@Suite struct ClusterStoryTests {
     /// Two companions, and the same browser at both.
     private static func run(_ test: @escaping (Site, Visitor, Visitor) async throws -> Void) async throws {
         try await Site.run(keeping: MemoryContents(trust: .zero), configured: { _ in }) { site in

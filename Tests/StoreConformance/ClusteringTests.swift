@@ -5,8 +5,8 @@ import Testing
 @testable import SessionStore
 
 /// What one server does is seen by another on the same place.
-@Suite struct SharingTests {
-    @Test(arguments: TestedBackend.shared)
+@Suite struct ClusteringTests {
+    @Test(arguments: TestedBackend.clustered)
     func `what one server changes, the other reads, and what nobody changes is not read again`(
         _ backend: TestedBackend
     ) async throws {
@@ -30,7 +30,7 @@ import Testing
     }
 
     /// What a place's mark says at once where it has one (``TestedBackend/marked``), a session's version says everywhere.
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `what another process revokes is not served, and others stay as they were`(_ backend: TestedBackend)
         async throws
     {
@@ -48,7 +48,7 @@ import Testing
         await server.close()
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `a use that only memory knew of outlives another server's change`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(idle: .seconds(600), trust: .zero)
@@ -63,7 +63,7 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `two servers of one account: one refreshes, and the other waits and reads`(_ backend: TestedBackend)
         async throws
     {
@@ -100,7 +100,7 @@ import Testing
         await second.close()
     }
 
-    @Test(arguments: TestedBackend.shared)
+    @Test(arguments: TestedBackend.clustered)
     func `a new key seals when the other server has it, and what it sealed before stays readable`(
         _ backend: TestedBackend
     ) async throws {
@@ -131,7 +131,7 @@ import Testing
         await second.close()
     }
 
-    @Test(arguments: TestedBackend.shared, [true, false])
+    @Test(arguments: TestedBackend.clustered, [true, false])
     func `while the place is away, what was right a moment ago is served, unless nothing may be stale`(
         _ backend: TestedBackend, mayBeStale: Bool
     ) async throws {
@@ -155,7 +155,7 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.shared) func `one server purges for all`(_ backend: TestedBackend) async throws {
+    @Test(arguments: TestedBackend.clustered) func `one server purges for all`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let (first, second) = (try fixture.open(), try fixture.open())
         #expect(await first.hasChore(.purge))
