@@ -14,11 +14,10 @@ enum ServerSentences {
         for explanation in ErrorExplanation.all {
             sentences.formUnion([explanation.cause, explanation.remedy])
         }
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Sources/Companion").standardized
-        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        let sources = Site.root.appendingPathComponent("Sources")
+        let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
         while let file = files?.nextObject() as? URL {
-            guard file.pathExtension == "swift" else { continue }
+            guard file.pathExtension == "swift", file.path.contains("/Sources/Companion") else { continue }
             sentences.formUnion(messages(in: try String(contentsOf: file, encoding: .utf8)))
         }
         return sentences

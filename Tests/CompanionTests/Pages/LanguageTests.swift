@@ -154,8 +154,7 @@ import Testing
         }
         // The server fills in what pages say of the configuration.
         let source = try String(
-            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                .appendingPathComponent("../../Sources/Companion/Pipeline/FixedContent.swift"), encoding: .utf8)
+            contentsOf: Site.root.appendingPathComponent("Sources/CompanionPages/FixedContent.swift"), encoding: .utf8)
         used.formUnion(source.matches(of: /(?:\btext\(|\.page\[)"([a-z_]+\.[a-z0-9_.]+)"/).map { String($0.output.1) })
         prefixes.formUnion(source.matches(of: /(?:\btext\(|\.page\[)"([a-z_.]+\.)\\\(/).map { String($0.output.1) })
         #expect(used.subtracting(keys).sorted() == [], "used and not there")

@@ -6,8 +6,7 @@ import Testing
 /// A new kind of database is a target, a case of ``StoreAddress``, a ``StorePlace``, and a case of `TestedBackend`.
 @Suite struct StorePlaceTests {
     @Test func `only the address, its settings and the places know which databases there are`() throws {
-        let sources = URL(fileURLWithPath: Site.publicFolder).deletingLastPathComponent().appendingPathComponent(
-            "Sources")
+        let sources = Site.root.appendingPathComponent("Sources")
         let files = try #require(FileManager.default.enumerator(atPath: sources.path)).compactMap { $0 as? String }
         let knowing = try files.filter { name in
             guard name.hasPrefix("Companion"), name.hasSuffix(".swift") else { return false }

@@ -118,9 +118,7 @@ import Testing
     }
 
     private static func text(of path: String) throws -> String {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+        try String(contentsOf: Site.root.appendingPathComponent(path), encoding: .utf8)
     }
 
     /// A file of settings, which has no mistake of form.

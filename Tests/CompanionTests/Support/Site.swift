@@ -41,9 +41,10 @@ final class Site: Sendable {
     var isClustered: Bool { contents != nil || configuration.database.isClustered }
     var database: String { folder.appendingPathComponent("companion.sqlite").path }
 
+    /// The repository.
+    static let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..").standardized
     /// The real pages.
-    static let publicFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("../../Public").standardized.path
+    static let publicFolder = root.appendingPathComponent("Public").path
 
     /// Runs a test against a site of its own.
     static func run(_ test: (Site) async throws -> Void) async throws {
