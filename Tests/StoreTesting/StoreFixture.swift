@@ -132,6 +132,29 @@ package final class StoreFixture: Sendable {
         return try SQLiteStore(path: path, keyRing: ring)
     }
 
+    /// Puts there what an earlier version has stored, before anything is opened.
+    ///
+    /// - Parameters:
+    ///   - folder: has the database's copy and its key.
+    ///   - rename: the provider's host and port in the data, and those that take its place.
+    package func restore(from folder: URL, renaming rename: (from: String, to: String)) throws {
+        try FileManager.default.copyItem(atPath: folder.path + "/companion.key", toPath: keyPath)
+        // A checkout gives it the rights of any file.
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyPath)
+        guard let postgres else {
+            try FileManager.default.copyItem(atPath: folder.path + "/companion.sqlite", toPath: path)
+            return try outsider().write { db in
+                try db.execute(
+                    sql: "UPDATE account SET issuer = replace(issuer, ?, ?)", arguments: [rename.from, rename.to])
+            }
+        }
+        let connection = try BlockingConnection(postgres)
+        let dump = try String(contentsOfFile: folder.path + "/companion.sql", encoding: .utf8)
+        for statement in dump.replacing(rename.from, with: rename.to).split(separator: ";\n") {
+            try connection.query(String(statement))
+        }
+    }
+
     /// Has PostgreSQL refuse writes, or no more.
     package func refuseWrites(_ isRefused: Bool) throws {
         guard let role = postgres?.user else { return contents.refuseWrites(isRefused) }

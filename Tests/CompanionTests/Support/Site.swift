@@ -56,12 +56,13 @@ final class Site: Sendable {
     /// - Parameters:
     ///   - prefix: the public URL's path.
     ///   - contents: where the sessions are; nil for a database.
+    ///   - earlier: the data of an earlier version, whose time it is and whose people the tenant knows.
     static func run(
-        below prefix: String = "", keeping contents: MemoryContents? = nil,
+        below prefix: String = "", keeping contents: MemoryContents? = nil, upgrading earlier: EarlierData? = nil,
         registered register: (inout DemoClient) -> Void = { _ in },
-        configured configure: (inout CompanionConfiguration) -> Void, _ test: (Site) async throws -> Void
+        configured configure: (inout CompanionConfiguration) throws -> Void, _ test: (Site) async throws -> Void
     ) async throws {
-        let site = try await Site(below: prefix, contents, register, configure)
+        let site = try await Site(below: prefix, contents, earlier, register, configure)
         do {
             try await test(site)
         } catch {
@@ -75,13 +76,14 @@ final class Site: Sendable {
     private static let keys = Result { try DemoSigningKey.first() }
 
     private init(
-        below prefix: String, _ contents: MemoryContents?, _ register: (inout DemoClient) -> Void,
-        _ configure: (inout CompanionConfiguration) -> Void
+        below prefix: String, _ contents: MemoryContents?, _ earlier: EarlierData?,
+        _ register: (inout DemoClient) -> Void, _ configure: (inout CompanionConfiguration) throws -> Void
     ) async throws {
         self.contents = contents
         scratch = try ScratchFolder()
         folder = scratch.url
         clock = TestClock()
+        if let earlier { clock.advance(earlier.madeAt.timeIntervalSinceNow) }
         workers = try WorkerGroup(count: 2)
         client = HTTPClient(workers: workers)
         let port = try Site.freePort()
@@ -96,12 +98,12 @@ final class Site: Sendable {
         var tenantConfiguration = DemoTenantConfiguration(clients: [client], now: clock.now)
         tenantConfiguration.makeSigningKeys = Site.keys.get
         tenantConfiguration.onExchange = traffic.note
+        tenantConfiguration.stateFile = try earlier?.copyOfTenant(in: folder)
         let tenant = try DemoTenant(configuration: tenantConfiguration, workers: workers, logger: logger)
         self.tenant = tenant
         tenantPort = try await tenant.start()
         let registration = ClientRegistration(
-            clientID: "11111111-2222-4333-8444-555555555555",
-            redirectURI: "http://localhost:\(port)\(prefix)/auth/callback",
+            clientID: client.id, redirectURI: "http://localhost:\(port)\(prefix)/auth/callback",
             scopes: ["user.read"], clientCapabilities: ["cp1"])
         let credential = ClientCredential.fixed(.secret(secret))
         var configuration = CompanionConfiguration(
@@ -117,7 +119,7 @@ final class Site: Sendable {
         configuration.publicFolder = Site.publicFolder
         // No refresh of a test is late because the machine is slow, unless the test wants it.
         configuration.refreshTimes.whileValid = .seconds(10)
-        configure(&configuration)
+        try configure(&configuration)
         self.configuration = configuration
         let server = try Self.server(configuration, workers, logger, clock, contents)
         self.server = Mutex(server)
