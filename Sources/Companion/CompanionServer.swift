@@ -9,7 +9,7 @@ import Logging
 import SessionStore
 
 /// This version, as `companion --version` and the `User-Agent` say it.
-package let companionVersion = "0.1.0"
+package let companionVersion = "0.2.0"
 
 /// The companion: everything built from a configuration, started and stopped together.
 package final class CompanionServer: Sendable {
