@@ -3,21 +3,24 @@ import Testing
 
 @testable import Companion
 
-/// A new kind of database is a target, a case of ``StoreAddress``, a ``StorePlace``, and a case of `TestedBackend`.
+/// What a new kind of database takes is a list in CONTRIBUTING.
 @Suite struct StorePlaceTests {
-    @Test func `only the address, its settings and the places know which databases there are`() throws {
+    @Test func `above the stores, the files that know which databases there are are those that CONTRIBUTING lists`()
+        throws
+    {
         let sources = Site.root.appendingPathComponent("Sources")
         let files = try #require(FileManager.default.enumerator(atPath: sources.path)).compactMap { $0 as? String }
         let knowing = try files.filter { name in
             guard name.hasPrefix("Companion"), name.hasSuffix(".swift") else { return false }
             let text = try String(contentsOf: sources.appendingPathComponent(name), encoding: .utf8)
-            return text.contains("import PostgresStore") || text.contains("import SQLiteStore")
+            return text.contains(/(Postgres|SQLite)(Store|Settings|Place|Findings)/)
         }
-        #expect(
-            Set(knowing) == [
-                "CompanionCore/Configuration/StoreAddress.swift", "CompanionCore/Configuration/Settings.swift",
-                "CompanionCore/Configuration/SettingType+Values.swift", "Companion/Store/SQLitePlace.swift",
-                "Companion/Store/PostgresPlace.swift", "Companion/Store/PostgresFindings.swift",
-            ])
+        let contributing = try String(
+            contentsOf: Site.root.appendingPathComponent("CONTRIBUTING.md"), encoding: .utf8)
+        let section = try #require(
+            contributing.components(separatedBy: "\n## ").first { $0.hasPrefix("A new kind of database\n") })
+        let listed = section.matches(of: /`(Companion[^`]*\.swift)`/).map { String($0.output.1) }
+        #expect(Set(knowing) == Set(listed))
+        #expect(listed.count == Set(listed).count, "each is listed once")
     }
 }
