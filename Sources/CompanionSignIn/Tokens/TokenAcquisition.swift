@@ -10,18 +10,26 @@ package struct AcquiredToken: Sendable {
     package var token: StoredAccessToken
 }
 
-/// MSAL's silent acquisition: the stored token while it is good, else a refresh. A call goes through these gates:
+/// MSAL's silent acquisition: the stored token while it is good, else a refresh. A call goes through these gates, in this order;
+/// each may end it with a token or with a ``Problem``:
 ///
-///     the store           a token that is good, and not too near to its end, is the answer
-///     SingleFlight        callers that want the same wait for one refresh: 1 s with a token that is still valid, else 12 s
-///     OneAtATime          an account's refreshes follow each other
-///     RefusedRefreshes    a refresh token that was refused is not sent again for two minutes
-///     UnsavedRefreshes    what came before and is not stored is stored first
-///     RefreshTurn         one server at a time, which prolongs its turn; a pause or refusal that another server has met
-///     UnsavedRefreshes    there is room for what comes, and the server does not stop
-///     TokenThrottle       the pause that the provider has asked for
-///     ForcedRefreshLimit  tokens that are still good are not replaced too often
-///     TokenExchange       the provider has 60 s, and what it gives is stored, however late
+///     the caller
+///       RequestLimits       a session demands this many new tokens a minute (in the endpoint, only where one is demanded)
+///       the store           a token that is good, and not too near to its end, is the answer
+///       SingleFlight        callers that want the same wait for one refresh: 1 s with a token that is still valid, else 12 s
+///     the refresh, in a task of its own
+///       OneAtATime          an account's refreshes follow each other, and one that nobody waits for any more is not begun
+///       the store           another refresh may have ended meanwhile
+///       RefusedRefreshes    a refresh token that was refused is not sent again for two minutes
+///     its turn, as often as another server's turn has to be waited for
+///       UnsavedRefreshes    what came before and is not stored is stored first
+///       RefreshTurn         the lease: one server at a time, which prolongs it; a pause or refusal that another one has met
+///       the store           another server may have brought a token
+///     its exchange
+///       UnsavedRefreshes    there is room for what comes, and the server does not stop
+///       TokenThrottle       the pause that the provider has asked for
+///       ForcedRefreshLimit  tokens of an account that are still good are not replaced too often
+///       TokenExchange       the provider has 60 s, and what it gives is stored, however late
 ///
 /// A caller that has waited long enough goes; the refresh goes on (``RefreshTimes``).
 package final class TokenAcquisition: Sendable {
