@@ -112,7 +112,7 @@ import Testing
         #expect(!look(time, for: 700), "once")
     }
 
-    @Test func `a shared place's clock is the time, whatever the machine's says`() {
+    @Test func `a clustered place's clock is the time, whatever the machine's says`() {
         clock.setWrong(by: .seconds(7200))
         let time = time(isClustered: true)
         #expect(seconds(time) == [0, 0])

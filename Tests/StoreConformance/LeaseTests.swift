@@ -5,7 +5,7 @@ import Testing
 
 @testable import SessionStore
 
-/// One refresh for all servers of a shared place: leases, fences and what a late answer may still do.
+/// One refresh for all servers of a cluster: leases, fences and what a late answer may still do.
 @Suite struct LeaseTests {
     /// Two servers on one place, with adele signed in at the first.
     private struct Servers {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SessionStore
 
-/// The clock of a server's machine is wrong, and is right again. Where a database is shared, its clock is right meanwhile.
+/// The clock of a server's machine is wrong, and is right again. A cluster's database has the right time meanwhile.
 @Suite struct WrongClockTests {
     /// A store whose sessions may stay unused for ten minutes, and what a server does in the background.
     private final class Server {

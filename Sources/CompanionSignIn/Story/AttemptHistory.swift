@@ -96,7 +96,7 @@ final class AttemptHistory: Sendable {
 
     init(memory: SessionMemory) {
         self.memory = memory
-        run = memory.cluster == nil ? String(Int(memory.now().timeIntervalSince1970 * 1000)) : "shared"
+        run = memory.cluster == nil ? String(Int(memory.now().timeIntervalSince1970 * 1000)) : "clustered"
     }
 
     /// A number as it travels with the attempt, which may outlive this run of the server.

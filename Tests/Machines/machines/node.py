@@ -1,4 +1,4 @@
-"""One companion of several: `companion serve` on the shared database, behind the front."""
+"""One companion of several: `companion serve` on the cluster's database, behind the front."""
 import contextlib
 import json
 import os
