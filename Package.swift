@@ -74,32 +74,38 @@ let package = Package(
             name: "PostgresStore", dependencies: ["SessionStore", "EventLoop", "WebFormats", "CPostgres"],
             swiftSettings: settings),
 
+        // The languages of the product's pages.
+        .target(
+            name: "Languages", dependencies: ["HTTPWire", "WebFormats", httpTypes, crypto], swiftSettings: settings),
+
         // The product, each of these on those above it.
         .target(
             name: "CompanionCore",
             dependencies: [
                 "HTTPServer", "HTTPWire", "HTTPClient", "EventLoop", "OpenIDConnect", "SessionStore", "SQLiteStore",
-                "PostgresStore", "WebFormats", httpTypes, logging, crypto, yams,
+                "PostgresStore", "Languages", "WebFormats", httpTypes, logging, crypto, yams,
             ],
             swiftSettings: settings),
         .target(
             name: "CompanionSignIn",
             dependencies: [
                 "CompanionCore", "HTTPWire", "HTTPClient", "EventLoop", "Expiring", "OpenIDConnect", "SessionStore",
-                "WebFormats", httpTypes, logging, crypto,
+                "Languages", "WebFormats", httpTypes, logging, crypto,
             ],
             swiftSettings: settings),
         .target(
             name: "CompanionPages",
             dependencies: [
-                "CompanionCore", "HTTPServer", "HTTPWire", "OpenIDConnect", "WebFormats", httpTypes, crypto,
+                "CompanionCore", "HTTPServer", "HTTPWire", "Languages", "OpenIDConnect", "WebFormats", httpTypes,
+                crypto,
             ],
             swiftSettings: settings),
         .target(
             name: "Companion",
             dependencies: [
                 "CompanionCore", "CompanionSignIn", "CompanionPages", "HTTPServer", "HTTPWire", "HTTPClient",
-                "EventLoop", "CLinux", "Expiring", "OpenIDConnect", "SessionStore", "SQLiteStore", "PostgresStore",
+                "EventLoop", "CLinux", "Expiring", "Languages", "OpenIDConnect", "SessionStore", "SQLiteStore",
+                "PostgresStore",
                 "WebFormats", httpTypes, logging, crypto,
             ],
             swiftSettings: settings),
@@ -166,7 +172,8 @@ let package = Package(
             name: "CompanionTests",
             dependencies: [
                 "Companion", "CompanionCore", "CompanionSignIn", "CompanionPages", "DemoTenant", "HTTPClient",
-                "HTTPServer", "EventLoop", "HTTPWire", "OpenIDConnect", "SessionStore", "SQLiteStore", "PostgresStore",
+                "HTTPServer", "EventLoop", "HTTPWire", "Languages", "OpenIDConnect", "SessionStore", "SQLiteStore",
+                "PostgresStore",
                 "StoreTesting", "WebFormats", "TestSupport", crypto,
                 cryptoExtras,
             ],
@@ -174,7 +181,7 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "WebFormats", "HTTPWire", "OpenIDConnect", "Companion", "CompanionCore", "CompanionSignIn",
+                "WebFormats", "HTTPWire", "Languages", "OpenIDConnect", "Companion", "CompanionCore", "CompanionSignIn",
                 "DemoTenant",
                 "TestSupport", httpTypes,
             ],
@@ -184,7 +191,7 @@ let package = Package(
         .executableTarget(
             name: "Costs",
             dependencies: [
-                "Companion", "CompanionCore", "CompanionSignIn", "HTTPServer", "HTTPWire", "OpenIDConnect",
+                "Companion", "CompanionCore", "CompanionSignIn", "HTTPServer", "HTTPWire", "Languages", "OpenIDConnect",
                 "SessionStore", "WebFormats", httpTypes,
             ],
             path: "Tests/Costs/Functions", swiftSettings: settings),

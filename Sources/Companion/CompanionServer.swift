@@ -5,6 +5,7 @@ import EventLoop
 import Foundation
 import HTTPClient
 import HTTPServer
+import Languages
 import Logging
 import SessionStore
 

@@ -3,6 +3,7 @@ import CompanionSignIn
 import EventLoop
 import Foundation
 import HTTPClient
+import Languages
 import Logging
 import OpenIDConnect
 import SessionStore

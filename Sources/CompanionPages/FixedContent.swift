@@ -1,5 +1,6 @@
 import CompanionCore
 import HTTPServer
+import Languages
 import OpenIDConnect
 import WebFormats
 

@@ -1,6 +1,7 @@
 import CompanionCore
 import Crypto
 import HTTPServer
+import Languages
 import WebFormats
 
 /// A kiosk's pages as the organiser wants them: a picture, a colour, words of welcome.

@@ -1,5 +1,6 @@
 import CompanionCore
 import Foundation
+import Languages
 
 /// What a native app needs before MSAL works in it, for `companion native`. The page `/native` makes the same from the same
 /// file, `assets/native.json`, in the browser.

@@ -1,5 +1,6 @@
 import CompanionCore
 import Foundation
+import Languages
 import WebFormats
 
 /// A page as its file has it, with the places where a language's texts go.

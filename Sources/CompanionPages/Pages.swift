@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import Languages
 import OpenIDConnect
 
 /// The pages by request path, in memory and in every language: home, one for each application, and what they load.

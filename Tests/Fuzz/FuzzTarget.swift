@@ -9,7 +9,7 @@ struct FuzzTarget: Sendable, CustomStringConvertible {
 
     var description: String { name }
 
-    static let all = ofWebFormats + ofHTTPWire + ofOpenIDConnect + ofCompanion + ofDemoTenant
+    static let all = ofWebFormats + ofHTTPWire + ofOpenIDConnect + ofLanguages + ofCompanion + ofDemoTenant
 }
 
 /// A law that some bytes break.

@@ -5,6 +5,7 @@ import Foundation
 import HTTPClient
 import HTTPTypes
 import HTTPWire
+import Languages
 import OpenIDConnect
 
 /// Tries what a sign-in with each application needs: discovery, issuer, keys, clock, and the application's own proof of who

@@ -5,6 +5,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import Languages
 import OpenIDConnect
 import SessionStore
 import WebFormats

@@ -2,6 +2,7 @@ import CompanionCore
 import CompanionPages
 import HTTPServer
 import HTTPWire
+import Languages
 import SessionStore
 import WebFormats
 

@@ -3,6 +3,7 @@ import CompanionSignIn
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import Languages
 import OpenIDConnect
 import SessionStore
 

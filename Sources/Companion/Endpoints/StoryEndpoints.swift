@@ -2,6 +2,7 @@ import CompanionCore
 import CompanionSignIn
 import HTTPServer
 import HTTPWire
+import Languages
 import SessionStore
 import WebFormats
 

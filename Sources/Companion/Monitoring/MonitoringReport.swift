@@ -4,6 +4,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import Languages
 import SessionStore
 import WebFormats
 import Synchronization

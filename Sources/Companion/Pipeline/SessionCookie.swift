@@ -1,6 +1,7 @@
 import CompanionCore
 import HTTPTypes
 import HTTPWire
+import Languages
 import SessionStore
 
 /// The one cookie that is a secret: its name, its attributes and its parsing (security law 3). Beside it goes the mark of the

@@ -1,4 +1,5 @@
 import HTTPClient
+import Languages
 import OpenIDConnect
 import SessionStore
 

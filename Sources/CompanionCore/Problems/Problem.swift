@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import HTTPWire
+import Languages
 import OpenIDConnect
 import WebFormats
 

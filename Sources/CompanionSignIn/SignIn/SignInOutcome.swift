@@ -1,4 +1,5 @@
 import CompanionCore
+import Languages
 import SessionStore
 
 /// The browser that signs in, as its cookies say.

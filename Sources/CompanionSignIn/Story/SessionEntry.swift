@@ -1,5 +1,6 @@
 import CompanionCore
 import Foundation
+import Languages
 import OpenIDConnect
 import SessionStore
 import WebFormats

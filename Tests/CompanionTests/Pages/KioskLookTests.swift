@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Languages
 import Testing
 
 @testable import Companion

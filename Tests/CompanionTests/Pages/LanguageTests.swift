@@ -10,6 +10,7 @@ import Testing
 @testable import CompanionCore
 @testable import CompanionPages
 @testable import CompanionSignIn
+@testable import Languages
 
 /// The languages: which one a request gets, and that each file has every text and no other.
 @Suite struct LanguageTests {

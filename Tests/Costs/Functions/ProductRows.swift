@@ -2,6 +2,7 @@
     import Foundation
     import HTTPServer
     import HTTPWire
+    import Languages
     import OpenIDConnect
     import WebFormats
     @testable import Companion

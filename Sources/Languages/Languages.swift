@@ -6,8 +6,8 @@ import WebFormats
 
 /// All languages, and which of them a request gets.
 package struct Languages: Sendable {
-    /// The language in which the server's sentences are written.
-    static let sourceTag = "en"
+    /// The language in which the sentences are written.
+    package static let sourceTag = "en"
 
     /// English first, the others by their tags.
     package let all: [Language]

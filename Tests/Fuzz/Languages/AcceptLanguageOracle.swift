@@ -1,7 +1,10 @@
 import Foundation
 
-@testable import Companion
-@testable import CompanionCore
+@testable import Languages
+
+extension FuzzTarget {
+    static let ofLanguages = [FuzzTarget(name: "accept-language", check: checkAcceptLanguage)]
+}
 
 /// The input is an Accept-Language field.
 @Sendable func checkAcceptLanguage(_ input: [UInt8]) throws(Disagreement) {
