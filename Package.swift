@@ -112,7 +112,8 @@ let package = Package(
         .target(
             name: "DemoTenant",
             dependencies: [
-                "HTTPServer", "HTTPWire", "EventLoop", "WebFormats", httpTypes, crypto, cryptoExtras, logging,
+                "HTTPServer", "HTTPWire", "EventLoop", "Languages", "WebFormats", httpTypes, crypto, cryptoExtras,
+                logging,
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -166,7 +167,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "DemoTenantTests",
-            dependencies: ["DemoTenant", "HTTPClient", "EventLoop", "HTTPWire", "WebFormats", crypto, cryptoExtras],
+            dependencies: [
+                "DemoTenant", "HTTPClient", "EventLoop", "HTTPWire", "Languages", "WebFormats", crypto, cryptoExtras,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "CompanionTests",

@@ -38,7 +38,7 @@ enum Running {
         client.frontChannelLogoutURI = configuration.publicURL.frontChannelLogoutURI
         client.homeURL = configuration.publicURL.address + "/"
         var tenantConfiguration = DemoTenantConfiguration(
-            port: configuration.port + 1, clients: [client],
+            port: configuration.port + 1, clients: [client], publicFolder: configuration.publicFolder,
             stateFile: configuration.database.localPath + ".demo-tenant.json")
         tenantConfiguration.listenHost = configuration.demoHost
         tenantConfiguration.isAtKiosk = configuration.deviceMode == .shared

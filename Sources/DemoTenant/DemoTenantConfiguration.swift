@@ -63,6 +63,8 @@ public struct DemoTenantConfiguration: Sendable {
     public var port: Int
     /// The registered applications.
     public var clients: [DemoClient]
+    /// The folder with the texts of its pages, which is the companion's: they are in `languages/demo`.
+    public var publicFolder: String
     /// The file (created with mode 0600) that keeps keys, consents and revocations across restarts. With nil they are only
     /// in memory, and every token ends with the process.
     public var stateFile: String?
@@ -82,7 +84,8 @@ public struct DemoTenantConfiguration: Sendable {
 
     /// A tenant with these applications; by default on any free port of localhost and in memory.
     public init(
-        host: String = "localhost", port: Int = 0, clients: [DemoClient], stateFile: String? = nil,
+        host: String = "localhost", port: Int = 0, clients: [DemoClient], publicFolder: String,
+        stateFile: String? = nil,
         now: @escaping @Sendable () -> Date = { Date() },
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = { count in
             var generator = SystemRandomNumberGenerator()
@@ -92,6 +95,7 @@ public struct DemoTenantConfiguration: Sendable {
         self.host = host
         self.port = port
         self.clients = clients
+        self.publicFolder = publicFolder
         self.stateFile = stateFile
         self.now = now
         self.randomBytes = randomBytes
@@ -104,6 +108,8 @@ public enum DemoTenantError: Error, Sendable, CustomStringConvertible {
     case hostIsNotLoopback(String)
     /// The state file cannot be read, or is not a state file.
     case stateFile(path: String, reason: String)
+    /// A file with texts of the pages cannot be used.
+    case texts(String)
     /// The server cannot listen on the address.
     case cannotListen(String)
     /// A signing key could not be made.
@@ -116,6 +122,7 @@ public enum DemoTenantError: Error, Sendable, CustomStringConvertible {
             "The demo tenant serves this computer only, and '\(host)' is not localhost, 127.0.0.1 or ::1."
         case .stateFile(let path, let reason):
             "The demo tenant's state file \(path) cannot be used: \(reason). Remove it to start again."
+        case .texts(let reason): "The demo tenant's texts cannot be used: \(reason)"
         case .cannotListen(let reason): "The demo tenant cannot listen: \(reason)"
         case .signingKey(let reason): "The demo tenant's signing key could not be made: \(reason)"
         }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import Languages
 import Logging
 import Synchronization
 import WebFormats
@@ -15,6 +16,7 @@ final class Platform: Sendable {
     let controls = Controls()
     let now: @Sendable () -> Date
     let randomBytes: @Sendable (Int) -> [UInt8]
+    let languages: Languages
     let logger: Logger
     let isAtKiosk: Bool
     let onExchange: (@Sendable (Request, Response) -> Void)?
@@ -34,6 +36,12 @@ final class Platform: Sendable {
         randomBytes = configuration.randomBytes
         onExchange = configuration.onExchange
         isAtKiosk = configuration.isAtKiosk
+        do {
+            languages = try Languages(folder: configuration.publicFolder + "/languages/demo", cookieName: "")
+            try languages.requireSameSentences()
+        } catch {
+            throw .texts("\(error)")
+        }
         self.logger = logger
         listening = Mutex(Listening(port: configuration.port))
         state = try TenantState(

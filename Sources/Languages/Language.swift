@@ -1,4 +1,5 @@
-/// A language in which the pages and our own sentences are kept: one file of `Public/languages`.
+/// A language in which the pages and our own sentences are kept: one file of `Public/languages`, or of the demo
+/// tenant's `Public/languages/demo`.
 package struct Language: Sendable {
     /// BCP 47, as `pt-BR`; the file's name.
     package let tag: String
@@ -7,7 +8,7 @@ package struct Language: Sendable {
     /// The texts of pages and scripts, by key.
     package let page: [String: String]
     /// Translations of the server's own sentences, by their English.
-    private let server: [String: String]
+    let server: [String: String]
     /// The language ranges (RFC 4647) that it serves, in lower case.
     package let ranges: [String]
     /// Changes with the texts of any language: a part of the names under which browsers keep them.

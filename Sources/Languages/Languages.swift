@@ -15,6 +15,7 @@ package struct Languages: Sendable {
     package let cookieName: String
     /// The places of the languages by the ranges that they serve; of two that serve the same, the first.
     private let places: [String: Int]
+    private let folder: String
 
     package var source: Language { all[0] }
 
@@ -23,8 +24,11 @@ package struct Languages: Sendable {
     /// - Throws: when the folder or a file cannot be read, or when English is not there.
     package init(folder: String, cookieName: String) throws {
         self.cookieName = cookieName
-        let tags = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".json") }
-            .map { String($0.dropLast(".json".count)) }
+        self.folder = folder
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+            throw LanguageFault(file: folder, reason: "cannot be read")
+        }
+        let tags = names.filter { $0.hasSuffix(".json") }.map { String($0.dropLast(".json".count)) }
         guard tags.contains(Languages.sourceTag) else { throw LanguageFault(file: folder, reason: "has no en.json") }
         let ordered = [Languages.sourceTag] + tags.filter { $0 != Languages.sourceTag }.sorted()
         // One version for all: the server's English sentences stand in the program, and as keys in the others' files.
@@ -45,6 +49,18 @@ package struct Languages: Sendable {
         }
         places = Dictionary(all.flatMap { language in language.ranges.map { ($0, language.index) } }) { first, _ in
             first
+        }
+    }
+
+    /// Checks that each language has the sentences of all others, for pages that must not mix two languages.
+    ///
+    /// - Throws: when a language lacks a sentence that another one has.
+    package func requireSameSentences() throws(LanguageFault) {
+        let sentences = Set(all.flatMap(\.server.keys))
+        for language in all.dropFirst() {
+            if let missing = sentences.subtracting(language.server.keys).min() {
+                throw LanguageFault(file: "\(folder)/\(language.tag).json", reason: "has no “\(missing)”")
+            }
         }
     }
 

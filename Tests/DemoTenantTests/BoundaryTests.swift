@@ -18,7 +18,8 @@ struct BoundaryTests {
         ])
     func host(_ host: String, _ isLoopback: Bool) throws {
         let platform = try Platform(
-            DemoTenantConfiguration(clients: [TestTenant.web]), logger: Logger(label: "demo tenant"))
+            DemoTenantConfiguration(clients: [TestTenant.web], publicFolder: TestTenant.publicFolder),
+            logger: Logger(label: "demo tenant"))
         let head = try RequestHead(target: "/", headerFields: [try #require(HTTPField.Name("Host")): host])
         var mark = RequestMark()
         let responder = DemoResponder(platform: platform, assets: [:])
@@ -38,7 +39,8 @@ struct BoundaryTests {
         ])
     func peer(_ peer: PeerAddress, _ status: Int) throws {
         let platform = try Platform(
-            DemoTenantConfiguration(clients: [TestTenant.web]), logger: Logger(label: "demo tenant"))
+            DemoTenantConfiguration(clients: [TestTenant.web], publicFolder: TestTenant.publicFolder),
+            logger: Logger(label: "demo tenant"))
         let responder = DemoResponder(platform: platform, assets: [:])
         let head = try RequestHead(target: "/")
         var mark = RequestMark()
@@ -57,7 +59,8 @@ struct BoundaryTests {
             ("127.0.0.1", "localhost:8081", 421), ("::1", "localhost:8081", 421), ("localhost", "localhost:8081", 421),
         ])
     func beyond(listenHost: String, host: String, status: Int) throws {
-        var configuration = DemoTenantConfiguration(clients: [TestTenant.web])
+        var configuration = DemoTenantConfiguration(
+            clients: [TestTenant.web], publicFolder: TestTenant.publicFolder)
         configuration.listenHost = listenHost
         let platform = try Platform(configuration, logger: Logger(label: "demo tenant"))
         let responder = DemoResponder(platform: platform, assets: [:])

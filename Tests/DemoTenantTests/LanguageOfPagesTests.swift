@@ -1,10 +1,30 @@
+import Foundation
 import Testing
-import WebFormats
 
 @testable import DemoTenant
+@testable import Languages
 
 @Suite("The languages of the tenant's pages")
 struct LanguageOfPagesTests {
+    private static let folder = TestTenant.publicFolder + "/languages/demo"
+
+    private static func languages() throws -> Languages { try Languages(folder: folder, cookieName: "") }
+
+    /// The sentences that have a translation.
+    private static func sentences() throws -> Set<String> { try Set(languages().all.flatMap(\.server.keys)) }
+
+    /// The tenant's sources, with each literal in one piece.
+    private static func sources() throws -> String {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Sources/DemoTenant").standardized
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        var text = ""
+        while let file = files?.nextObject() as? URL {
+            if file.pathExtension == "swift" { text += try String(contentsOf: file, encoding: .utf8) }
+        }
+        return text.replacing(/"\s*\+\s*"/, with: "")
+    }
+
     @Test(
         "ui_locales decides, then the browser's languages by weight, then English",
         arguments: [
@@ -12,21 +32,59 @@ struct LanguageOfPagesTests {
             (nil, "pt", "pt-BR"), ("pt-PT", nil, "pt-PT"), (nil, "pt-AO", "pt-PT"), (nil, "zh-TW", "zh-Hans"),
             (nil, "sv;q=0,en", "en"), (nil, ";;,,q=1", "en"), ("", "sv-FI", "sv"), ("tlh", "x", "en"),
         ] as [(String?, String?, String)])
-    func choice(uiLocales: String?, acceptLanguage: String?, tag: String) {
-        #expect(DemoLanguage(uiLocales: uiLocales, acceptLanguage: acceptLanguage).rawValue == tag)
+    func choice(uiLocales: String?, acceptLanguage: String?, tag: String) throws {
+        #expect(try Self.languages().language(uiLocales: uiLocales, acceptLanguage: acceptLanguage).tag == tag)
     }
 
-    @Test("Every sentence has all languages, with the same places and the same elements")
-    func texts() {
-        let all = DemoLanguage.texts.merging(DemoLanguage.controlTexts) { first, _ in first }
-        #expect(all.count == DemoLanguage.texts.count + DemoLanguage.controlTexts.count)
-        for (english, translations) in all {
-            #expect(translations.count == DemoLanguage.allCases.count - 1, "\(english)")
-            for text in translations {
+    @Test("Every language has each sentence, with the same places and the same elements, and no other")
+    func texts() throws {
+        let sources = try Self.sources()
+        let sentences = try Self.sentences()
+        #expect(sentences.filter { !sources.contains("\"\($0)\"") } == [], "there and not said")
+        let said = Set(sources.matches(of: /saying:\s*"((?:[^"\\]|\\.)*)"/).map { String($0.output.1) })
+        #expect(said.count > 60 && said.subtracting(sentences) == [], "said and not there")
+        for language in try Self.languages().all.dropFirst() {
+            #expect(sentences.subtracting(language.server.keys) == [], "\(language.tag) lacks these")
+            for (english, text) in language.server {
                 for mark in ["%@", "<strong>", "</strong>", "<code>", "</code>"] {
                     #expect(text.ranges(of: mark).count == english.ranges(of: mark).count, "\(text)")
                 }
             }
+        }
+    }
+
+    @Test("The tenant has the companion's languages")
+    func same() throws {
+        let companion = try Languages(folder: TestTenant.publicFolder + "/languages", cookieName: "")
+        let tenant = try Self.languages()
+        #expect(tenant.all.map(\.tag) == companion.all.map(\.tag))
+        #expect(tenant.all.map(\.ranges) == companion.all.map(\.ranges))
+    }
+
+    @Test(
+        "Texts that the tenant cannot use keep it from starting, and it says why",
+        arguments: [
+            ("sv.json", "{\"Next\": 1}", "/sv.json is no language file: "),
+            (
+                "sv.json", #"{"name": "", "ranges": [], "page": {}, "server": {"Next": "Nästa"}}"#,
+                "/sv.json has no “200 with something that is not JSON”"
+            ),
+            ("en.json", nil, "/languages/demo has no en.json"),
+            ("", nil, "/languages/demo cannot be read"),
+        ])
+    func broken(name: String, content: String?, fault: String) throws {
+        let files = FileManager.default
+        let publicFolder = files.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        defer { try? files.removeItem(atPath: publicFolder) }
+        try files.createDirectory(atPath: publicFolder + "/languages", withIntermediateDirectories: true)
+        let folder = publicFolder + "/languages/demo"
+        try files.copyItem(atPath: Self.folder, toPath: folder)
+        try files.removeItem(atPath: "\(folder)/\(name)")
+        try content?.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+        #expect {
+            try Platform(DemoTenantConfiguration(clients: [], publicFolder: publicFolder), logger: .init(label: "t"))
+        } throws: {
+            "\($0)".contains(publicFolder) && "\($0)".contains(fault)
         }
     }
 
@@ -60,16 +118,15 @@ struct LanguageOfPagesTests {
     }
 
     @Test("Whatever the directory and the permissions are called has a translation")
-    func names() {
-        for account in Directory.accounts { #expect(DemoLanguage.texts[account.hint] != nil, "\(account.hint)") }
-        for name in ["User.Read", "Mail.Read", "Directory.Read.All"] {
-            #expect(Scope.permission(name).flatMap { DemoLanguage.texts[$0.title] } != nil, "\(name)")
-        }
+    func names() throws {
+        let sentences = try Self.sentences()
+        #expect(sentences.isSuperset(of: Directory.accounts.map(\.hint.text)))
+        #expect(sentences.isSuperset(of: (Scope.graph + Scope.own.flatMap(\.permissions)).map(\.title.text)))
     }
 
     @Test("A value in a sentence is escaped, in every language")
-    func escaping() {
-        for language in DemoLanguage.allCases {
+    func escaping() throws {
+        for language in try Self.languages().all {
             let html = DemoLanguage.$current.withValue(language) {
                 HTML(saying: "to continue to <strong>%@</strong>", "\("<b>")").text
             }

@@ -23,7 +23,8 @@ struct SignUpTests {
     func lasts() throws {
         let path = TestTenant.temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let configuration = DemoTenantConfiguration(clients: [], stateFile: path)
+        let configuration = DemoTenantConfiguration(
+            clients: [], publicFolder: TestTenant.publicFolder, stateFile: path)
         let first = try Platform(configuration, logger: .init(label: "t"))
         // It writes its keys to the file, which is removed after that; the second one then makes none.
         _ = first.state.keys

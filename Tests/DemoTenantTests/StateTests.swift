@@ -108,8 +108,9 @@ struct StateTests {
         let workers = try WorkerGroup(count: 1)
         #expect(throws: DemoTenantError.self) {
             try DemoTenant(
-                configuration: DemoTenantConfiguration(host: "0.0.0.0", clients: []), workers: workers,
-                logger: Logger(label: "t"))
+                configuration: DemoTenantConfiguration(
+                    host: "0.0.0.0", clients: [], publicFolder: TestTenant.publicFolder),
+                workers: workers, logger: Logger(label: "t"))
         }
     }
 

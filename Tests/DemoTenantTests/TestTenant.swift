@@ -22,6 +22,10 @@ struct TestTenant: Sendable {
     static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
     static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
+    /// The real texts.
+    static let publicFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Public").standardized.path
+
     let tenant: DemoTenant
     let workers: WorkerGroup
     let client: HTTPClient
@@ -48,7 +52,8 @@ struct TestTenant: Sendable {
         let path = stateFile ?? temporaryPath()
         defer { if stateFile == nil { try? FileManager.default.removeItem(atPath: path) } }
         let workers = try WorkerGroup(count: 1)
-        var configuration = DemoTenantConfiguration(clients: [web, native], stateFile: path, now: { clock.now })
+        var configuration = DemoTenantConfiguration(
+            clients: [web, native], publicFolder: publicFolder, stateFile: path, now: { clock.now })
         if stateFile == nil { configuration.makeSigningKeys = keys.get }
         let tenant = try DemoTenant(
             configuration: configuration, workers: workers, logger: Logger(label: "demo tenant"))

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import Languages
 import WebFormats
 
 /// `/control`: failures on demand, as JSON for tests and as a page for people.
@@ -9,14 +10,14 @@ extension Platform {
     /// What the address keeps from one page to the next.
     private struct Kept {
         /// A language that it asks for.
-        var language: DemoLanguage?
+        var language: Language?
         /// A page of the application's own to lead back to, as the path and query that it has there.
         var returnTo: String?
 
         /// The control page's address with this, and with what was `done`.
         func address(done: String? = nil) -> String {
             "/control".appending(
-                query: [("done", done), ("ui_locales", language?.rawValue), ("return_to", returnTo)]
+                query: [("done", done), ("ui_locales", language?.tag), ("return_to", returnTo)]
                     .compactMap { name, value in value.map { (name: name, value: $0) } })
         }
     }
@@ -34,7 +35,7 @@ extension Platform {
     private func inLanguage(of request: Request, _ make: (Kept) -> Response) -> Response {
         let query = request.head.query.flatMap { try? FormFields(query: $0) }
         let asked = query?["ui_locales"]
-        let language = DemoLanguage(uiLocales: asked, acceptLanguage: request.head[.acceptLanguage])
+        let language = languages.language(uiLocales: asked, acceptLanguage: request.head[.acceptLanguage])
         let kept = Kept(language: asked == nil ? nil : language, returnTo: query?["return_to"])
         return DemoLanguage.$current.withValue(language) { make(kept) }
     }

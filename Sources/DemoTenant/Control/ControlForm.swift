@@ -6,7 +6,7 @@ enum ControlForm {
     /// A response that can be chosen by name.
     struct Preset: Sendable {
         var name: String
-        var title: String
+        var title: HTML
         var answer: JSONValue
     }
 
@@ -104,7 +104,7 @@ enum ControlForm {
     }
 
     /// Returns the sentence that confirms a change; nil for an unknown key.
-    static func notice(_ key: String) -> String? {
+    static func notice(_ key: String) -> HTML? {
         switch key {
         case "reset": "Everything behaves well again, and the counts begin at 0."
         case "rotate_key": "New keys sign from now on."
@@ -115,13 +115,13 @@ enum ControlForm {
         case "token_delay_ms", "graph_delay_ms": "The delay is set."
         case "close_connection": "The next request gets no answer, if you chose so."
         case "provider_down": "The identity provider is up or down as you chose."
-        case "revoke": "The account\u{2019}s refresh tokens and sign-on sessions are dead."
+        case "revoke": "The account’s refresh tokens and sign-on sessions are dead."
         case "require_consent": "The account is asked for consent again."
         case "require_mfa": "The next silent call for the account asks for a second factor."
         case "claims_challenge": "The claims challenge is switched."
         case "token_platform_error", "authorize_platform_error": "The next request gets the error that you chose."
         case "missing_scope", "declined_scope": "The scope is set."
-        case "b2c_issuer_without_policy": "B2C\u{2019}s issuer is switched."
+        case "b2c_issuer_without_policy": "B2C’s issuer is switched."
         case "omit_auth_time": "auth_time in ID tokens is switched."
         case "ignore_max_age": "What asks for a fresh sign-in is heeded, or passed over, as you chose."
         case "generic_provider": "The kind of provider is switched."

@@ -14,12 +14,12 @@ struct ControlPage: Page {
     let action: String
     var status: HTTPResponse.Status = .ok
 
-    var title: String { "Failures on demand" }
+    var title: HTML { "Failures on demand" }
     var layout: String { "wide-layout" }
 
     var footLink: HTML { backURL.map { "<a href=\"\($0)\">\(HTML(saying: "Back to Companion"))</a>" } ?? "" }
 
-    private let lead =
+    private let lead: HTML =
         "Make this identity platform and its Graph misbehave, and see how the application copes. "
         + "Settings last until you reset them or the process ends."
 
@@ -93,14 +93,14 @@ struct ControlPage: Page {
         return panel(
             "Accounts",
             [
-                choiceForm("revoke", "Revoke refresh tokens and sessions", names, selected: "", verb: "Revoke"),
-                choiceForm("require_consent", "Ask for consent again", names, selected: "", verb: "Require"),
-                choiceForm("require_mfa", "Demand a second factor", names, selected: "", verb: "Demand"), note,
+                choiceForm("revoke", "Revoke refresh tokens and sessions", names: names, verb: "Revoke"),
+                choiceForm("require_consent", "Ask for consent again", names: names, verb: "Require"),
+                choiceForm("require_mfa", "Demand a second factor", names: names, verb: "Demand"), note,
             ])
     }
 
     private var tokens: HTML {
-        let faults = [("", "Normal")] + DemoIDTokenFault.allCases.map { ($0.rawValue, $0.title) }
+        let faults: [(String, HTML)] = [("", "Normal")] + DemoIDTokenFault.allCases.map { ($0.rawValue, $0.title) }
         return panel(
             "Tokens and keys",
             [
@@ -120,19 +120,17 @@ struct ControlPage: Page {
 
     /// All known errors of the platform, for any endpoint.
     private var numbers: HTML {
-        let errors =
-            [("", "None")]
-            + PlatformError.numbers.compactMap { number in
-                PlatformError.numbered(number).map { ("\(number)", "\($0.prefix)\(number): \($0.message)") }
-            }
+        let errors = PlatformError.numbers.compactMap { number in
+            PlatformError.numbered(number).map { ("\(number)", "\($0.prefix)\(number): \($0.message)") }
+        }
         return panel(
             "Errors by number",
             [
                 choiceForm(
-                    "token_platform_error", "The next token request", errors,
+                    "token_platform_error", "The next token request", [("", "None")], names: errors,
                     selected: state["token_platform_error"]?.integer.map(String.init) ?? ""),
                 choiceForm(
-                    "authorize_platform_error", "The next sign-in", errors,
+                    "authorize_platform_error", "The next sign-in", [("", "None")], names: errors,
                     selected: state["authorize_platform_error"]?.integer.map(String.init) ?? ""),
             ])
     }
@@ -148,7 +146,7 @@ struct ControlPage: Page {
                     off: "B2C: issuer with the user flow"),
                 switchForm(
                     "generic_provider", on: "Behave like a generic OpenID provider",
-                    off: "Behave like Microsoft\u{2019}s platform"),
+                    off: "Behave like Microsoft’s platform"),
             ])
     }
 
@@ -179,7 +177,7 @@ struct ControlPage: Page {
 
     // MARK: Elements
 
-    private func panel(_ title: String, _ elements: [HTML]) -> HTML {
+    private func panel(_ title: HTML, _ elements: [HTML]) -> HTML {
         "<section class=\"panel\">\n<h2>\(HTML(saying: title))</h2>\n\(elements)\n</section>"
     }
 
@@ -187,7 +185,7 @@ struct ControlPage: Page {
         "<form method=\"post\" action=\"\(action)\" class=\"setting\">\n\(elements)\n</form>\n"
     }
 
-    private func numberForm(_ key: String, _ title: String) -> HTML {
+    private func numberForm(_ key: String, _ title: HTML) -> HTML {
         form(
             """
             <label for="\(key)">\(HTML(saying: title))</label>
@@ -196,7 +194,7 @@ struct ControlPage: Page {
             """)
     }
 
-    private func textForm(_ key: String, _ title: String) -> HTML {
+    private func textForm(_ key: String, _ title: HTML) -> HTML {
         form(
             """
             <label for="\(key)">\(HTML(saying: title))</label>
@@ -206,29 +204,31 @@ struct ControlPage: Page {
             """)
     }
 
+    /// A form with a list: of sentences, and of names, which are the same in every language.
     private func choiceForm(
-        _ key: String, _ title: String, _ choices: [(String, String)], selected: String, verb: String = "Set"
+        _ key: String, _ title: HTML, _ choices: [(String, HTML)] = [], names: [(String, String)] = [],
+        selected: String = "", verb: HTML = "Set"
     ) -> HTML {
         form(
             """
             <label for="\(key)">\(HTML(saying: title))</label>
-            <div class="row"><select id="\(key)" name="\(key)">\(options(choices, selected))</select>\
+            <div class="row"><select id="\(key)" name="\(key)">\(options(choices, names, selected))</select>\
             <button>\(HTML(saying: verb))<span class="hidden">: \(HTML(saying: title))</span></button></div>
             """)
     }
 
-    private func answerForm(_ key: String, _ title: String, _ presets: [ControlForm.Preset]) -> HTML {
+    private func answerForm(_ key: String, _ title: HTML, _ presets: [ControlForm.Preset]) -> HTML {
         let pending = state[key]?["status"]?.integer
         let times = state[key]?["times"]?.integer ?? 0
         let now: HTML =
             pending.map {
                 "<p class=\"small\">\(HTML(saying: "Now: status %@, %@ more times.", "\($0)", "\(times)"))</p>" as HTML
             } ?? ""
-        let choices = [("", "Normal")] + presets.map { ($0.name, $0.title) }
+        let choices: [(String, HTML)] = [("", "Normal")] + presets.map { ($0.name, $0.title) }
         return form(
             """
             <label for="\(key)">\(HTML(saying: title))</label>
-            <div class="row"><select id="\(key)" name="\(key)">\(options(choices, ""))</select>\
+            <div class="row"><select id="\(key)" name="\(key)">\(options(choices))</select>\
             <label class="count">\(HTML(saying: "Times"))<span class="hidden">: \(HTML(saying: title))</span>\
             <input class="times" name="times" type="number" min="1" value="1"></label>\
             <button>\(HTML(saying: "Set"))<span class="hidden">: \(HTML(saying: title))</span></button></div>
@@ -236,26 +236,28 @@ struct ControlPage: Page {
             """)
     }
 
-    private func buttonForm(_ key: String, _ value: String, _ title: String, style: String = "") -> HTML {
+    private func buttonForm(_ key: String, _ value: String, _ title: HTML, style: String = "") -> HTML {
         form("<button class=\"wide \(style)\" name=\"\(key)\" value=\"\(value)\">\(HTML(saying: title))</button>")
     }
 
-    private func switchForm(_ key: String, on: String, off: String) -> HTML {
+    private func switchForm(_ key: String, on: HTML, off: HTML) -> HTML {
         let isOn = state[key]?.bool == true
         return buttonForm(key, isOn ? "false" : "true", isOn ? off : on)
     }
 
-    private func options(_ choices: [(String, String)], _ selected: String) -> [HTML] {
-        choices.map { value, title in
+    private func options(
+        _ choices: [(String, HTML)], _ names: [(String, String)] = [], _ selected: String = ""
+    ) -> [HTML] {
+        (choices.map { ($0, HTML(saying: $1)) } + names.map { ($0, "\($1)" as HTML) }).map { value, title in
             value == selected
-                ? "<option value=\"\(value)\" selected>\(HTML(saying: title))</option>"
-                : "<option value=\"\(value)\">\(HTML(saying: title))</option>"
+                ? "<option value=\"\(value)\" selected>\(title)</option>"
+                : "<option value=\"\(value)\">\(title)</option>"
         }
     }
 }
 
 extension DemoIDTokenFault {
-    var title: String {
+    var title: HTML {
         switch self {
         case .signature: "Wrong signature"
         case .issuer: "Wrong issuer"
@@ -271,7 +273,7 @@ extension DemoIDTokenFault {
 }
 
 extension Controls.Counter {
-    var title: String {
+    var title: HTML {
         switch self {
         case .authorize: "Authorization requests"
         case .tokenCode: "Codes redeemed"

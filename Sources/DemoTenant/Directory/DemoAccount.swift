@@ -43,7 +43,7 @@ struct DemoAccount: Sendable, Hashable {
     var guestObjectIDs: [String: String] = [:]
     var hasPhoto = false
     /// One line for the account picker: what this account demonstrates.
-    var hint: String
+    var hint: HTML
 
     /// The home tenant.
     var tenantID: String {
@@ -96,7 +96,7 @@ enum Directory {
             givenName: "Adele", surname: "Vance", displayName: "Adele Vance", jobTitle: "Retail Manager",
             mobilePhone: "+1 425 555 0109", officeLocation: "18/2111", traits: [.administrator],
             guestObjectIDs: [Tenant.tailspin: "b0a6c1d4-5f1e-4d0b-8b57-2a9f6c3e7d18"], hasPhoto: true,
-            hint: "Work account, administrator, guest of \(Tenant.tailspinDomain)"),
+            hint: "Work account, administrator, guest of tailspin.example"),
         DemoAccount(
             username: "megan@contoso.example", kind: .work, objectID: "48d31887-5fad-4d73-a9f5-3c356e68a038",
             givenName: "Megan", surname: "Bowen", displayName: "Megan Bowen", jobTitle: "Marketing Manager",

@@ -5,7 +5,7 @@ enum Scope {
     struct Permission: Sendable {
         var name: String
         /// What it allows, as the consent page says it.
-        var title: String
+        var title: HTML
         var adminOnly = false
     }
 

@@ -7,10 +7,10 @@ struct ConsentPage: Page {
 
     private var isForEveryone: Bool { request.purpose == .adminConsent }
 
-    var title: String { "Permissions requested" }
+    var title: HTML { "Permissions requested" }
 
-    private let onBehalf = "You consent on behalf of your organization: nobody in Contoso is asked again."
-    private let meaning =
+    private let onBehalf: HTML = "You consent on behalf of your organization: nobody in Contoso is asked again."
+    private let meaning: HTML =
         "Accepting means that you allow this application to use your data as it says. The demo asks once for each "
         + "application and account."
 
@@ -36,7 +36,7 @@ struct ConsentPage: Page {
             """
     }
 
-    private var titles: [String] {
+    private var titles: [HTML] {
         var titles = Scope.graphScopes(request.scopes).compactMap { Scope.permission($0)?.title }
         if request.scopes.contains("profile"), !titles.contains("Sign you in and read your profile") {
             titles.append("View your basic profile")
@@ -45,7 +45,8 @@ struct ConsentPage: Page {
         if request.scopes.contains("offline_access") {
             titles.append("Maintain access to data you have given it access to")
         }
-        return titles.isEmpty ? ["Sign you in"] : titles
+        if titles.isEmpty { titles.append("Sign you in") }
+        return titles
     }
 }
 
@@ -56,7 +57,7 @@ struct AdministratorPage: Page {
     let account: DemoAccount
     let request: DemoAuthorizationRequest
 
-    var title: String { "Need admin approval" }
+    var title: HTML { "Need admin approval" }
 
     var content: HTML {
         let back: HTML = """

@@ -11,7 +11,7 @@ struct FrontChannelPage: Page {
     /// The accounts that are still signed in.
     let remaining: [DemoAccount]
 
-    var title: String { "You signed out of your account" }
+    var title: HTML { "You signed out of your account" }
     var head: HTML { returnURI == nil ? "" : "<script src=\"/assets/signed-out.js\" defer></script>\n" }
 
     var content: HTML {

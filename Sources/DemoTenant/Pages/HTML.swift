@@ -1,10 +1,12 @@
 /// A piece of HTML. Only literals are used unchanged: interpolated values are escaped, unless they are HTML themselves.
-struct HTML: Sendable, ExpressibleByStringInterpolation {
+struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
     var text: String
 
     init(stringLiteral value: String) { text = value }
 
     init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
+
+    static func + (left: HTML, right: HTML) -> HTML { HTML(stringLiteral: left.text + right.text) }
 
     struct StringInterpolation: StringInterpolationProtocol {
         var text = ""

@@ -12,7 +12,7 @@ struct ErrorPage: Page {
         self.client = client
     }
 
-    var title: String { "Sorry, but we\u{2019}re having trouble signing you in" }
+    var title: HTML { "Sorry, but we’re having trouble signing you in" }
     var status: HTTPResponse.Status { error.status }
 
     var content: HTML {
@@ -32,9 +32,9 @@ struct BlockedPage: Page {
     let account: DemoAccount
     let diagnostics: Diagnostics
 
-    var title: String { "You cannot access this right now" }
+    var title: HTML { "You cannot access this right now" }
 
-    private let criteria =
+    private let criteria: HTML =
         "Your sign-in was successful but does not meet the criteria to access this resource. For example, you might be "
         + "signing in from a browser, app, or location that is restricted by your admin."
 
@@ -79,12 +79,12 @@ struct SignOutPickerPage: Page {
     let form: SignInForm
     let accounts: [DemoAccount]
 
-    var title: String { "Pick an account to sign out of" }
+    var title: HTML { "Pick an account to sign out of" }
 
     var content: HTML {
         let list: HTML = """
             <ul class="accounts">
-            \(accounts.map { $0.button(badge: nil) })</ul>
+            \(accounts.map { $0.button() })</ul>
             <button class="wide" name="username" value="\(Self.everyone)">\(HTML(saying: "Sign out of all accounts"))</button>
             """
         return """
@@ -100,7 +100,7 @@ struct SignedOutPage: Page {
     /// The accounts that are still signed in.
     let remaining: [DemoAccount]
 
-    var title: String { "You signed out of your account" }
+    var title: HTML { "You signed out of your account" }
 
     var content: HTML {
         let note: HTML =
@@ -113,7 +113,7 @@ struct SignedOutPage: Page {
 
 /// The page for an unknown address.
 struct NotFoundPage: Page {
-    var title: String { "Not found" }
+    var title: HTML { "Not found" }
     var status: HTTPResponse.Status { .notFound }
     var content: HTML {
         """
@@ -130,7 +130,7 @@ struct FormPostPage: Page {
     let action: String
     let fields: [(String, String)]
 
-    var title: String { "Working" }
+    var title: HTML { "Working" }
     var head: HTML { "<script src=\"/assets/form-post.js\" defer></script>\n" }
 
     var content: HTML {

@@ -3,7 +3,7 @@ import HTTPWire
 
 /// One page of the tenant.
 protocol Page {
-    var title: String { get }
+    var title: HTML { get }
     var status: HTTPResponse.Status { get }
     /// The content of `main`.
     var content: HTML { get }
@@ -20,7 +20,7 @@ extension Page {
     var head: HTML { "" }
     var layout: String { "card-layout" }
     var footLink: HTML {
-        "<a href=\"/control?ui_locales=\(DemoLanguage.current.rawValue)\">\(HTML(saying: "Failures on demand"))</a>"
+        "<a href=\"/control?ui_locales=\(DemoLanguage.tag)\">\(HTML(saying: "Failures on demand"))</a>"
     }
 }
 
@@ -29,7 +29,7 @@ extension Platform {
     func page(_ page: any Page) -> Response {
         let document: HTML = """
             <!DOCTYPE html>
-            <html lang="\(DemoLanguage.current.rawValue)"\(isAtKiosk ? " class=\"kiosk\"" as HTML : "")>
+            <html lang="\(DemoLanguage.tag)"\(isAtKiosk ? " class=\"kiosk\"" as HTML : "")>
             <head>
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -65,7 +65,7 @@ struct SignInForm {
     /// Returns a form that contains these elements.
     func callAsFunction(_ elements: HTML, style: String = "") -> HTML {
         """
-        <form method="post" action="\(action)?ui_locales=\(DemoLanguage.current.rawValue)" class="\(style)">
+        <form method="post" action="\(action)?ui_locales=\(DemoLanguage.tag)" class="\(style)">
         <input type="hidden" name="flow" value="\(flow)">
         \(elements)
         </form>
@@ -77,13 +77,13 @@ extension DemoAccount {
     private var initials: String { "\(givenName.prefix(1))\(surname.prefix(1))" }
 
     /// Returns a button that chooses the account.
-    func button(badge: String?) -> HTML {
+    func button(isSignedIn: Bool = false) -> HTML {
         """
         <li><button class="account" name="username" value="\(username)">\
         <span class="avatar" aria-hidden="true">\(initials)</span>\
         <span class="who"><span class="name">\(displayName)</span><span class="username">\(username)</span>\
         <span class="hint">\(HTML(saying: hint))</span></span>\
-        \(badge.map { "<span class=\"badge\">\(HTML(saying: $0))</span>" as HTML } ?? "")</button></li>
+        \(isSignedIn ? "<span class=\"badge\">\(HTML(saying: "Signed in"))</span>" as HTML : "")</button></li>
 
         """
     }

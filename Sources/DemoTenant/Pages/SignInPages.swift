@@ -8,13 +8,13 @@ struct AccountPickerPage: Page {
     var isUserFlow = false
     var canSignUp = false
 
-    var title: String { "Pick an account" }
+    var title: HTML { "Pick an account" }
 
     var content: HTML {
         let sorted =
             accounts.filter { signedIn.contains($0.username) }
             + accounts.filter { !signedIn.contains($0.username) }
-        let buttons = sorted.map { $0.button(badge: signedIn.contains($0.username) ? "Signed in" : nil) }
+        let buttons = sorted.map { $0.button(isSignedIn: signedIn.contains($0.username)) }
         let list: HTML = "<ul class=\"accounts\">\n\(buttons)</ul>"
         let field: HTML = """
             <label for="username">\(HTML(saying: "Use another account"))</label>
@@ -48,7 +48,7 @@ struct PasswordPage: Page {
     let notice: SignIn.Notice?
     var isUserFlow = false
 
-    var title: String { "Enter password" }
+    var title: HTML { "Enter password" }
 
     var content: HTML {
         let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
@@ -81,9 +81,9 @@ struct SecondFactorPage: Page {
     let client: DemoClient
     let account: DemoAccount
 
-    var title: String { "Approve sign-in request" }
+    var title: HTML { "Approve sign-in request" }
 
-    private let question =
+    private let question: HTML =
         "Your organization asks for a second factor before <strong>%@</strong> goes on. With a real account you would now "
         + "enter this number in your authenticator app. Here, approve it yourself."
 
@@ -111,11 +111,10 @@ extension SignIn.Notice {
             case .unknownAccount(let name):
                 HTML(
                     saying: "We couldn’t find an account named “%@”. Pick one of the demo accounts.", "\(name)")
-            case .wrongKind(let account):
-                HTML(
-                    saying: account.kind == .personal
-                        ? "You can’t sign in here with a personal account. Use a work or school account instead."
-                        : "You can’t sign in here with a work or school account. Use a personal account instead.")
+            case .wrongKind(let account) where account.kind == .personal:
+                HTML(saying: "You can’t sign in here with a personal account. Use a work or school account instead.")
+            case .wrongKind:
+                HTML(saying: "You can’t sign in here with a work or school account. Use a personal account instead.")
             case .refused(let refusal): "\(refusal.message)"
             case .noDisplayName: HTML(saying: "Give a name of 1 to 64 characters.")
             case .wrongPassword:

@@ -6,7 +6,7 @@ struct ProfilePage: Page {
     let name: String
     let notice: SignIn.Notice?
 
-    var title: String { "Edit your profile" }
+    var title: HTML { "Edit your profile" }
 
     var content: HTML {
         let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""
@@ -33,9 +33,9 @@ struct NewPasswordPage: Page {
     let client: DemoClient
     let account: DemoAccount
 
-    var title: String { "Set a new password" }
+    var title: HTML { "Set a new password" }
 
-    private let note =
+    private let note: HTML =
         "A real tenant would now check your e-mail address. Here any new password is taken, and forgotten at once: the "
         + "password of every demo account stays %@."
 
@@ -62,7 +62,7 @@ struct SignUpPage: Page {
     let client: DemoClient
     let notice: SignIn.Notice?
 
-    var title: String { "Create an account" }
+    var title: HTML { "Create an account" }
 
     var content: HTML {
         let wrong: HTML = notice == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"notice\""

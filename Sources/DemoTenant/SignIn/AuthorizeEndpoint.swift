@@ -76,7 +76,7 @@ extension Platform {
             let exchange = try Exchange(request, platform: self)
             // A form has it in its address.
             let query = request.head.query.flatMap { try? FormFields(query: $0) } ?? exchange.fields
-            let language = DemoLanguage(
+            let language = languages.language(
                 uiLocales: query.text("ui_locales"), acceptLanguage: request.head[.acceptLanguage])
             return try DemoLanguage.$current.withValue(language) {
                 do {

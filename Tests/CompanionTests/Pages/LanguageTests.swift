@@ -113,6 +113,10 @@ import Testing
         }
     }
 
+    @Test func `the languages are the files of their folder, and folders in it are none`() throws {
+        #expect(try languages().all.map(\.tag) == Self.tags)
+    }
+
     @Test(arguments: tags)
     func `a language has every text of the pages, with the same values in it, and no other`(tag: String) throws {
         let all = try languages()

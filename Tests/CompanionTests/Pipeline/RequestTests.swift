@@ -54,6 +54,7 @@ import Testing
         ("/api/android/me", 404, "not_found"),
         ("/nothing", 404, "not_found"),
         ("/ios.html", 404, "not_found"),
+        ("/languages/demo/sv.json", 404, "not_found"),
         ("/assets/../companion.key", 404, "not_found"),
         ("/auth/ios/sign-out", 405, "method_not_allowed"),
     ])

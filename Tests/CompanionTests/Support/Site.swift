@@ -95,7 +95,8 @@ final class Site: Sendable {
             redirectURIs: ["http://localhost:\(port)\(prefix)/auth/callback"],
             postLogoutRedirectURIs: ["http://localhost:\(port)\(prefix)/auth/signed-out"], name: "Test")
         register(&client)
-        var tenantConfiguration = DemoTenantConfiguration(clients: [client], now: clock.now)
+        var tenantConfiguration = DemoTenantConfiguration(
+            clients: [client], publicFolder: Site.publicFolder, now: clock.now)
         tenantConfiguration.makeSigningKeys = Site.keys.get
         tenantConfiguration.onExchange = traffic.note
         tenantConfiguration.stateFile = try earlier?.copyOfTenant(in: folder)
