@@ -20,7 +20,7 @@ struct DemoResponder: Responder {
         guard let path = try? PercentDecoding.decode(head.path.utf8) else { return notFound() }
         let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         switch (parts.first ?? "", parts.dropFirst().joined(separator: "/")) {
-        case ("", ""): return .response(.redirect(to: "/control"))
+        case ("", ""): return .response(.redirect(to: "/control", status: .found))
         case ("assets", let name): return assets[name].map(Reply.asset) ?? notFound()
         case ("control", ""): return control(head)
         case ("control", "logout-token"): return handler { platform.logoutToken($0) }

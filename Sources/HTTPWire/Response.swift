@@ -1,4 +1,5 @@
 import HTTPTypes
+import WebFormats
 
 /// An answer whose body is in memory.
 public struct Response: Sendable, Hashable {
@@ -16,5 +17,31 @@ public struct Response: Sendable, Hashable {
         self.status = status
         self.headerFields = headerFields
         self.body = body
+    }
+}
+
+extension Response {
+    /// An answer that no cache keeps, as everything is that concerns one person.
+    ///
+    /// - Parameter contentType: of the body; nil where there is none.
+    package static func noStore(
+        _ status: HTTPResponse.Status, _ contentType: String? = nil, _ body: [UInt8] = []
+    ) -> Response {
+        var fields: HTTPFields = [:]
+        fields[.contentType] = contentType
+        fields[.cacheControl] = "no-store"
+        return Response(status: status, headerFields: fields, body: body)
+    }
+
+    /// JSON that no cache keeps.
+    package static func json(
+        _ value: JSONValue, status: HTTPResponse.Status = .ok, contentType: String = "application/json"
+    ) -> Response {
+        noStore(status, contentType, value.bytes)
+    }
+
+    /// A redirect that no cache keeps.
+    package static func redirect(to location: String, status: HTTPResponse.Status = .seeOther) -> Response {
+        Response(status: status, headerFields: [.location: location, .cacheControl: "no-store"])
     }
 }

@@ -82,7 +82,7 @@ struct AccountEndpoints: Sendable {
     func remove(_ visit: Visit) async throws -> Response {
         let result = try await signOut.signOut(visit.signedIn(as: visit.call.id), ofBrowser: false, isForgotten: true)
         return cookie.setting(
-            result.sessionID, on: Response(status: .noContent, headerFields: [.cacheControl: "no-store"], body: []))
+            result.sessionID, on: .noStore(.noContent))
     }
 
     func claims(_ asking: SignedIn) throws -> Response {

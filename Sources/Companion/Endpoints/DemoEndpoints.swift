@@ -32,7 +32,7 @@ struct DemoEndpoints: Sendable {
         guard let app = body.app, body.failure.map(DemoEndpoints.isName) ?? true else {
             throw Problem(.badRequest, "The body is not the JSON object that this address takes.")
         }
-        let done = Response(status: .noContent, headerFields: [.cacheControl: "no-store"], body: [])
+        let done = Response.noStore(.noContent)
         guard let sid = session?.currentAccount(for: app)?.sid else {
             // Nobody's failure is over.
             if body.failure == nil { return done }

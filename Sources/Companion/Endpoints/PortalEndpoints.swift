@@ -111,7 +111,7 @@ struct PortalEndpoints: Sendable {
         audit.write(
             .sessionEndedByOperator, application: asking.application.id, account: store.pseudonym(of: asking.account),
             session: asking.session.key, more: more)
-        return Response(status: .noContent, headerFields: [.cacheControl: "no-store"], body: [])
+        return .noStore(.noContent)
     }
 
     /// A browser that was left open must not be enough to sign others out.

@@ -101,6 +101,6 @@ struct ServerEndpoints: Sendable {
         }
         return cookie.choosing(
             language, named: languages.cookieName,
-            on: Response(status: .noContent, headerFields: [.cacheControl: "no-store"], body: []))
+            on: .noStore(.noContent))
     }
 }

@@ -58,7 +58,7 @@ struct SignOutEndpoints: Sendable {
         let token = try? FormFields(body: call.request.body)["logout_token"]
         do throws(Problem) {
             try await channels.back(token: token)
-            return Response(status: .ok, headerFields: [.cacheControl: "no-store"], body: [])
+            return .noStore(.ok)
         } catch {
             guard error.status == .badRequest else { throw error }
             return .json(

@@ -46,9 +46,7 @@ final class MonitoringReport: Sendable {
 
     /// The answer to `GET /metrics`.
     func metricsResponse() async -> Response {
-        Response(
-            status: .ok, headerFields: [.contentType: MetricsText.contentType, .cacheControl: "no-store"],
-            body: Array(await metricsText().utf8))
+        .noStore(.ok, MetricsText.contentType, Array(await metricsText().utf8))
     }
 
     private func metricsText() async -> String {

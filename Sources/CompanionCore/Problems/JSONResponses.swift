@@ -1,6 +1,4 @@
 import HTTPServer
-import HTTPTypes
-import HTTPWire
 import WebFormats
 
 extension JSONValue {
@@ -23,19 +21,5 @@ extension PreparedResponse {
     /// JSON that no cache keeps.
     package static func json(_ value: JSONValue) -> PreparedResponse {
         PreparedResponse(body: value.bytes, contentType: "application/json")
-    }
-}
-
-extension Response {
-    /// JSON that no cache keeps: everything that the companion answers with JSON concerns a person.
-    package static func json(_ value: JSONValue, status: HTTPResponse.Status = .ok) -> Response {
-        Response(
-            status: status, headerFields: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: value.bytes)
-    }
-
-    /// A redirect that no cache keeps.
-    package static func redirect(to location: String, status: HTTPResponse.Status = .seeOther) -> Response {
-        Response(status: status, headerFields: [.location: location, .cacheControl: "no-store"], body: [])
     }
 }

@@ -186,8 +186,8 @@ package struct Problem: Error, Sendable {
 
     /// The problem as `application/problem+json`.
     package func response(in language: Language) -> Response {
-        var response = Response.json(document(in: language), status: status)
-        response.headerFields[.contentType] = "application/problem+json"
+        var response = Response.json(
+            document(in: language), status: status, contentType: "application/problem+json")
         if let retryAfter { response.headerFields[.retryAfter] = String(retryAfter) }
         response.endsConnection = endsConnection
         return response

@@ -53,7 +53,7 @@ extension Platform {
             }
             for change in try ControlChange.parse(members) { await apply(change) }
             if isJSON { return .json(.ok, controlState()) }
-            return inLanguage(of: request) { .redirect(to: $0.address(done: members.keys.first), .seeOther) }
+            return inLanguage(of: request) { .redirect(to: $0.address(done: members.keys.first)) }
         } catch {
             if isJSON {
                 return .json(.badRequest, ["error": "bad_request", "message": .string(error.message)])

@@ -9,8 +9,8 @@ extension Platform {
         var pairs = parameters.compactMap { name, value in value.map { (name: name, value: $0) } }
         if let state = target.state { pairs.append((name: "state", value: state)) }
         switch target.responseMode {
-        case .query: return .redirect(to: target.redirectURI.appending(query: pairs))
-        case .fragment: return .redirect(to: "\(target.redirectURI)#\(FormEncoding.encode(pairs))")
+        case .query: return .redirect(to: target.redirectURI.appending(query: pairs), status: .found)
+        case .fragment: return .redirect(to: "\(target.redirectURI)#\(FormEncoding.encode(pairs))", status: .found)
         case .formPost: return page(FormPostPage(action: target.redirectURI, fields: pairs))
         }
     }
@@ -34,17 +34,8 @@ extension String {
 }
 
 extension Response {
-    /// Caches keep nothing of the tenant except its assets.
-    static func noStore(_ status: HTTPResponse.Status, _ contentType: String, _ body: [UInt8]) -> Response {
-        Response(
-            status: status, headerFields: [.contentType: contentType, .cacheControl: "no-store"], body: body)
-    }
-
+    /// JSON as the platform sends it.
     static func json(_ status: HTTPResponse.Status, _ value: JSONValue) -> Response {
-        noStore(status, "application/json; charset=utf-8", value.bytes)
-    }
-
-    static func redirect(to location: String, _ status: HTTPResponse.Status = .found) -> Response {
-        Response(status: status, headerFields: [.location: location, .cacheControl: "no-store"])
+        json(value, status: status, contentType: "application/json; charset=utf-8")
     }
 }

@@ -54,7 +54,8 @@ extension Platform {
         let remaining = self.accounts(of: session)
         var response: Response
         if frames.isEmpty {
-            response = flow.returnURI.map { .redirect(to: $0) } ?? page(SignedOutPage(remaining: remaining))
+            response =
+                flow.returnURI.map { .redirect(to: $0, status: .found) } ?? page(SignedOutPage(remaining: remaining))
         } else {
             response = page(
                 FrontChannelPage(frames: frames, returnURI: flow.returnURI, remaining: remaining))
