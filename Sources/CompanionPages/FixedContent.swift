@@ -44,8 +44,8 @@ package struct FixedContent: Sendable {
             switch place {
             case "applications": cards(in: language, rewritten)
             case "try_now": tryNow(in: language)
-            case "mode": text("home.mode.\(deviceMode.rawValue)", in: language)
-            case "mode_means": text("home.mode_means.\(deviceMode.rawValue)", in: language)
+            case "mode": "\(text("home.mode.\(deviceMode.rawValue)", in: language))"
+            case "mode_means": "\(text("home.mode_means.\(deviceMode.rawValue)", in: language))"
             case "servers_note": serversNote(in: language)
             case "demo_note": demoNote(in: language, for: application, isHome: isHome)
             default:
@@ -57,30 +57,27 @@ package struct FixedContent: Sendable {
     // MARK: The home page
 
     /// The one button: to the first application.
-    private func tryNow(in language: Language) -> String {
+    private func tryNow(in language: Language) -> HTML {
         guard let first = applications.first else { return "" }
-        return "<a class=\"try\" href=\"\(publicURL.pagePath(of: first))\">"
-            + text("home.try_now", in: language)
-            + "<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\"><path d=\"M4 12h15m-6-6 6 6-6 6\"/></svg></a>"
+        return """
+            <a class="try" href="\(publicURL.pagePath(of: first))">\(text("home.try_now", in: language))\
+            <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M4 12h15m-6-6 6 6-6 6"/></svg></a>
+            """
     }
 
-    private func cards(in language: Language, _ rewritten: (String) -> String) -> String {
-        guard !applications.isEmpty else {
-            return "<p class=\"state\">\(text("home.none", in: language))</p>"
-        }
-        return finder(in: language)
-            + "<ul class=\"cards\" id=\"cards\">\n\(applications.map { card($0, in: language, rewritten) }.joined())</ul>"
+    private func cards(in language: Language, _ rewritten: (String) -> String) -> HTML {
+        guard !applications.isEmpty else { return "<p class=\"state\">\(text("home.none", in: language))</p>" }
+        let cards = applications.map { card($0, in: language, rewritten) }
+        return "\(finder(in: language))<ul class=\"cards\" id=\"cards\">\n\(cards)</ul>"
     }
 
-    /// A text of the pages, for HTML.
-    private func text(_ key: String, in language: Language) -> String {
-        PageTemplate.escaped(language.page[key] ?? "")
-    }
+    /// A text of the pages.
+    private func text(_ key: String, in language: Language) -> String { language.page[key] ?? "" }
 
     /// So many cards are looked through by eye; of more, a field finds those with a name.
     private static let manyCards = 12
 
-    private func finder(in language: Language) -> String {
+    private func finder(in language: Language) -> HTML {
         guard applications.count > Self.manyCards else { return "" }
         return """
             <p class="find"><input type="search" id="find" autocomplete="off" spellcheck="false" placeholder="\(text("home.find", in: language))" \
@@ -90,18 +87,15 @@ package struct FixedContent: Sendable {
             """
     }
 
-    private func card(
-        _ application: Application, in language: Language, _ rewritten: (String) -> String
-    ) -> String {
+    private func card(_ application: Application, in language: Language, _ rewritten: (String) -> String) -> HTML {
         let kind = language.page["home.kind.\(application.kind.rawValue)"] ?? application.kind.rawValue
         return """
             <li class="card" data-app="\(application.id)"><div class="card-head"><span class="card-icon">\
             <img src="\(publicURL.prefix)\(rewritten("/assets/\(application.page.picture).svg"))" width="44" height="44" alt=""></span>\
-            <div><h3><a href="\(publicURL.pagePath(of: application))">\
-            \(PageTemplate.escaped(application.title(in: language)))</a></h3>\
-            <p class="kind">\(PageTemplate.escaped(kind))</p></div></div>\
+            <div><h3><a href="\(publicURL.pagePath(of: application))">\(application.title(in: language))</a></h3>\
+            <p class="kind">\(kind)</p></div></div>\
             <p class="purpose">\(text("home.page.\(application.page.rawValue)", in: language))</p>\
-            <p class="authority mono">\(PageTemplate.escaped(application.authority.description))</p>\
+            <p class="authority mono">\(application.authority.description)</p>\
             <p class="foot"><span class="who">&nbsp;</span>\
             <span class="open" aria-hidden="true">\(text("home.open", in: language)) →</span></p></li>
 
@@ -111,7 +105,7 @@ package struct FixedContent: Sendable {
     // MARK: The portal
 
     /// The note that another server may know more; empty where there is one.
-    private func serversNote(in language: Language) -> String {
+    private func serversNote(in language: Language) -> HTML {
         guard hasSeveralServers else { return "" }
         return "<p class=\"lead\">\(text("portal_page.several_servers", in: language))</p>"
     }
@@ -120,23 +114,29 @@ package struct FixedContent: Sendable {
 
     /// The note that says that this is a demo, and who can sign in; empty when it is none. Home and portal lead on to the
     /// page on which failures can be switched on.
-    private func demoNote(in language: Language, for application: Application?, isHome: Bool) -> String {
+    private func demoNote(in language: Language, for application: Application?, isHome: Bool) -> HTML {
         guard let demoControlURL else { return "" }
         let accounts = ["external": "customer@fabrikam.example", "b2c": "b2cuser@fabrikamb2c.example"]
         let usual = "adele@contoso.example"
         let account = application.flatMap { accounts[$0.kind.rawValue] } ?? usual
         // The portal's script changes the name with the application that is chosen.
-        let names = accounts.sorted { $0.key < $1.key }.map { " data-\($0.key)=\"\($0.value)\"" }.joined()
-        let note =
-            "<span class=\"tag\">\(text("demo.name", in: language))</span><span class=\"long\">"
-            + text("demo.account", in: language).replacing(
-                "&#123;account}", with: "<b id=\"demo-account\" data-usual=\"\(usual)\"\(names)>\(account)</b>")
-            + " </span>" + text("demo.password", in: language).replacing("&#123;password}", with: "<b>demo</b>")
+        let names = accounts.sorted { $0.key < $1.key }.map { " data-\($0.key)=\"\($0.value)\"" as HTML }
+        let name: HTML = "<b id=\"demo-account\" data-usual=\"\(usual)\"\(names)>\(account)</b>"
+        let note: HTML = """
+            <span class="tag">\(text("demo.name", in: language))</span>\
+            <span class="long">\(text("demo.account", in: language, with: "account", name)) </span>\
+            \(text("demo.password", in: language, with: "password", "<b>demo</b>"))
+            """
         guard isHome || application?.page == .portal else { return note }
         let here = application.map(publicURL.pagePath) ?? publicURL.homePath
-        let address = PageTemplate.escaped(
-            "\(demoControlURL)?ui_locales=\(language.tag)&return_to=\(FormEncoding.escaped(here))")
+        let address = "\(demoControlURL)?ui_locales=\(language.tag)&return_to=\(FormEncoding.escaped(here))"
         return note + " <a href=\"\(address)\">\(text("demo.control", in: language))</a>"
+    }
+
+    /// A text of the pages with HTML in a place of it.
+    private func text(_ key: String, in language: Language, with place: String, _ value: HTML) -> HTML {
+        let parts = text(key, in: language).split(separator: "{\(place)}", omittingEmptySubsequences: false)
+        return HTML(stringLiteral: parts.map { HTML(escaping: String($0)).text }.joined(separator: value.text))
     }
 }
 

@@ -41,7 +41,7 @@ struct KioskLook: Sendable {
     ///   - mark: the product's own picture, for a kiosk without a logo.
     func content(
         of place: Substring, in language: Language, below prefix: String, mark: () -> String
-    ) -> String? {
+    ) -> HTML? {
         switch place {
         case "kiosk_look":
             styleSheet.map { "<link rel=\"stylesheet\" href=\"\(prefix)\($0.path)\">" } ?? ""
@@ -50,7 +50,7 @@ struct KioskLook: Sendable {
                 "<img class=\"logo\" src=\"\(prefix)\(path)\" width=\"\(logo.width)\" height=\"\(logo.height)\" alt=\"\">"
             } ?? "<img src=\"\(prefix)\(mark())\" width=\"32\" height=\"32\" alt=\"\">"
         case "kiosk_welcome":
-            PageTemplate.escaped(welcome[language.tag] ?? language.page["kiosk_page.attract_title"] ?? "")
+            "\(welcome[language.tag] ?? language.page["kiosk_page.attract_title"] ?? "")"
         default: nil
         }
     }

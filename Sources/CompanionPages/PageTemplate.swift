@@ -86,7 +86,7 @@ struct PageTemplate: Sendable {
             case .place(let place) where place.hasPrefix("strings "):
                 html += strings(place.split(separator: " ").dropFirst(), of: language)
             case .place(let place):
-                html += PageTemplate.key(place).map { PageTemplate.escaped(language.page[$0] ?? "") } ?? "{{\(place)}}"
+                html += PageTemplate.key(place).map { HTML(escaping: language.page[$0] ?? "").text } ?? "{{\(place)}}"
             }
         }
         return html
@@ -104,37 +104,18 @@ struct PageTemplate: Sendable {
 
     /// The page with its remaining names filled in, as the error page is.
     static func filled(_ html: String, with values: [String: String]) -> String {
-        filled(html) { values[String($0)].map(escaped) }
+        filled(html) { values[String($0)].map(HTML.init(escaping:)) }
     }
 
     /// The page with HTML in its remaining places; a place for which there is none stays.
-    static func filled(_ html: String, with value: (Substring) -> String?) -> String {
+    static func filled(_ html: String, with value: (Substring) -> HTML?) -> String {
         var filled = ""
         for piece in pieces(of: html) {
             switch piece {
             case .text(let text): filled += text
-            case .place(let place): filled += value(place) ?? "{{\(place)}}"
+            case .place(let place): filled += value(place)?.text ?? "{{\(place)}}"
             }
         }
         return filled
-    }
-
-    /// Text as HTML content or a quoted attribute's value. Not by characters: to compare one of many combining marks costs
-    /// the square of their number.
-    static func escaped(_ text: String) -> String {
-        var result: [UInt8] = []
-        result.reserveCapacity(text.utf8.count)
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "&"): result += "&amp;".utf8
-            case UInt8(ascii: "<"): result += "&lt;".utf8
-            case UInt8(ascii: ">"): result += "&gt;".utf8
-            case UInt8(ascii: "\""): result += "&quot;".utf8
-            case UInt8(ascii: "'"): result += "&#39;".utf8
-            case UInt8(ascii: "{"): result += "&#123;".utf8
-            default: result.append(byte)
-            }
-        }
-        return String(decoding: result, as: UTF8.self)
     }
 }

@@ -4,6 +4,7 @@ import HTTPTypes
 import HTTPWire
 import Logging
 import Testing
+import WebFormats
 
 @testable import DemoTenant
 

@@ -1,3 +1,5 @@
+import WebFormats
+
 /// The permissions that can be requested: those of OpenID Connect, and delegated permissions of Graph.
 enum Scope {
     static let openID = ["openid", "profile", "email", "offline_access"]

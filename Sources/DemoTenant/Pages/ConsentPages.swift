@@ -1,3 +1,5 @@
+import WebFormats
+
 /// The page that asks for consent.
 struct ConsentPage: Page {
     let form: SignInForm

@@ -1,4 +1,5 @@
 import Languages
+import WebFormats
 
 /// The language of the page that is being made. The platform's messages are English, as its own are.
 enum DemoLanguage {
@@ -22,6 +23,6 @@ extension HTML {
     /// One of the tenant's sentences in the language of the page, with values in the places of `%@`.
     init(saying english: HTML, _ values: HTML...) {
         let message = Message(format: english.text, arguments: values.map(\.text))
-        text = DemoLanguage.current?.text(message) ?? message.english
+        self.init(stringLiteral: DemoLanguage.current?.text(message) ?? message.english)
     }
 }

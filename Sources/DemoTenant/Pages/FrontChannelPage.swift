@@ -1,3 +1,5 @@
+import WebFormats
+
 /// Notifies the applications of a sign-out through hidden frames, then continues. Without script, a link continues.
 struct FrontChannelPage: Page {
     struct Frame: Sendable, Hashable {

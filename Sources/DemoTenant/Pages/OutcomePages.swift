@@ -1,4 +1,5 @@
 import HTTPTypes
+import WebFormats
 
 /// An error that is not reported to the application, with the identifiers that support would ask for.
 struct ErrorPage: Page {

@@ -1,5 +1,6 @@
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// One page of the tenant.
 protocol Page {

@@ -1,3 +1,5 @@
+import WebFormats
+
 /// Asks which account to sign in.
 struct AccountPickerPage: Page {
     let form: SignInForm

@@ -1,3 +1,5 @@
+import WebFormats
+
 /// B2C's edit-profile page.
 struct ProfilePage: Page {
     let form: SignInForm

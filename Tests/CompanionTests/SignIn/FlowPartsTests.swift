@@ -3,6 +3,7 @@ import HTTPTypes
 import SessionStore
 import Synchronization
 import Testing
+import WebFormats
 
 @testable import Companion
 @testable import CompanionCore
@@ -88,7 +89,7 @@ import Testing
 
     @Test func `text becomes HTML text`() {
         #expect(
-            PageTemplate.escaped(#"<a href="x" class='y'>&{{"#)
+            HTML(escaping: #"<a href="x" class='y'>&{{"#).text
                 == "&lt;a href=&quot;x&quot; class=&#39;y&#39;&gt;&amp;&#123;&#123;")
     }
 }

@@ -93,7 +93,7 @@
             Row(name: "shown tokens", frames: [("", ""), ("e30.", ".a")]) {
                 _ = DecodedToken($0)?.payload(isFull: false)
             },
-            Row(name: "HTML text") { _ = PageTemplate.escaped($0) },
+            Row(name: "HTML text") { _ = HTML(escaping: $0) },
             Row(name: "error pages") { text in
                 _ = PageTemplate.filled("<p>{{detail}}</p><a href=\"{{url}}\">", with: ["detail": text, "url": text])
             },

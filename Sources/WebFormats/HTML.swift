@@ -1,0 +1,45 @@
+/// A piece of HTML. Only literals are used unchanged: interpolated values are escaped, unless they are HTML themselves.
+package struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
+    package var text: String
+
+    package init(stringLiteral value: String) { text = value }
+
+    package init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
+
+    /// Text as content or a quoted attribute's value. Braces are escaped because pages have places in double braces. Bytes
+    /// and not characters are looked at: to compare a character of many combining marks costs the square of their number.
+    package init(escaping text: String) {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "&"): result += "&amp;".utf8
+            case UInt8(ascii: "<"): result += "&lt;".utf8
+            case UInt8(ascii: ">"): result += "&gt;".utf8
+            case UInt8(ascii: "\""): result += "&quot;".utf8
+            case UInt8(ascii: "'"): result += "&#39;".utf8
+            case UInt8(ascii: "{"): result += "&#123;".utf8
+            default: result.append(byte)
+            }
+        }
+        self.text = String(decoding: result, as: UTF8.self)
+    }
+
+    package static func + (left: HTML, right: HTML) -> HTML { HTML(stringLiteral: left.text + right.text) }
+
+    package struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        package init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
+
+        package mutating func appendLiteral(_ literal: String) { text += literal }
+
+        package mutating func appendInterpolation(_ value: String) { text += HTML(escaping: value).text }
+
+        package mutating func appendInterpolation(_ value: Int) { text += String(value) }
+
+        package mutating func appendInterpolation(_ value: HTML) { text += value.text }
+
+        package mutating func appendInterpolation(_ values: [HTML]) { for value in values { text += value.text } }
+    }
+}
