@@ -18,7 +18,7 @@ struct APIProbe: Sendable {
         } catch {
             return CheckFinding.mistake(
                 "api", "The API cannot be reached: \(error.reason)", why: why,
-                remedy: AuthorityCheck.Advice.reaching(api)
+                remedy: CheckFinding.remedy(reaching: api)
             ).of(application)
         }
         let status = answer.head.status

@@ -5,62 +5,25 @@ import Foundation
 import HTTPClient
 import HTTPTypes
 import HTTPWire
-import Languages
 import OpenIDConnect
 
 /// Tries what a sign-in with each application needs: discovery, issuer, keys, clock, and the application's own proof of who
 /// it is.
 package struct AuthorityCheck: Sendable {
-    /// One thing that was looked at.
-    package struct Finding: Sendable {
-        /// What was looked at.
-        package enum Subject: String, Sendable {
-            case discovery, keys, clock, credential
-            case userInfo = "user_info"
-        }
-
-        /// What was looked at.
-        package let subject: Subject
-        /// Whether a sign-in can work as far as this goes.
-        package let isGood: Bool
-        let message: Message
-        /// Whether somebody should act while sign-ins still work.
-        let isWarning: Bool
-        /// Why a bad finding matters and how to fix it, for the command line.
-        let advice: Advice?
-
-        /// What was found and, where it is wrong, what to do.
-        package var text: String { message.english }
-    }
-
     /// What was found for one application at one authority.
     package struct Report: Sendable {
         /// The application.
         package let application: Application
         /// The authority; each user flow of B2C is one of its own.
         package let authority: String
-        /// One for each thing that was looked at.
-        package internal(set) var findings: [Finding] = []
+        /// One for each thing that was looked at. Pages show them, so that all are made in this file, where the tests look for
+        /// sentences that need translations.
+        package fileprivate(set) var findings: [CheckFinding] = []
         /// Whether a sign-in can work.
-        package var isHealthy: Bool { findings.allSatisfy(\.isGood) }
+        package var isHealthy: Bool { findings.allSatisfy { $0.severity == .good } }
 
-        mutating func add(
-            _ subject: Finding.Subject, isGood: Bool = true, _ message: Message, isWarning: Bool = false,
-            _ advice: Advice? = nil
-        ) {
-            findings.append(
-                Finding(subject: subject, isGood: isGood, message: message, isWarning: isWarning, advice: advice))
-        }
-    }
-
-    /// Why something matters, and how to fix it.
-    struct Advice: Sendable, Equatable {
-        let why, remedy: String
-
-        /// The remedy where something cannot be reached. A container has a network of its own, and perhaps no curl.
-        static func reaching(_ address: some CustomStringConvertible) -> String {
-            "Look at name resolution, firewall, proxy (https_proxy) and certificates where the server runs, for example "
-                + "with `curl -v \(address)`."
+        fileprivate mutating func add(_ finding: CheckFinding) {
+            findings.append(finding.of(application, authority: authority))
         }
     }
 
@@ -108,8 +71,8 @@ package struct AuthorityCheck: Sendable {
         await checkKeys(of: metadata, directory, &report)
         if application.kind == .oidc, application.api == nil, metadata.userInfoEndpoint == nil {
             report.add(
-                .userInfo, isGood: false, "The provider has no UserInfo endpoint; name an api.",
-                Advice(
+                .mistake(
+                    "user_info", "The provider has no UserInfo endpoint; name an api.",
                     why: "The page has nothing to call after signing in.",
                     remedy: "Set apps.\(application.id).api to an API that accepts the provider's access tokens."))
         }
@@ -123,10 +86,10 @@ package struct AuthorityCheck: Sendable {
             return true
         } catch {
             report.add(
-                .discovery, isGood: false, "The authority cannot be reached: \(error.reason)",
-                Advice(
+                .mistake(
+                    "discovery", "The authority cannot be reached: \(error.reason)",
                     why: "Without the provider nobody can sign in, and no token is renewed.",
-                    remedy: Advice.reaching("\(authority)/")))
+                    remedy: CheckFinding.remedy(reaching: "\(authority)/")))
             return false
         }
     }
@@ -137,12 +100,12 @@ package struct AuthorityCheck: Sendable {
     ) async -> ProviderMetadata? {
         do throws(OpenIDError) {
             let metadata = try await directory.metadata(for: authority)
-            report.add(.discovery, "The authority answers; its issuer is \(metadata.issuer).")
+            report.add(.good("discovery", "The authority answers; its issuer is \(metadata.issuer)."))
             return metadata
         } catch {
             report.add(
-                .discovery, isGood: false, "The authority's metadata cannot be used: \(error.description)",
-                Advice(
+                .mistake(
+                    "discovery", "The authority's metadata cannot be used: \(error.description)",
                     why: "Nobody can sign in, because the endpoints and the issuer come from there.",
                     remedy: error.isTransient
                         ? "Look at the provider's status page, and try again in a few minutes."
@@ -156,11 +119,11 @@ package struct AuthorityCheck: Sendable {
     ) async {
         do throws(OpenIDError) {
             _ = try await directory.signingKeys(of: metadata)
-            report.add(.keys, "The keys that sign its tokens can be read.")
+            report.add(.good("keys", "The keys that sign its tokens can be read."))
         } catch {
             report.add(
-                .keys, isGood: false, "The keys that sign its tokens cannot be used: \(error.description)",
-                Advice(
+                .mistake(
+                    "keys", "The keys that sign its tokens cannot be used: \(error.description)",
                     why: "Nobody can sign in, because ID tokens cannot be checked without the keys.",
                     remedy: "Try again in a minute. If it happens again, the provider has to fix it."))
         }
@@ -168,22 +131,24 @@ package struct AuthorityCheck: Sendable {
 
     private func checkClock(_ head: HTTPResponse, _ report: inout Report) {
         guard let skew = head.clockSkew(at: now()) else { return }
-        let advice = Advice(
-            why: "An ID token is valid only between two times, with 5 minutes' leeway.",
-            remedy: "Have the clock set from the network: where systemd does that, with `timedatectl set-ntp true`. A "
-                + "container has the clock of the machine that it runs on, so set it there.")
+        let why = "An ID token is valid only between two times, with 5 minutes' leeway."
+        let remedy =
+            "Have the clock set from the network: where systemd does that, with `timedatectl set-ntp true`. A "
+            + "container has the clock of the machine that it runs on, so set it there."
         if abs(skew) > AuthorityCheck.maxClockSkew {
             report.add(
-                .clock, isGood: false,
-                "This machine's clock differs by \(Int(skew)) seconds from the provider's, so that ID tokens are refused; set the clock.",
-                advice)
+                .mistake(
+                    "clock",
+                    "This machine's clock differs by \(Int(skew)) seconds from the provider's, so that ID tokens are refused; set the clock.",
+                    why: why, remedy: remedy))
         } else if abs(skew) > AuthorityCheck.worryingClockSkew {
             report.add(
-                .clock, isGood: false,
-                "This machine's clock differs by \(Int(skew)) seconds from the provider's; from 300 on ID tokens are refused: set the clock.",
-                isWarning: true, advice)
+                .advice(
+                    "clock",
+                    "This machine's clock differs by \(Int(skew)) seconds from the provider's; from 300 on ID tokens are refused: set the clock.",
+                    why: why, remedy: remedy))
         } else {
-            report.add(.clock, "This machine's clock and the provider's agree.")
+            report.add(.good("clock", "This machine's clock and the provider's agree."))
         }
     }
 
@@ -193,21 +158,21 @@ package struct AuthorityCheck: Sendable {
             authentication = try ClientCredentials.read(application.credential)
         } catch {
             report.add(
-                .credential, isGood: false, "The application cannot prove who it is: \(error)",
-                Advice(
+                .mistake(
+                    "credential", "The application cannot prove who it is: \(error)",
                     why: "The provider issues tokens only to an application that proves its identity.",
                     remedy: "Put the file there, readable only by the user who runs the server."))
             return
         }
         switch authentication {
-        case .publicClient: report.add(.credential, "No secret is configured: the application is a public client.")
+        case .publicClient:
+            report.add(.good("credential", "No secret is configured: the application is a public client."))
         case .certificate(let certificate): checkExpiry(certificate.notValidAfter, of: application, &report)
         case .secret, .assertion:
             guard let date = application.clientSecretExpires else {
                 report.add(
-                    .credential,
-                    "Secret configured. Set client_secret_expires to be warned before it expires."
-                )
+                    .good(
+                        "credential", "Secret configured. Set client_secret_expires to be warned before it expires."))
                 return
             }
             checkExpiry(date, of: application, &report)
@@ -215,23 +180,27 @@ package struct AuthorityCheck: Sendable {
     }
 
     private func checkExpiry(_ date: Date, of application: Application, _ report: inout Report) {
-        let advice = Advice(
-            why:
-                "From that day on nobody can sign in and no token is renewed. People who are signed in stay signed in.",
-            remedy: application.credential.renewal)
+        let why =
+            "From that day on nobody can sign in and no token is renewed. People who are signed in stay signed in."
+        let remedy = application.credential.renewal
         let day = date.formatted(.iso8601.year().month().day())
         let left = date.timeIntervalSince(now())
         if left <= 0 {
-            report.add(.credential, isGood: false, "The secret or certificate ended on \(day): replace it now.", advice)
+            report.add(
+                .mistake(
+                    "credential", "The secret or certificate ended on \(day): replace it now.", why: why, remedy: remedy
+                ))
         } else if left < AuthorityCheck.expiryWarning {
             let days = Int(left / 86_400)
-            let message: Message =
-                days == 1
-                ? "The secret or certificate ends on \(day), in 1 day: replace it."
-                : "The secret or certificate ends on \(day), in \(days) days: replace it."
-            report.add(.credential, isGood: false, message, isWarning: true, advice)
+            report.add(
+                .advice(
+                    "credential",
+                    days == 1
+                        ? "The secret or certificate ends on \(day), in 1 day: replace it."
+                        : "The secret or certificate ends on \(day), in \(days) days: replace it.",
+                    why: why, remedy: remedy))
         } else {
-            report.add(.credential, "The secret or certificate is good until \(day).")
+            report.add(.good("credential", "The secret or certificate is good until \(day)."))
         }
     }
 }

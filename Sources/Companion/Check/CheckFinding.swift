@@ -1,10 +1,11 @@
 import CompanionCore
 import CompanionSignIn
+import Languages
 
-/// One thing that `companion check` looked at.
-package struct CheckFinding: Sendable, Codable, Equatable {
+/// One thing that `companion check`, or a portal's health page, looked at.
+package struct CheckFinding: Sendable, Encodable, Equatable {
     /// How bad it is.
-    package enum Severity: String, Sendable, Codable, CaseIterable {
+    package enum Severity: String, Sendable, Encodable, CaseIterable {
         /// Something does not work, or is open to others: exit status 1.
         case mistake
         /// Works, and would be better otherwise.
@@ -24,25 +25,25 @@ package struct CheckFinding: Sendable, Codable, Equatable {
     /// The application's authority, when it is about that.
     package var authority: String?
     /// What was found.
-    package let what: String
+    package let what: Message
     /// Why it matters; nil when it is good or unknown.
     package let why: String?
     /// How to fix it; nil when it is good or unknown.
     package let remedy: String?
 
-    static func good(_ subject: String, _ what: String) -> CheckFinding {
+    static func good(_ subject: String, _ what: Message) -> CheckFinding {
         CheckFinding(subject: subject, severity: .good, what: what, why: nil, remedy: nil)
     }
 
-    static func unknown(_ subject: String, _ what: String) -> CheckFinding {
+    static func unknown(_ subject: String, _ what: Message) -> CheckFinding {
         CheckFinding(subject: subject, severity: .unknown, what: what, why: nil, remedy: nil)
     }
 
-    static func advice(_ subject: String, _ what: String, why: String, remedy: String) -> CheckFinding {
+    static func advice(_ subject: String, _ what: Message, why: String, remedy: String) -> CheckFinding {
         CheckFinding(subject: subject, severity: .advice, what: what, why: why, remedy: remedy)
     }
 
-    static func mistake(_ subject: String, _ what: String, why: String, remedy: String) -> CheckFinding {
+    static func mistake(_ subject: String, _ what: Message, why: String, remedy: String) -> CheckFinding {
         CheckFinding(subject: subject, severity: .mistake, what: what, why: why, remedy: remedy)
     }
 
@@ -55,7 +56,7 @@ package struct CheckFinding: Sendable, Codable, Equatable {
     }
 
     /// The same with one more sentence about what was found, and what that makes of it.
-    func saying(_ text: String, _ severity: Severity) -> CheckFinding {
+    func saying(_ text: Message, _ severity: Severity) -> CheckFinding {
         var finding = CheckFinding(
             subject: subject, severity: severity, what: what + " " + text, why: why, remedy: remedy)
         finding.application = application
@@ -63,15 +64,13 @@ package struct CheckFinding: Sendable, Codable, Equatable {
         return finding
     }
 
-    init(_ finding: AuthorityCheck.Finding) {
-        subject = finding.subject.rawValue
-        severity = finding.isGood ? .good : finding.isWarning ? .advice : .mistake
-        what = finding.text
-        why = finding.advice?.why
-        remedy = finding.advice?.remedy
+    /// The remedy where something cannot be reached. A container has a network of its own, and perhaps no curl.
+    static func remedy(reaching address: some CustomStringConvertible) -> String {
+        "Look at name resolution, firewall, proxy (https_proxy) and certificates where the server runs, for example "
+            + "with `curl -v \(address)`."
     }
 
-    private init(subject: String, severity: Severity, what: String, why: String?, remedy: String?) {
+    private init(subject: String, severity: Severity, what: Message, why: String?, remedy: String?) {
         self.subject = subject
         self.severity = severity
         self.what = what

@@ -3,9 +3,9 @@ import CompanionPages
 import Foundation
 
 /// Everything that `companion check` found, for people and for machines.
-package struct CheckReport: Sendable, Codable, Equatable {
+package struct CheckReport: Sendable, Encodable, Equatable {
     /// What the operator enters in an application's registration, letter by letter.
-    package struct Registration: Sendable, Codable, Equatable {
+    package struct Registration: Sendable, Encodable, Equatable {
         /// The application's name.
         package let application: String
         /// What the home page calls it.
@@ -93,7 +93,7 @@ package struct CheckReport: Sendable, Codable, Equatable {
             }
         var place = ""
         if namingAuthority, let authority = finding.authority { place = " (\(authority))" }
-        var lines = ["  \(mark)\(finding.subject)\(place): \(finding.what)"]
+        var lines = ["  \(mark)\(finding.subject)\(place): \(finding.what.english)"]
         if let why = finding.why { lines.append("          Why: \(why)") }
         if let remedy = finding.remedy { lines.append("          Fix: \(remedy)") }
         return lines

@@ -2,6 +2,7 @@ import CompanionCore
 import CompanionSignIn
 import Foundation
 import HTTPClient
+import Languages
 import OpenIDConnect
 import SessionStore
 
@@ -56,7 +57,7 @@ struct CredentialProbe: Sendable {
             return .unavailable(
                 .mistake(
                     "token_endpoint", "The token endpoint cannot be reached: \(error.reason)", why: Self.why,
-                    remedy: AuthorityCheck.Advice.reaching(metadata.tokenEndpoint)
+                    remedy: CheckFinding.remedy(reaching: metadata.tokenEndpoint)
                 ).of(application))
         }
         switch trial.verdict(on: answer, now: now) {
@@ -92,7 +93,7 @@ extension [CheckFinding] {
         func isGood(_ finding: CheckFinding) -> Bool {
             finding.subject == "credential" && finding.application == application.id && finding.severity == .good
         }
-        func saying(_ text: String, _ severity: CheckFinding.Severity) -> [CheckFinding] {
+        func saying(_ text: Message, _ severity: CheckFinding.Severity) -> [CheckFinding] {
             map { isGood($0) ? $0.saying(text, severity) : $0 }
         }
         func unknown(_ error: String?) -> [CheckFinding] {

@@ -40,9 +40,7 @@ package struct InstallationCheck: Sendable {
         async let probed = probe(configuration.applications, registrations, directory)
         let storage = Self.storage(configuration)
         var findings = storage.findings + configured.general
-        for report in await reports {
-            findings += report.findings.map { CheckFinding($0).of(report.application, authority: report.authority) }
-        }
+        findings += await reports.flatMap(\.findings)
         for (application, (found, credential)) in zip(configuration.applications, await probed) {
             findings = (findings + found).adding(credential, for: application)
         }

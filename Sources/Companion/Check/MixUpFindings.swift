@@ -1,4 +1,5 @@
 import CompanionCore
+import Languages
 import OpenIDConnect
 
 /// Whether one provider could have its answer taken for another's (a mix-up, RFC 9700 §4.4): that needs two providers whose

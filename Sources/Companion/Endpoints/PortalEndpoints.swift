@@ -61,8 +61,8 @@ struct PortalEndpoints: Sendable {
                         "checks": .array(
                             report.findings.map {
                                 [
-                                    "check": .string($0.subject.rawValue), "ok": .bool($0.isGood),
-                                    "detail": .string(language.text($0.message)),
+                                    "check": .string($0.subject), "ok": .bool($0.severity == .good),
+                                    "detail": .string(language.text($0.what)),
                                 ]
                             }),
                     ]

@@ -1,5 +1,6 @@
 import CompanionCore
 import Foundation
+import Languages
 import PostgresStore
 import SessionStore
 
@@ -24,7 +25,8 @@ struct PostgresFindings {
     private var reachable: CheckFinding {
         guard let version = found.serverVersion else {
             return .mistake(
-                "database", found.health.failure?.description ?? "\(name) cannot be reached.",
+                "database",
+                found.health.failure.map { Message(verbatim: $0.description) } ?? "\(name) cannot be reached.",
                 why: "Nobody can sign in without the database.",
                 remedy: "Try the same address with `psql`, as the server's user and from its machine.")
         }
@@ -32,7 +34,7 @@ struct PostgresFindings {
     }
 
     private var protection: CheckFinding {
-        let what = "The database is \(settings.protection(isEncrypted: found.isEncrypted))."
+        let what: Message = "The database is \(settings.protection(isEncrypted: found.isEncrypted))."
         guard settings.isUnprotected else { return .good("database_connection", what) }
         return .advice(
             "database_connection", what,
@@ -43,7 +45,8 @@ struct PostgresFindings {
     private var schema: CheckFinding {
         if let failure = found.health.failure {
             return .mistake(
-                "database_schema", failure.description, why: "The server does not start with these tables.",
+                "database_schema", Message(verbatim: failure.description),
+                why: "The server does not start with these tables.",
                 remedy: "Run the newer version, or give the server a schema of its own.")
         }
         if let failure = found.creationFailure {
@@ -108,7 +111,7 @@ struct PostgresFindings {
 
     private var latency: CheckFinding {
         let milliseconds = Int((found.latency / .milliseconds(1)).rounded(.up))
-        let what = "The database answers within \(milliseconds) ms."
+        let what: Message = "The database answers within \(milliseconds) ms."
         guard found.latency > Self.slow else { return .good("database_latency", what) }
         return .advice(
             "database_latency", what, why: "Each request that reads a session waits for it, a sign-in several times.",

@@ -1,5 +1,6 @@
 import CompanionCore
 import Foundation
+import Languages
 import SessionStore
 
 /// What the store's health means for the operator.
@@ -31,7 +32,7 @@ struct StorageFindings {
         guard let worst = open.first else {
             return files.isEmpty ? [] : [.good("file_permissions", "Only its owner can access the database.")]
         }
-        let what = "\(worst.path) is open to other users (mode \(String(worst.mode, radix: 8)))."
+        let what: Message = "\(worst.path) is open to other users (mode \(String(worst.mode, radix: 8)))."
         let why =
             "It contains the names of the people who signed in, and anyone who can write it can change sessions. Tokens are sealed."
         let remedy = "Run chmod 600 " + open.map(\.path).joined(separator: " ")
@@ -47,7 +48,7 @@ struct StorageFindings {
         let sealed = lost.map(\.values).reduce(0, +)
         if let keyFailure {
             return .mistake(
-                "key", keyFailure.description, why: "The server does not start without its key.",
+                "key", Message(verbatim: keyFailure.description), why: "The server does not start without its key.",
                 remedy: "Fix the key file, or restore it from your backup. Run this check as the server's user.")
         }
         if !lost.isEmpty {
@@ -90,7 +91,7 @@ struct StorageFindings {
         if let failure = health.failure {
             return [
                 .mistake(
-                    "database", failure.description, why: "Nobody can sign in without the database.",
+                    "database", Message(verbatim: failure.description), why: "Nobody can sign in without the database.",
                     remedy:
                         "Check the path and its owner, and run this check as the server's user. If the database is damaged, restore the latest backup."
                 )
@@ -144,7 +145,7 @@ struct StorageFindings {
                     remedy: "Create the folder, accessible only to the user who runs the server (mode 700).")
             ]
         }
-        let what = "\(free >> 20) MB are free in \(folder)."
+        let what: Message = "\(free >> 20) MB are free in \(folder)."
         let why =
             "On a full disk nobody can sign in or out. People who are signed in can go on until a token must be renewed."
         let remedy = "Free some space, or move the database."

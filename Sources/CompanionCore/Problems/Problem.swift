@@ -61,8 +61,8 @@ package struct Problem: Error, Sendable {
         package static func signIn(_ url: String) -> Action { Action(kind: "sign_in", url: url) }
     }
 
-    package var code: Code
-    package var detail: Message
+    package let code: Code
+    package let detail: Message
     package var action: Action?
     /// Seconds to wait.
     package var retryAfter: Int?

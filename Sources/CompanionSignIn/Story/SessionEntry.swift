@@ -151,21 +151,22 @@ extension AttemptEnd {
 extension Problem {
     /// What pages get of it; the reason is for the log of the server that met it.
     fileprivate var stored: JSONValue {
-        .members([
-            "code": .string(code.rawValue), "detail": .string(detail.format), "values": .list(detail.arguments),
+        let members: [String: JSONValue?] = [
+            "code": .string(code.rawValue),
             "action": action.map { ["kind": .string($0.kind), "url": .string($0.url)] },
             "retry_after": retryAfter.map(JSONValue.integer), "number": .text(explanation?.number),
             "trace": .text(traceID), "time": .text(timestamp), "correlation": .text(correlationID),
-        ])
+        ]
+        return .members(members.merging(detail.stored) { $1 })
     }
 
     fileprivate init?(stored: JSONValue) {
         guard let json = stored.object, let code = json["code"]?.string.flatMap(Code.init(rawValue:)),
-            let format = json["detail"]?.string
+            let detail = Message.restored(from: json)
         else { return nil }
         let action = json["action"]?.object
         self.init(
-            code, Message(format: format, arguments: json["values"]?.strings ?? []),
+            code, detail,
             action: action?["kind"]?.string.flatMap { kind in
                 action?["url"]?.string.map { Action(kind: kind, url: $0) }
             },

@@ -22,7 +22,7 @@ extension Languages {
 extension HTML {
     /// One of the tenant's sentences in the language of the page, with values in the places of `%@`.
     init(saying english: HTML, _ values: HTML...) {
-        let message = Message(format: english.text, arguments: values.map(\.text))
-        self.init(stringLiteral: DemoLanguage.current?.text(message) ?? message.english)
+        let sentence = DemoLanguage.current?.text(english.text) ?? english.text
+        self.init(stringLiteral: Message.filled(sentence, with: values.map(\.text)))
     }
 }

@@ -59,7 +59,7 @@ import Testing
             for app in ["ios", "contoso", "external", "b2c", "provider"] {
                 let finding = try #require(findings(report, "redirect_uri", app: app).first, "\(app)")
                 #expect(finding.severity == .mistake)
-                #expect(finding.what.contains("http://localhost:9/elsewhere/auth/callback"))
+                #expect(finding.what.english.contains("http://localhost:9/elsewhere/auth/callback"))
                 #expect(finding.remedy?.contains("platform Web") == true)
             }
         }
@@ -70,7 +70,7 @@ import Testing
             func advice() async throws -> [String] {
                 let report = await run(site, site.configuration)
                 #expect(findings(report, "auth_time", app: "ios").isEmpty)
-                return findings(report, "auth_time", app: "macos").map(\.what)
+                return findings(report, "auth_time", app: "macos").map(\.what.english)
             }
             let visitor = Visitor(site)
             #expect(try await advice().first?.hasSuffix("is known after the first sign-in.") == true)
@@ -133,8 +133,8 @@ import Testing
             #expect(findings(late, "clock", app: "ios").first?.remedy?.contains("A container has the clock") == true)
             for finding in late.findings {
                 let isBad = [.mistake, .advice].contains(finding.severity)
-                #expect(isBad == (finding.why != nil), "\(finding.what)")
-                #expect(isBad == (finding.remedy != nil), "\(finding.what)")
+                #expect(isBad == (finding.why != nil), "\(finding.what.english)")
+                #expect(isBad == (finding.remedy != nil), "\(finding.what.english)")
             }
         }
     }
@@ -213,7 +213,7 @@ import Testing
             ] {
                 let found = credential(report, app)
                 #expect(
-                    !found.isEmpty && found.allSatisfy { $0.severity == severity && $0.what.contains(text) },
+                    !found.isEmpty && found.allSatisfy { $0.severity == severity && $0.what.english.contains(text) },
                     "\(app): \(found)")
             }
         }
@@ -234,7 +234,9 @@ import Testing
             for app in configuration.applications {
                 let found = credential(report, app.id)
                 #expect(found.map(\.severity) == [.mistake], "\(app.id): \(report.text)")
-                #expect(found.first?.what.hasPrefix("No secret is configured, and the provider asks for one") == true)
+                #expect(
+                    found.first?.what.english.hasPrefix("No secret is configured, and the provider asks for one")
+                        == true)
                 #expect(found.first?.remedy?.contains("create a secret and configure it") == true)
             }
         }
@@ -250,8 +252,9 @@ import Testing
                 let found = credential(report, app)
                 #expect(found.map(\.severity) == [severity], "\(app): \(found)")
                 #expect(
-                    found.first?.what.hasPrefix("No secret is configured: the application is a public client.") == true)
-                #expect(found.first?.what.contains(text) == true)
+                    found.first?.what.english.hasPrefix("No secret is configured: the application is a public client.")
+                        == true)
+                #expect(found.first?.what.english.contains(text) == true)
             }
         }
     }
@@ -287,7 +290,7 @@ import Testing
             for app in ["ios", "contoso", "external", "b2c"] {
                 let found = findings(report, "scopes", app: app)
                 #expect(found.map(\.severity) == atMicrosofts, "\(row) \(app)")
-                #expect(found.first?.what.contains(text) == true, "\(row) \(app): \(found)")
+                #expect(found.first?.what.english.contains(text) == true, "\(row) \(app): \(found)")
             }
             #expect(findings(report, "scopes", app: "provider").map(\.severity) == elsewhere, "\(row)")
         }
@@ -310,7 +313,7 @@ import Testing
             var configuration = site.configuration
             configuration.applications[0].clientSecretExpires = site.clock.now().addingTimeInterval(days * 86_400)
             let found = credential(await run(site, configuration), "ios")
-            #expect(found.first?.what.contains(text) == true, "\(found)")
+            #expect(found.first?.what.english.contains(text) == true, "\(found)")
         }
     }
 
@@ -323,7 +326,9 @@ import Testing
             #expect(report.ok, "\(report.text)")
             for app in site.configuration.applications {
                 let found = credential(report, app.id)
-                #expect(!found.isEmpty && found.allSatisfy { $0.what.contains("(it answered \(error))") }, "\(found)")
+                #expect(
+                    !found.isEmpty && found.allSatisfy { $0.what.english.contains("(it answered \(error))") },
+                    "\(found)")
             }
         }
     }
@@ -359,7 +364,9 @@ import Testing
             #expect(String(decoding: output.availableData, as: UTF8.self) == "locked\n")
             let report = await run(site, site.configuration)
             let finding = try #require(findings(report, "database").first)
-            #expect(finding.severity == .mistake && finding.what.contains("database is locked"), "\(finding.what)")
+            #expect(
+                finding.severity == .mistake && finding.what.english.contains("database is locked"),
+                "\(finding.what.english)")
             input.write(Data("ROLLBACK;\n".utf8))
             try input.close()
             shell.waitUntilExit()

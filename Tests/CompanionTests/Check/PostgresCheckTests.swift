@@ -20,17 +20,17 @@ struct PostgresCheckTests {
         let settings = try #require(fixture.postgres)
         var found = findings(settings)
         #expect(found["database"]?.severity == .good)
-        #expect(found["database_schema"]?.what.hasPrefix("There are no tables yet.") == true)
+        #expect(found["database_schema"]?.what.english.hasPrefix("There are no tables yet.") == true)
         #expect(found["database_timeouts"]?.severity == .advice)
         let store = try fixture.open(backgroundWork: true)
         let end = ContinuousClock.now + .seconds(20)
         while try await store.servers().isEmpty, ContinuousClock.now < end { await Task.yield() }
         found = findings(settings)
-        #expect(found["database_schema"]?.what == "The tables have version 5, as this program expects.")
+        #expect(found["database_schema"]?.what.english == "The tables have version 5, as this program expects.")
         for subject in ["database_writable", "database_clock", "database_connection", "database_servers"] {
             #expect(found[subject]?.severity == .good, "\(subject)")
         }
-        #expect(found["database_servers"]?.what.hasPrefix("Companions that work with it: ") == true)
+        #expect(found["database_servers"]?.what.english.hasPrefix("Companions that work with it: ") == true)
         #expect(found["database_latency"] != nil)
         try fixture.refuseWrites(true)
         #expect(findings(settings)["database_writable"]?.severity == .mistake)
@@ -41,7 +41,7 @@ struct PostgresCheckTests {
         let found = findings(try PostgresSettings("host=/nonexistent dbname=sessions user=companion"))
         #expect(found.keys.sorted() == ["database"])
         #expect(found["database"]?.severity == .mistake)
-        #expect(found["database"]?.what.contains("postgresql://companion@/nonexistent/sessions") == true)
+        #expect(found["database"]?.what.english.contains("postgresql://companion@/nonexistent/sessions") == true)
     }
 
     @Test func `a role that may not create tables is found, before the first start and before an update`() throws {
@@ -56,7 +56,7 @@ struct PostgresCheckTests {
             return findings(settings)["database_schema"]
         }
         #expect(try schema(mayCreate: false)?.severity == .mistake)
-        #expect(try schema(mayCreate: false)?.what.contains("42501") == true)
+        #expect(try schema(mayCreate: false)?.what.english.contains("42501") == true)
         #expect(findings(settings)["database_writable"] == nil)
         #expect(try schema(mayCreate: true)?.severity == .good)
         _ = try PostgresStore.migrate(settings)
@@ -75,7 +75,7 @@ struct PostgresCheckTests {
         let server = try PostgresServer.shared.get()
         let found = findings(try server.remoteSettings(user: server.makeRole(), more))["database_connection"]
         #expect(found?.severity == severity)
-        #expect(found?.what == "The database is reached by \(what).")
+        #expect(found?.what.english == "The database is reached by \(what).")
     }
 
     @Test(arguments: [

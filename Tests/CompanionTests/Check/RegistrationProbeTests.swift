@@ -100,7 +100,7 @@ import WebFormats
         #expect(found.map { "\($0.severity) \($0.subject)" } == row.expected)
         #expect(found.allSatisfy { $0.application == "app" })
         let sent = provider.state.withLock { $0 }
-        #expect(!sent.isEmpty && found.allSatisfy { !($0.what + ($0.remedy ?? "")).contains(sent) })
+        #expect(!sent.isEmpty && found.allSatisfy { !($0.what.english + ($0.remedy ?? "")).contains(sent) })
         await client.shutdown()
         await server.stop(grace: .zero)
         await workers.shutdown()

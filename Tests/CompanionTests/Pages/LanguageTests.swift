@@ -136,13 +136,58 @@ import Testing
     func `a language has every sentence of the server, with the same values in it, and no other`(tag: String) throws {
         let path = Self.folder.appendingPathComponent("languages/\(tag).json")
         let file = try JSONDecoder().decode(LanguageFile.self, from: Data(contentsOf: path))
-        let sentences = try ServerSentences.all()
-        #expect(Set(file.server.keys).symmetricDifference(sentences).sorted() == [])
+        let sentences = try ServerSentences.ofSources.get()
+        #expect(sentences.unread == [])
+        #expect(Set(file.server.keys).symmetricDifference(sentences.all).sorted() == [])
         for (english, text) in file.server {
             #expect(
                 english.components(separatedBy: "%@").count == text.components(separatedBy: "%@").count,
                 "\(tag): \(english)")
         }
+    }
+
+    @Test func `every place in the sources that makes a sentence is one where its literal is found`() throws {
+        let sentences = try ServerSentences.ofSources.get()
+        #expect(
+            sentences.computed == [
+                "DemoLanguage.swift": 1, "MonitoringReport.swift": 1, "PostgresFindings.swift": 2,
+                "Problem+Errors.swift": 1,
+                "SessionEntry.swift": 1, "StorageFindings.swift": 2,
+            ],
+            "A computed sentence has no translation. Write a literal with interpolations, or add the place here.")
+        #expect(
+            sentences.mentions == [
+                "CheckFinding.swift": 7, "CredentialProbe.swift": 1, "Pages.swift": 1,
+                "PostgresFindings.swift": 2, "Problem+Errors.swift": 1, "Problem.swift": 3, "StorageFindings.swift": 2,
+            ],
+            "Let ServerSentences read what is said where the type Message is named now, then change the number here.")
+    }
+
+    @Test(
+        arguments: [
+            (#"throw Problem(.badRequest, "One \(two + ")") three.", retryAfter: 5)"#, ["One %@ three."]),
+            (#"Problem(\n .notFound,\n "One "\n + "two.")"#, ["One two."]),
+            (#"Problem(code(of: "x, y"), isFirst ? "One." : "Two.")"#, ["One.", "Two."]),
+            (#"Problem(.notFound, "One " + (isFirst ? "two." : "three."))"#, ["One two.", "One three."]),
+            (#"throw .init(.notFound, "One.")"#, ["One."]),
+            (#"extension Problem { init() { self.init(.notFound, "One.") } }"#, ["One."]),
+            (#"let detail: Message = a.b() == "?" ? "One." : "Two.""#, ["One.", "Two."]),
+            (#"Problem(any: error); Problem(error, action: "x"); Problem(error)"#, []),
+            (#"Problem(.notFound, Message(verbatim: "One."), action: nil)"#, []),
+            (#"Problem(.notFound, detail)"#, []),
+            (#"Problem(.notFound, text)"#, nil),
+            (#"Problem(.notFound, first ?? "One.")"#, nil),
+            (##"Problem(.notFound, #"One."#)"##, nil),
+            (#"Problem(.notFound, one("One."))"#, nil),
+            (#"[("a", "b")].map(Problem.init)"#, nil),
+            (#"typealias Fault = Problem"#, nil),
+        ] as [(String, [String]?)])
+    func `a sentence is found however it is written, or what is not understood is named`(
+        code: String, expected: [String]?
+    ) {
+        let sentences = ServerSentences(reading: code.replacing("\\n", with: "\n"), of: "File.swift")
+        #expect(sentences.unread.isEmpty == (expected != nil), "\(sentences.unread)")
+        #expect(sentences.all == Set(expected ?? []))
     }
 
     @Test func `every text is used by a page or a script, and every text that they use is there`() throws {

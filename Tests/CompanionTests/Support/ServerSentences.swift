@@ -1,92 +1,166 @@
 import Foundation
 
-@testable import Companion
 @testable import CompanionCore
-@testable import CompanionPages
-@testable import CompanionSignIn
 @testable import OpenIDConnect
 
 /// Every sentence of the server's that a language file has to translate: those that the code can list, and those that stand
-/// in the sources as the text of a problem or a finding.
-enum ServerSentences {
-    static func all() throws -> Set<String> {
-        var sentences = Set(Problem.Code.allCases.map { Problem($0, "").title.format })
-        for explanation in ErrorExplanation.all {
-            sentences.formUnion([explanation.cause, explanation.remedy])
-        }
+/// in the sources as literals where a ``Message`` for a page is expected.
+///
+/// What it does not understand is in ``unread``, so that no sentence goes by.
+struct ServerSentences {
+    private(set) var all: Set<String> = []
+    /// Places whose sentence is no literal and no other ``Message`` that is known to be one.
+    private(set) var unread: [String] = []
+    /// How often each file names the type ``Message``, beside those that declare it. Its sentences come from there.
+    private(set) var mentions: [String: Int] = [:]
+    /// How often each file makes a ``Message`` of a text that is no literal.
+    private(set) var computed: [String: Int] = [:]
+
+    /// Those of all sources.
+    static let ofSources = Result { try ServerSentences() }
+
+    private init() throws {
+        all = Set(Problem.Code.allCases.map { Problem($0, "").title.format })
+        for explanation in ErrorExplanation.all { all.formUnion([explanation.cause, explanation.remedy]) }
         let sources = Site.root.appendingPathComponent("Sources")
         let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
         while let file = files?.nextObject() as? URL {
-            guard file.pathExtension == "swift", file.path.contains("/Sources/Companion") else { continue }
-            sentences.formUnion(messages(in: try String(contentsOf: file, encoding: .utf8)))
+            guard file.pathExtension == "swift" else { continue }
+            let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            let code = lines.filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")
+            read(code, of: file.lastPathComponent, isInCore: file.path.contains("/CompanionCore/"))
         }
-        return sentences
     }
 
-    /// The literals behind `Problem(.code,` (or its `self.init`), `interaction(.code,` and `.add(.subject,`, and both of a conditional message.
-    private static func messages(in source: String) -> [String] {
-        var found: [String] = []
-        for call in source.matches(
-            of: /(?:Problem|interaction|report\.add|self\.init)\(\s*\.\w+,\s*(?:isGood: \w+,\s*)?(?=")/)
-        {
-            var scanner = LiteralScanner(source[call.range.upperBound...])
-            found.append(scanner.message())
+    /// What one file's code has.
+    init(reading code: String, of file: String) { read(code, of: file, isInCore: true) }
+
+    /// Reads code without comments.
+    private mutating func read(_ code: String, of file: String, isInCore: Bool) {
+        guard !["Message.swift", "Language.swift"].contains(file) else { return }
+        let (named, made) = (code.matches(of: /\bMessage\b/).count, code.matches(of: /\bMessage[.(]/).count)
+        if named > made { mentions[file] = named - made }
+        if made > 0 { computed[file] = made }
+        // What `companion check` alone says is English. The portal shows the findings of AuthorityCheck as well.
+        let isForOperators = code.contains(/\bCheckFinding\b/) && file != "AuthorityCheck.swift"
+        if file == "AuthorityCheck.swift" { readSecondArguments(of: /\.(?:good|unknown|advice|mistake)\(/, code, file) }
+        if !isForOperators { readVariables(code, file) }
+        // Other targets have types of their own with this name.
+        guard isInCore || code.contains(/\bimport CompanionCore\b/) else { return }
+        readSecondArguments(of: /\bProblem(?:\.init)?\(/, code, file)
+        readSecondArguments(of: /[\s(\[,:]\.init\((?=\s*\.)/, code, file)
+        if code.contains(/\b(?:struct|extension) Problem\b/) { readSecondArguments(of: /\bself\.init\(/, code, file) }
+        if code.contains(/\bProblem\.init\b(?!\()|\btypealias\b[^\n]*\bProblem\b/) {
+            unread.append("\(file): a problem that is not made by Problem(")
         }
-        for choice in source.matches(of: /: Message =[^?]*\?\s*(?=")/) {
-            var scanner = LiteralScanner(source[choice.range.upperBound...])
-            found.append(scanner.message())
-            scanner.skip { $0 != "\"" }
-            found.append(scanner.message())
+    }
+
+    /// Reads the second of the arguments without labels, as in `Problem(.code, "…")`.
+    private mutating func readSecondArguments(of call: some RegexComponent, _ code: String, _ file: String) {
+        for match in code.matches(of: call) {
+            var reader = SentenceReader(code[match.range.upperBound...])
+            guard !reader.isLabelled else { continue }
+            reader.skipArgument()
+            guard reader.skip(","), !reader.isLabelled else { continue }
+            note(reader.sentences(), at: match.range.lowerBound, code, file)
         }
-        return found
+    }
+
+    /// Reads what a variable of the type is set to, as in `let detail: Message = …`.
+    private mutating func readVariables(_ code: String, _ file: String) {
+        for match in code.matches(of: /: Message\??\s*=/) {
+            var reader = SentenceReader(code[match.range.upperBound...])
+            note(reader.sentences(), at: match.range.lowerBound, code, file)
+        }
+    }
+
+    private mutating func note(_ found: [String]?, at place: String.Index, _ code: String, _ file: String) {
+        if let found { all.formUnion(found) } else { unread.append("\(file): \(code[place...].prefix(120))") }
     }
 }
 
-/// Reads Swift string literals as ``Message`` sees them: `%@` for each interpolation, `+` joins.
-private struct LiteralScanner {
+/// Reads Swift expressions of the type ``Message`` as the compiler sees them: literals with `%@` for each interpolation, `+`,
+/// `condition ? one : other`, parentheses.
+private struct SentenceReader {
     private var rest: Substring
 
     init(_ source: Substring) { rest = source }
 
-    mutating func skip(while condition: (Character) -> Bool) { rest = rest.drop(while: condition) }
+    /// Whether an argument with a label stands here.
+    var isLabelled: Bool { rest.prefixMatch(of: /\s*\w+:/) != nil }
 
-    mutating func message() -> String {
-        var text = literal()
-        while true {
-            let ahead = rest.drop { $0.isWhitespace }
-            guard ahead.first == "+" else { return text }
-            rest = ahead.dropFirst().drop { $0.isWhitespace }
-            text += literal()
+    mutating func skip(_ token: String) -> Bool {
+        let ahead = rest.drop { $0.isWhitespace }
+        guard ahead.hasPrefix(token) else { return false }
+        rest = ahead.dropFirst(token.count)
+        return true
+    }
+
+    /// Goes to the comma or the parenthesis that ends the argument.
+    mutating func skipArgument() { skip { $0 == "," } }
+
+    /// All that the expression can be, and goes behind it; nil for one that is not understood.
+    mutating func sentences() -> [String]? {
+        let before = rest
+        if let sum = sum() { return sum }
+        rest = before
+        // A condition: what stands before the first question mark with a space before it.
+        skip { $0 == "?" }
+        guard skip("?"), let one = sentences(), skip(":"), let other = sentences() else { return nil }
+        return one + other
+    }
+
+    private mutating func sum() -> [String]? {
+        guard var all = term() else { return nil }
+        while skip("+") {
+            guard let next = term() else { return nil }
+            all = all.flatMap { start in next.map { start + $0 } }
+        }
+        return all
+    }
+
+    private mutating func term() -> [String]? {
+        if skip("\"") { return rest.hasPrefix("\"\"") ? nil : [literal()] }
+        if skip("(") {
+            guard let inner = sentences(), skip(")") else { return nil }
+            return inner
+        }
+        // Its sentences are known from elsewhere.
+        guard rest.prefixMatch(of: /\s*(?:Message\(verbatim:|detail\b)/) != nil else { return nil }
+        skipArgument()
+        return []
+    }
+
+    /// Goes to the first such character that is in no string and no parenthesis, or to the end of these.
+    private mutating func skip(to end: (Character) -> Bool) {
+        var depth = 0
+        while let character = rest.first {
+            if depth == 0, end(character) || character == ")" || character == "}" { return }
+            rest = rest.dropFirst()
+            switch character {
+            case "\"": _ = literal()
+            case "(", "[", "{": depth += 1
+            case ")", "]", "}": depth -= 1
+            default: break
+            }
         }
     }
 
+    /// Goes behind the literal whose first quotation mark is read.
     private mutating func literal() -> String {
         var text = ""
-        rest = rest.dropFirst()
         while let character = rest.popFirst() {
             switch character {
             case "\"": return text
             case "\\" where rest.first == "(":
-                interpolation()
+                rest = rest.dropFirst()
+                skip { _ in false }
+                rest = rest.dropFirst()
                 text += "%@"
             case "\\": text.append(rest.popFirst() ?? "\\")
             default: text.append(character)
             }
         }
         return text
-    }
-
-    private mutating func interpolation() {
-        var depth = 0
-        while let character = rest.popFirst() {
-            if character == "\"" {
-                rest = rest.drop { $0 != "\"" }.dropFirst()
-            } else if character == "(" {
-                depth += 1
-            } else if character == ")" {
-                depth -= 1
-                if depth == 0 { return }
-            }
-        }
     }
 }
