@@ -27,7 +27,7 @@ struct SignInEndpoints: Sendable {
             isCrossSite: head[.secFetchSite] == "cross-site")
         // What the browser asks for, the provider hears from it.
         if let chosen = languages.chosen(by: head) { options.extraParameters.append(("ui_locales", chosen.tag)) }
-        return try await leaving(call, from: options.returnPath) {
+        return try await Self.leaving(head, call.context, from: options.returnPath) {
             let (browser, newMark) = try browser(call, session)
             return redirect(call, to: try await flow.begin(application, options, browser), newMark: newMark)
         }
@@ -40,7 +40,7 @@ struct SignInEndpoints: Sendable {
         guard let returnPath = ReturnPath(call.field("return_to") ?? home, below: publicURL.prefix) else {
             throw Problem(.badRequest, "“return_to” must be a path of this site.")
         }
-        return try await leaving(call, from: returnPath) {
+        return try await Self.leaving(call.request.head, call.context, from: returnPath) {
             let (browser, newMark) = try browser(call, session)
             let departure = try await flow.adminConsent.begin(
                 application, tenant: call.field("tenant"), returnPath: returnPath, browser)
@@ -50,18 +50,18 @@ struct SignInEndpoints: Sendable {
 
     /// Leaves for the provider. Where that fails, and the page that the person came from can say it better than an error
     /// page, that page says it, and stays where it was.
-    private func leaving(
-        _ call: Call, from page: ReturnPath, _ leave: () async throws -> Response
+    static func leaving(
+        _ head: RequestHead, _ context: RequestContext, from page: ReturnPath, _ leave: () async throws -> Response
     ) async throws -> Response {
         do {
             return try await leave()
         } catch {
-            let (problem, head) = (Problem(any: error), call.request.head)
+            let problem = Problem(any: error)
             // A loop is a page's own script's: what else asks is no navigation.
             guard problem.code.isSaidByPage, head.wantsPage,
                 problem.code != .signInLoop || head[.secFetchMode] == "navigate"
             else { throw problem }
-            call.context.note(problem)
+            context.note(problem)
             return .redirect(to: failurePath(page.text, problem))
         }
     }
@@ -124,7 +124,7 @@ struct SignInEndpoints: Sendable {
             return id.map { cookie.setting($0, on: response) } ?? response
         case .failed(let path, let problem, let id):
             call.context.note(problem)
-            let response = Response.redirect(to: failurePath(path, problem))
+            let response = Response.redirect(to: Self.failurePath(path, problem))
             return id.map { cookie.setting($0, on: response) } ?? response
         }
     }
@@ -150,7 +150,7 @@ struct SignInEndpoints: Sendable {
     }
 
     /// The page that began a sign-in, with the stable code of what went wrong, how many seconds to wait, and nothing else.
-    private func failurePath(_ path: String, _ problem: Problem) -> String {
+    private static func failurePath(_ path: String, _ problem: Problem) -> String {
         let id = problem.correlationID.map { "&correlation_id=" + $0 } ?? ""
         let wait = problem.retryAfter.map { "&retry_after=\($0)" } ?? ""
         return path + (path.contains("?") ? "&" : "?") + "sign_in_error=" + problem.code.rawValue + id + wait
