@@ -16,7 +16,7 @@ import Testing
     }
 
     /// A certificate as an operator makes one.
-    private func makeCertificate(in folder: String) throws {
+    static func makeCertificate(in folder: String) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [
@@ -42,7 +42,7 @@ import Testing
     @Test func `a certificate signs in and refreshes, each time with an assertion of its own`() async throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        try makeCertificate(in: folder)
+        try Self.makeCertificate(in: folder)
         let certificate = try registered(folder)
         try await Site.run(
             registered: { client in
@@ -61,7 +61,7 @@ import Testing
                 #expect(token.json["source"] as? String == "refreshed", "\(token.text)")
             }
             // Another certificate than the registered one is the operator's fault, and signs nobody out.
-            try makeCertificate(in: folder)
+            try Self.makeCertificate(in: folder)
             let refused = try await visitor.api(.post, "/api/ios/token", body: #"{"force_refresh":true}"#)
             #expect(refused.code == "provider_rejected_client")
             #expect((refused.json["explanation"] as? [String: String])?["number"] == "AADSTS700027")

@@ -1,8 +1,10 @@
 import Foundation
+import OpenIDConnect
 import Testing
 
 @testable import Companion
 @testable import CompanionCore
+@testable import DemoTenant
 
 /// The table of settings, and the documents that show it.
 @Suite struct SettingsTests {
@@ -16,15 +18,139 @@ import Testing
 
     @Test(arguments: settings.filter { $0.standard != nil })
     func `the default that is shown is the one that counts`(setting: Setting) throws {
-        let application = ["COMPANION_APPS": "ios", "COMPANION_APPS_IOS_CLIENT_ID": "abc"]
         let value = try #require(setting.standard).trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        func read(_ environment: [String: String]) throws -> String {
+        #expect(try Built([setting.key: value]) == Built([:]))
+    }
+
+    /// Another value than the default of each setting, and the settings beside which it counts: one row for each.
+    private static let others: [String: (value: String, beside: [String: String])] = {
+        let postgres = ["database": "postgresql://user@host/name"]
+        let b2c = [
+            "apps.ios.kind": "b2c", "apps.ios.api": "https://api.example", "apps.ios.policies.sign_in": "b2c_1_susi",
+            "apps.ios.authority": "https://contoso.b2clogin.com/contoso.onmicrosoft.com",
+        ]
+        let certificate = [
+            "apps.ios.certificate_file": "{folder}/certificate.pem", "apps.ios.private_key_file": "{folder}/key.pem",
+        ]
+        return [
+            "listen": ("127.0.0.1:8081", ["public_url": "http://localhost:8080"]),
+            "public_url": ("http://localhost:9999", [:]), "database": ("other.sqlite", [:]),
+            "database_password": ("secret", postgres), "database_password_file": ("/password", postgres),
+            "database_prepared": ("off", postgres), "database_pool": ("9", postgres),
+            "encryption_key_file": ("other.key", [:]),
+            "encryption_key": (Data(repeating: 1, count: 32).base64EncodedString(), [:]), "public": ("Other", [:]),
+            "device_mode": ("shared", ["session.idle_minutes": "7", "session.max_hours": "1"]),
+            "staleness_seconds": ("5", postgres), "token_display": ("full", [:]), "session.idle_minutes": ("61", [:]),
+            "session.max_hours": ("13", [:]), "kiosk.countdown_after_seconds": ("21", [:]),
+            "kiosk.idle_seconds": ("61", [:]), "kiosk.hosts": ("adfs.contoso.com", [:]),
+            "kiosk.logo_file": ("{folder}/logo.png", [:]), "kiosk.color": ("#0040dd", [:]),
+            "kiosk.welcome.en": ("Hello", [:]), "kiosk.welcome.ja": ("Hello", [:]),
+            "kiosk.welcome.pt-BR": ("Hello", [:]), "kiosk.welcome.pt-PT": ("Hello", [:]),
+            "kiosk.welcome.sv": ("Hello", [:]), "kiosk.welcome.zh-Hans": ("Hello", [:]),
+            "trusted_proxies": ("10.0.3.7", [:]), "limits.sign_ins_per_minute": ("7", [:]),
+            "limits.sign_in_burst": ("7", [:]), "limits.callbacks_per_minute": ("7", [:]),
+            "limits.forced_refreshes_per_minute": ("7", [:]), "limits.operator_requests_per_minute": ("7", [:]),
+            "limits.connections": ("7", [:]), "limits.exempt": ("10.0.3.7", [:]), "limits.free_megabytes": ("7", [:]),
+            "log_level": ("debug", [:]), "log_format": ("json", [:]), "log_requests": ("true", [:]),
+            "audit_log_file": ("/audit.log", [:]), "metrics.listen": ("127.0.0.1:9464", [:]),
+            "drain_seconds": ("7", [:]), "demo.client_secret": ("secret", [:]), "demo.host": ("0.0.0.0", [:]),
+            "apps.ios.page": ("macos", ["apps.ios.title": "Ours"]), "apps.ios.title": ("Ours", [:]),
+            "apps.ios.kind": (
+                "oidc",
+                [
+                    "apps.ios.authority": "https://login.microsoftonline.com/contoso.example",
+                    "apps.ios.api": "https://api.example",
+                    "apps.ios.prompt": "login", "apps.ios.scopes": "mail.read",
+                ]
+            ),
+            "apps.ios.client_id": ("def", [:]), "apps.ios.client_secret": ("secret", [:]),
+            "apps.ios.client_secret_file": ("{folder}/secret", [:]),
+            "apps.ios.certificate_file": ("{folder}/other.pem", certificate),
+            "apps.ios.private_key_file": ("{folder}/other-key.pem", certificate),
+            "apps.ios.federated_token_file": ("{folder}/secret", [:]),
+            "apps.ios.client_authentication": ("basic", ["apps.ios.client_secret": "secret"]),
+            "apps.ios.client_secret_expires": ("2027-01-31", [:]),
+            "apps.ios.authority": ("https://login.microsoftonline.com/contoso.example", [:]),
+            "apps.ios.policies.sign_in": ("b2c_1_other", b2c), "apps.ios.policies.edit_profile": ("b2c_1_edit", b2c),
+            "apps.ios.policies.reset_password": ("b2c_1_reset", b2c),
+            "apps.ios.allowed_tenants": ("11111111-2222-4333-8444-555555555555", [:]),
+            "apps.ios.allowed_users": ("11111111-2222-4333-8444-555555555555", [:]),
+            "apps.ios.redirect_uri": ("own", [:]), "apps.ios.scopes": ("mail.read", [:]),
+            "apps.ios.api": ("https://api.example", [:]), "apps.ios.prompt": ("login", [:]),
+            "apps.ios.extra_query_parameters": ("slice", [:]),
+        ]
+    }()
+
+    @Test func `each setting changes what is configured`() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("settings-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try ClientCredentialTests.makeCertificate(in: folder)
+        try FileManager.default.copyItem(atPath: folder + "/certificate.pem", toPath: folder + "/other.pem")
+        try FileManager.default.copyItem(atPath: folder + "/key.pem", toPath: folder + "/other-key.pem")
+        try Data("secret".utf8).write(to: URL(fileURLWithPath: folder + "/secret"))
+        try Data(Photo.png).write(to: URL(fileURLWithPath: folder + "/logo.png"))
+        let missing = Set(Self.settings.map(\.key)).symmetricDifference(Self.others.keys)
+        #expect(missing == [], "Each setting has a row of `others`, with a value that changes the configuration.")
+        for (key, other) in Self.others {
+            func built(_ values: [String: String]) throws -> Built {
+                try Built(values.mapValues { $0.replacing("{folder}", with: folder) })
+            }
+            let (before, after) = (
+                try built(other.beside), try built(other.beside.merging([key: other.value]) { $1 })
+            )
+            #expect(before != after, "\(key) changes nothing: is it read?")
+        }
+    }
+
+    @Test func `each property of the configuration is used by something outside of it`() throws {
+        let sources = Site.root.appendingPathComponent("Sources")
+        var used: Set<Substring> = []
+        let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
+        while let file = files?.nextObject() as? URL {
+            guard file.pathExtension == "swift", !file.path.contains("/CompanionCore/Configuration/") else { continue }
+            let text = try String(contentsOf: file, encoding: .utf8)
+            used.formUnion(text.matches(of: /\.(\w+)/).map(\.output.1))
+        }
+        // Others ask for `effectiveSessionIdle`.
+        used.insert("sessionIdle")
+        let configuration = try Built([:]).configuration
+        for value in [configuration, configuration.limits, try #require(configuration.applications.first)] as [Any] {
+            let names = Mirror(reflecting: value).children.compactMap(\.label)
+            #expect(!names.isEmpty)
+            for name in names { #expect(used.contains(name[...]), "\(type(of: value)).\(name) is used by nothing") }
+        }
+    }
+
+    /// What a configuration comes to: all of it, and apart from that what hides its secrets.
+    private struct Built: Equatable {
+        let configuration: CompanionConfiguration
+
+        /// - Parameter values: by key, beside those that one application needs.
+        init(_ values: [String: String]) throws {
+            let needed = ["COMPANION_APPS": "ios", "COMPANION_APPS_IOS_CLIENT_ID": "abc"]
+            let given = values.map { (Setting.environmentName(of: $0.key), $0.value) }
+            configuration = try CompanionConfiguration.read(
+                environment: needed.merging(given) { $1 }, file: nil)
+        }
+
+        private var shown: String {
             var text = ""
-            dump(try CompanionConfiguration.read(environment: environment, file: nil), to: &text)
+            dump(configuration, to: &text)
             return text
         }
-        let said = try read(application.merging([setting.environmentName: value]) { $1 })
-        #expect(said == (try read(application)))
+
+        private var secrets: [String] {
+            configuration.applications.map { application in
+                guard case .fixed(.secret(let secret, let method)) = application.credential else { return "" }
+                return "\(secret) \(String(describing: method))"
+            }
+        }
+
+        static func == (one: Built, other: Built) -> Bool {
+            one.shown == other.shown && one.secrets == other.secrets
+                && one.configuration.database == other.configuration.database
+        }
     }
 
     @Test func `an empty variable takes back what the file says`() throws {
