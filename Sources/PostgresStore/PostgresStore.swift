@@ -121,11 +121,12 @@ extension AccountRow {
     fileprivate init?(_ row: PostgresRow, in session: SessionKey) throws {
         guard let app = try row.optionalText(7) else { return nil }
         self.init(
-            key: AccountKey(session: session, app: app, id: try row.text(8)), username: try row.text(9),
-            name: try row.optionalText(10), tenantID: try row.optionalText(11), environment: try row.text(12),
-            objectID: try row.optionalText(13), issuer: try row.text(14), subject: try row.text(15),
-            sid: try row.optionalText(16), policy: try row.optionalText(17), isCurrent: try row.flag(18),
-            needsInteraction: try row.optionalText(19), interactionClaims: try row.optionalText(20),
-            signedInAt: try row.integer(21), claims: try row.blob(22))
+            key: AccountKey(session: session, app: app, id: try row.text(8)),
+            identity: AccountIdentity(
+                username: try row.text(9), name: try row.optionalText(10), tenantID: try row.optionalText(11),
+                environment: try row.text(12), objectID: try row.optionalText(13), issuer: try row.text(14),
+                subject: try row.text(15), sid: try row.optionalText(16), policy: try row.optionalText(17)),
+            isCurrent: try row.flag(18), needsInteraction: try row.optionalText(19),
+            interactionClaims: try row.optionalText(20), signedInAt: try row.integer(21), claims: try row.blob(22))
     }
 }

@@ -151,6 +151,7 @@ extension Transaction {
 
     /// Inserts the account or renews it; it keeps its place, and its refresh token unless there is a new one.
     func store(_ account: AccountRow, _ tokens: RenewedTokens) {
+        let identity = account.identity
         run(
             """
             INSERT INTO account (session, app, id, position, username, name, tenant_id, environment, object_id, issuer,
@@ -167,9 +168,9 @@ extension Transaction {
                 fence = account.fence + 1, lease_by = '', lease_until = 0, retry_at = 0
             """,
             account.key.parameters + [
-                .text(account.username), .text(account.name), .text(account.tenantID), .text(account.environment),
-                .text(account.objectID), .text(account.issuer), .text(account.subject), .text(account.sid),
-                .text(account.policy), .integer(account.signedInAt), .blob(account.claims),
+                .text(identity.username), .text(identity.name), .text(identity.tenantID), .text(identity.environment),
+                .text(identity.objectID), .text(identity.issuer), .text(identity.subject), .text(identity.sid),
+                .text(identity.policy), .integer(account.signedInAt), .blob(account.claims),
                 .blob(tokens.refreshToken), .blob(tokens.idToken),
             ])
     }

@@ -69,12 +69,14 @@ struct SessionQueries {
         var rows: [(key: Int64, row: AccountRow)] = []
         try accounts.forEachRow(.integer(session.value)) { row in
             let account = AccountRow(
-                key: AccountKey(session: session, app: try row.text(1), id: try row.text(2)), username: try row.text(3),
-                name: try row.optionalText(4), tenantID: try row.optionalText(5), environment: try row.text(6),
-                objectID: try row.optionalText(7), issuer: try row.text(8), subject: try row.text(9),
-                sid: try row.optionalText(10), policy: try row.optionalText(11), isCurrent: try row.integer(12) != 0,
-                needsInteraction: try row.optionalText(13), interactionClaims: try row.optionalText(14),
-                signedInAt: try row.integer(15), claims: try row.blob(16))
+                key: AccountKey(session: session, app: try row.text(1), id: try row.text(2)),
+                identity: AccountIdentity(
+                    username: try row.text(3), name: try row.optionalText(4), tenantID: try row.optionalText(5),
+                    environment: try row.text(6), objectID: try row.optionalText(7), issuer: try row.text(8),
+                    subject: try row.text(9), sid: try row.optionalText(10), policy: try row.optionalText(11)),
+                isCurrent: try row.integer(12) != 0, needsInteraction: try row.optionalText(13),
+                interactionClaims: try row.optionalText(14), signedInAt: try row.integer(15),
+                claims: try row.blob(16))
             rows.append((try row.integer(0), account))
         }
         return sorted(rows)

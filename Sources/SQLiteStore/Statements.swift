@@ -128,6 +128,7 @@ extension Database {
 
     /// Inserts the account or renews it; its row keeps its number, and its refresh token unless there is a new one.
     func store(_ account: AccountRow, _ tokens: RenewedTokens) throws -> Int64 {
+        let identity = account.identity
         let stored: Int64? = try value(
             """
             INSERT INTO account (session, app, id, username, name, tenant_id, environment, object_id, issuer, subject, sid,
@@ -141,9 +142,9 @@ extension Database {
             RETURNING key
             """,
             [
-                account.key.session, account.key.app, account.key.id, account.username, account.name, account.tenantID,
-                account.environment, account.objectID, account.issuer, account.subject, account.sid, account.policy,
-                account.signedInAt,
+                account.key.session, account.key.app, account.key.id, identity.username, identity.name,
+                identity.tenantID, identity.environment, identity.objectID, identity.issuer, identity.subject,
+                identity.sid, identity.policy, account.signedInAt,
             ])
         guard let number = stored else { throw StoreError.noSuchSession }
         try run(

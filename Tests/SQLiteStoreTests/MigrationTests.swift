@@ -154,7 +154,7 @@ import Testing
         let store = try fixture.open()
         let session = try #require(try await store.session(id))
         let account = try #require(session.currentAccount(for: "ios"))
-        #expect(account.policy == nil)
+        #expect(account.identity.policy == nil)
         #expect(try await store.refreshToken(of: session.key(of: account)) == "refresh-1")
         #expect(try await store.idToken(of: session.key(of: account)) == nil)
         let token = try await store.accessToken(of: session.key(of: account), scopes: ["user.read"])

@@ -16,9 +16,9 @@ import Testing
         try await outsider.writeWithoutTransaction { db in
             try db.execute(sql: "BEGIN EXCLUSIVE; UPDATE account SET username = 'changed'")
         }
-        #expect(store.sessionNow(id).found?.accounts.map(\.username) == ["adele@contoso.example"])
+        #expect(store.sessionNow(id).found?.accounts.map(\.identity.username) == ["adele@contoso.example"])
         try await outsider.writeWithoutTransaction { db in try db.commit() }
-        #expect(store.sessionNow(id).found?.accounts.map(\.username) == ["changed"])
+        #expect(store.sessionNow(id).found?.accounts.map(\.identity.username) == ["changed"])
         await store.close()
     }
 

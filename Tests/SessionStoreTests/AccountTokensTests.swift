@@ -33,9 +33,10 @@ import Testing
         let cache = SessionCache(
             maxBytes: 1 << 20, lifetimes: Lifetimes(idle: 1_000_000, maxAge: 1_000_000, attempt: 1_000_000))
         let account = Account(
-            id: "id", app: "ios", username: "u", name: nil, tenantID: nil, environment: "e", objectID: nil,
-            issuer: "i", subject: "s", sid: nil, idTokenClaims: "{}", needsInteraction: nil, interactionClaims: nil,
-            policy: nil, current: true, signedInAt: Date(milliseconds: 0))
+            id: "id", app: "ios",
+            identity: AccountIdentity(username: "u", environment: "e", issuer: "i", subject: "s"),
+            idTokenClaims: "{}", needsInteraction: nil, interactionClaims: nil, current: true,
+            signedInAt: Date(milliseconds: 0))
         let snapshot = Snapshot(
             session: Session(
                 key: 7, createdAt: Date(milliseconds: 0), lastSeenAt: Date(milliseconds: 0), accounts: [account],

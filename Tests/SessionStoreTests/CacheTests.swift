@@ -10,10 +10,10 @@ import Testing
 
     func snapshot(_ key: SessionKey, version: Int = 0, bytes: Int = 0, seen: Int64 = 0) -> Snapshot {
         let account = Account(
-            id: "id", app: "ios", username: "v\(version)", name: nil, tenantID: nil, environment: "e", objectID: nil,
-            issuer: "i", subject: "s", sid: nil, idTokenClaims: String(repeating: "x", count: bytes),
-            needsInteraction: nil, interactionClaims: nil, policy: nil, current: true, signedInAt: Date(milliseconds: 0)
-        )
+            id: "id", app: "ios",
+            identity: AccountIdentity(username: "v\(version)", environment: "e", issuer: "i", subject: "s"),
+            idTokenClaims: String(repeating: "x", count: bytes), needsInteraction: nil, interactionClaims: nil,
+            current: true, signedInAt: Date(milliseconds: 0))
         return Snapshot(
             session: Session(
                 key: key, createdAt: Date(milliseconds: 0), lastSeenAt: Date(milliseconds: seen),

@@ -62,12 +62,12 @@ import Testing
         let store = try fixture.open()
         let attempt = try await store.consume(try await store.begin("s"))
         var account = NewAccount.sample("b2cuser")
-        account.policy = "b2c_1_susi"
+        account.identity.policy = "b2c_1_susi"
         var tokens = NewTokens.sample("first", at: fixture.clock)
         tokens.idToken = "first.id.token"
         let id = try await store.completeSignIn(attempt, account: account, tokens: tokens)
         let session = try #require(try await store.session(id))
-        #expect(session.currentAccount(for: "ios")?.policy == "b2c_1_susi")
+        #expect(session.currentAccount(for: "ios")?.identity.policy == "b2c_1_susi")
         tokens.idToken = nil
         tokens.idTokenClaims = #"{"renewed":true}"#
         try await store.storeRefreshed(AccountKey(session: session.key, app: "ios", id: account.id), tokens: tokens)

@@ -56,8 +56,9 @@ import Testing
         let id = try await store.signIn("adele", at: fixture.clock)
         let account = try #require(try await store.session(id)?.accounts.first)
         let name = store.pseudonym(of: account)
-        #expect(name == store.pseudonym(ofAccount: account.id, environment: account.environment))
-        let ended = try await store.removeSessions(issuer: account.issuer, sid: nil, subject: account.subject)
+        #expect(name == store.pseudonym(ofAccount: account.id, environment: account.identity.environment))
+        let ended = try await store.removeSessions(
+            issuer: account.identity.issuer, sid: nil, subject: account.identity.subject)
         #expect(ended.map(\.pseudonym) == [name])
         #expect(ended.map(\.app) == [account.app])
         await store.close()

@@ -49,14 +49,14 @@ import Testing
         tokens.username = "adele.vance@contoso.example"
         try await store.storeRefreshed(AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: tokens)
         var account = try #require(try await store.session(id)?.currentAccount(for: "ios"))
-        #expect(account.username == "adele.vance@contoso.example")
-        #expect(account.name == "Adele")
+        #expect(account.identity.username == "adele.vance@contoso.example")
+        #expect(account.identity.name == "Adele")
         tokens.username = nil
         tokens.name = "Adele Vance"
         try await store.storeRefreshed(AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: tokens)
         account = try #require(try await store.session(id)?.currentAccount(for: "ios"))
-        #expect(account.username == "adele.vance@contoso.example")
-        #expect(account.name == "Adele Vance")
+        #expect(account.identity.username == "adele.vance@contoso.example")
+        #expect(account.identity.name == "Adele Vance")
         await store.close()
     }
 }

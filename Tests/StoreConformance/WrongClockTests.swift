@@ -105,7 +105,7 @@ import Testing
         let next = try await store.completeSignIn(
             attempt, account: .sample("megan"), tokens: .sample("megan", at: server.fixture.clock))
         #expect(
-            try await store.session(next)?.accounts.map(\.objectID)
+            try await store.session(next)?.accounts.map(\.identity.objectID)
                 == (server.goesByOwnClock ? ["megan"] : ["adele", "megan"]))
         server.fixture.clock.setWrong(by: .zero)
         await server.work()

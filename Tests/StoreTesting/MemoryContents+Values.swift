@@ -81,8 +81,8 @@ extension MemoryContents.StoredAccount {
         refreshToken = tokens.refreshToken ?? refreshToken
         idToken = tokens.idToken ?? idToken
         row.claims = tokens.claims ?? row.claims
-        row.username = tokens.username ?? row.username
-        row.name = tokens.name ?? row.name
+        row.identity.username = tokens.username ?? row.identity.username
+        row.identity.name = tokens.name ?? row.identity.name
         refresh = refresh.renewed
         if let token = tokens.accessToken { store(token, now: now) }
     }

@@ -202,7 +202,7 @@ package final class MemoryStore: ClusteredStoreBackend {
             if !keepAsPrevious {
                 state.sessions[account.session]?.previousUsernames[account.app] = nil
             } else if let found = state.account(account) {
-                state.sessions[account.session]?.previousUsernames[account.app] = found.row.username
+                state.sessions[account.session]?.previousUsernames[account.app] = found.row.identity.username
             }
             state.delete(account)
             state.rotate(account.session, to: fresh, now: now)
@@ -231,7 +231,7 @@ package final class MemoryStore: ClusteredStoreBackend {
                 state.delete(row.key)
                 if state.sessions[row.key.session]?.accounts.isEmpty == true { state.delete(row.key.session) }
             }
-            return ended.map { EndedAccountRow(key: $0.key, environment: $0.environment) }
+            return ended.map { EndedAccountRow(key: $0.key, environment: $0.identity.environment) }
         }
     }
 
@@ -244,7 +244,7 @@ package final class MemoryStore: ClusteredStoreBackend {
                 SessionSummary(
                     key: key, createdAt: Date(milliseconds: session.createdAt),
                     lastSeenAt: Date(milliseconds: session.lastSeenAt),
-                    accounts: session.accounts.map { .init(app: $0.row.key.app, username: $0.row.username) })
+                    accounts: session.accounts.map { .init(app: $0.row.key.app, username: $0.row.identity.username) })
             }
         }
     }
@@ -256,7 +256,7 @@ package final class MemoryStore: ClusteredStoreBackend {
                 case .one(let key): state.sessions[key] == nil ? [] : [key]
                 case .username(let name):
                     state.sessions.filter { _, session in
-                        session.accounts.contains { $0.row.username.lowercased() == name.lowercased() }
+                        session.accounts.contains { $0.row.identity.username.lowercased() == name.lowercased() }
                     }.map(\.key)
                 case .any(let limit): Array(state.sessions.keys.prefix(limit))
                 }

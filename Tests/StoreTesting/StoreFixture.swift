@@ -243,9 +243,12 @@ extension NewSignInAttempt {
 extension NewAccount {
     package static func sample(_ user: String, sid: String? = nil) -> NewAccount {
         NewAccount(
-            id: "\(user).tenant", username: "\(user)@contoso.example", name: user.capitalized, tenantID: "tenant",
-            environment: "localhost", objectID: user, issuer: "https://issuer.example/v2.0", subject: "sub-\(user)",
-            sid: sid, idTokenClaims: #"{"nonce":"claim-of-\#(user)"}"#)
+            id: "\(user).tenant",
+            identity: AccountIdentity(
+                username: "\(user)@contoso.example", name: user.capitalized, tenantID: "tenant",
+                environment: "localhost", objectID: user, issuer: "https://issuer.example/v2.0",
+                subject: "sub-\(user)", sid: sid),
+            idTokenClaims: #"{"nonce":"claim-of-\#(user)"}"#)
     }
 }
 

@@ -97,11 +97,11 @@ extension Account {
     /// What pages may know of it.
     fileprivate var shown: [String: JSONValue] {
         var members: [String: JSONValue] = [
-            "id": .string(id), "username": .string(username), "environment": .string(environment),
+            "id": .string(id), "username": .string(identity.username), "environment": .string(identity.environment),
         ]
-        members["name"] = .text(name)
-        members["tenant_id"] = .text(tenantID)
-        members["policy"] = .text(policy)
+        members["name"] = .text(identity.name)
+        members["tenant_id"] = .text(identity.tenantID)
+        members["policy"] = .text(identity.policy)
         return members
     }
 }

@@ -33,7 +33,7 @@ struct DemoEndpoints: Sendable {
             throw Problem(.badRequest, "The body is not the JSON object that this address takes.")
         }
         let done = Response.noStore(.noContent)
-        guard let sid = session?.currentAccount(for: app)?.sid else {
+        guard let sid = session?.currentAccount(for: app)?.identity.sid else {
             // Nobody's failure is over.
             if body.failure == nil { return done }
             throw Problem(.interactionRequired, "You are not signed in. Sign in first.")

@@ -36,7 +36,7 @@ struct PortalEndpoints: Sendable {
         let tenants = application.registration.allowedTenants
         guard
             !application.allowedUsers.isEmpty || tenants.isEmpty
-                || asking.account.tenantID.map({ tenants.contains($0.lowercased()) }) ?? false
+                || asking.account.identity.tenantID.map({ tenants.contains($0.lowercased()) }) ?? false
         else {
             throw Problem(
                 .accessDenied, "This account is not allowed to use this application. Ask the operator.")

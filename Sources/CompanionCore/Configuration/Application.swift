@@ -81,7 +81,7 @@ package struct Application: Sendable {
     /// itself for somebody who signed in as a guest, since at home the ID token is about another object; at an authority
     /// of one tenant, for somebody of another tenant that the operator lists.
     package func authority(for account: Account) -> Authority {
-        guard kind == .workforce, let tenant = account.tenantID?.lowercased() else { return authority }
+        guard kind == .workforce, let tenant = account.identity.tenantID?.lowercased() else { return authority }
         let isOwn =
             switch authority.segment {
             case .common, .organizations, nil: account.id.split(separator: ".").last?.lowercased() == tenant

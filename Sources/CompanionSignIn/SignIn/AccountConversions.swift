@@ -46,11 +46,12 @@ extension NewAccount {
     init(_ signedIn: SignedInTokens, _ userInfo: UserInfo?, at authority: Authority) {
         let claims = signedIn.idTokenClaims
         self.init(
-            id: signedIn.homeAccountID, username: claims.username ?? userInfo?.username ?? claims.subject,
-            name: claims.name ?? userInfo?.name, tenantID: claims.tenantID,
-            environment: authority.environment, objectID: claims.objectID, issuer: claims.issuer,
-            subject: claims.subject,
-            sid: claims.sessionID, policy: authority.policy, idTokenClaims: claims.json)
+            id: signedIn.homeAccountID,
+            identity: AccountIdentity(
+                username: claims.username ?? userInfo?.username ?? claims.subject, name: claims.name ?? userInfo?.name,
+                tenantID: claims.tenantID, environment: authority.environment, objectID: claims.objectID,
+                issuer: claims.issuer, subject: claims.subject, sid: claims.sessionID, policy: authority.policy),
+            idTokenClaims: claims.json)
     }
 }
 

@@ -30,7 +30,7 @@ package final class Admission: Sendable {
     func admits(_ account: Account) -> Bool? {
         guard let application = applications[account.app] else { return true }
         guard let tenants = tenants.withLock({ $0[application.id] }) else { return nil }
-        return tenants.contains(account.tenantID) && allows(account, application)
+        return tenants.contains(account.identity.tenantID) && allows(account, application)
     }
 
     /// The accounts of a session that may not stay signed in: who signed in before the configuration, or this rule, said
@@ -64,9 +64,10 @@ package final class Admission: Sendable {
 
     private func allows(_ account: Account, _ application: Application) -> Bool {
         guard !application.allowedUsers.isEmpty else { return true }
+        let identity = account.identity
         // The stored username may have been an e-mail address or a name.
         let claims = AllowedUser.Claims(
-            tenantID: account.tenantID, objectID: account.objectID, subject: account.subject,
+            tenantID: identity.tenantID, objectID: identity.objectID, subject: identity.subject,
             preferredUsername: { account.claims["preferred_username"]?.string })
         return application.allowedUsers.contains { $0.names(claims) }
     }

@@ -144,7 +144,7 @@ package struct SignInOptions: Sendable {
     mutating func carryChallenge(of accounts: [Account]) {
         guard userFlow == .signIn, !choosesAccount else { return }
         let account = accounts.first { account in
-            loginHint.map { $0.lowercased() == account.username.lowercased() } ?? account.current
+            loginHint.map { $0.lowercased() == account.identity.username.lowercased() } ?? account.current
         }
         guard let learnt = account?.interactionClaims.flatMap(ClaimsRequest.init(json:)) else { return }
         claims = claims.map(learnt.merging) ?? learnt

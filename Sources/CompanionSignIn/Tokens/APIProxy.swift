@@ -134,12 +134,12 @@ package struct APIProxy: Sendable {
     private func checkPerson(_ answer: HTTPClientResponse, _ path: String, _ asking: SignedIn) throws(Problem) {
         let (application, account) = (asking.application, asking.account)
         guard let api = application.api else {
-            guard !UserInfo.isAbout(subject: account.subject, body: answer.body) else { return }
+            guard !UserInfo.isAbout(subject: account.identity.subject, body: answer.body) else { return }
             throw Problem(
                 .apiUnavailable, "The identity provider returned the details of someone else.")
         }
         // In another tenant the person is a guest, whose object there has another identifier.
-        guard path.isEmpty, asking.tenant == nil, let objectID = account.objectID,
+        guard path.isEmpty, asking.tenant == nil, let objectID = account.identity.objectID,
             GraphProfile.isServed(at: api, with: application.authority),
             !GraphProfile.isAbout(objectID: objectID, body: answer.body)
         else { return }

@@ -176,7 +176,9 @@ final class TokenRefresh: Sendable {
         let (directory, metadata) = (providers.directory, participants.metadata)
         let request = try RefreshRequest(
             refreshToken: turn.refreshToken,
-            account: KnownIdentity(issuer: account.issuer, subject: account.subject, tenantID: account.tenantID),
+            account: KnownIdentity(
+                issuer: account.identity.issuer, subject: account.identity.subject,
+                tenantID: account.identity.tenantID),
             scopes: wish.scopes, granted: granted, claims: wish.demand.claims, metadata: metadata,
             client: participants.client, configured: participants.configured,
             guestAccountID: wish.target.tenant == nil ? nil : account.id)

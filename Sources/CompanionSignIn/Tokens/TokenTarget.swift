@@ -30,8 +30,9 @@ extension TokenTarget {
         let application = asking.application
         var fields: [(String, String)] = []
         // What stands for the name of somebody without one means nothing to the provider's page.
-        if asking.account.username != asking.account.subject {
-            fields.append(("login_hint", asking.account.username))
+        let identity = asking.account.identity
+        if identity.username != identity.subject {
+            fields.append(("login_hint", identity.username))
         }
         fields.append(("return_to", publicURL.pagePath(of: application)))
         let more = scopes.scopes.filter { !application.scopes.scopes.contains($0) }

@@ -217,8 +217,9 @@ package struct ProviderLogout: Sendable {
     /// Whether an account is meant.
     package func names(_ account: AccountRow) -> Bool {
         guard sid != nil || subject != nil else { return false }
-        return account.issuer == issuer && (sid == nil || account.sid == sid)
-            && (subject == nil || account.subject == subject)
+        let identity = account.identity
+        return identity.issuer == issuer && (sid == nil || identity.sid == sid)
+            && (subject == nil || identity.subject == subject)
     }
 }
 

@@ -52,15 +52,7 @@ package struct SealedSession: Sendable {
 /// An account; see ``Account`` for the properties.
 package struct AccountRow: Sendable, Equatable {
     package var key: AccountKey
-    package var username: String
-    package var name: String?
-    package var tenantID: String?
-    package var environment: String
-    package var objectID: String?
-    package var issuer: String
-    package var subject: String
-    package var sid: String?
-    package var policy: String?
+    package var identity: AccountIdentity
     package var isCurrent: Bool
     package var needsInteraction: String?
     package var interactionClaims: String?
@@ -69,20 +61,11 @@ package struct AccountRow: Sendable, Equatable {
     package var claims: Data
 
     package init(
-        key: AccountKey, username: String, name: String?, tenantID: String?, environment: String, objectID: String?,
-        issuer: String, subject: String, sid: String?, policy: String?, isCurrent: Bool, needsInteraction: String?,
+        key: AccountKey, identity: AccountIdentity, isCurrent: Bool, needsInteraction: String?,
         interactionClaims: String?, signedInAt: Int64, claims: Data
     ) {
         self.key = key
-        self.username = username
-        self.name = name
-        self.tenantID = tenantID
-        self.environment = environment
-        self.objectID = objectID
-        self.issuer = issuer
-        self.subject = subject
-        self.sid = sid
-        self.policy = policy
+        self.identity = identity
         self.isCurrent = isCurrent
         self.needsInteraction = needsInteraction
         self.interactionClaims = interactionClaims

@@ -17,11 +17,10 @@ extension Sealer {
 
     private func open(_ row: AccountRow) throws(StoreError) -> Account {
         Account(
-            id: row.key.id, app: row.key.app, username: row.username, name: row.name, tenantID: row.tenantID,
-            environment: row.environment, objectID: row.objectID, issuer: row.issuer, subject: row.subject,
-            sid: row.sid, idTokenClaims: try open(row.claims, for: .claims(row.key)),
-            needsInteraction: row.needsInteraction, interactionClaims: row.interactionClaims, policy: row.policy,
-            current: row.isCurrent, signedInAt: Date(milliseconds: row.signedInAt))
+            id: row.key.id, app: row.key.app, identity: row.identity,
+            idTokenClaims: try open(row.claims, for: .claims(row.key)), needsInteraction: row.needsInteraction,
+            interactionClaims: row.interactionClaims, current: row.isCurrent,
+            signedInAt: Date(milliseconds: row.signedInAt))
     }
 
     /// An access token that is used.
@@ -38,11 +37,8 @@ extension Sealer {
     /// The row of an account that signs in.
     func seal(_ account: NewAccount, as key: AccountKey, now: Int64) throws(StoreError) -> AccountRow {
         AccountRow(
-            key: key, username: account.username, name: account.name, tenantID: account.tenantID,
-            environment: account.environment, objectID: account.objectID, issuer: account.issuer,
-            subject: account.subject, sid: account.sid, policy: account.policy, isCurrent: true,
-            needsInteraction: nil, interactionClaims: nil, signedInAt: now,
-            claims: try seal(account.idTokenClaims, for: .claims(key)))
+            key: key, identity: account.identity, isCurrent: true, needsInteraction: nil, interactionClaims: nil,
+            signedInAt: now, claims: try seal(account.idTokenClaims, for: .claims(key)))
     }
 
     /// What a token response that comes with a sign-in brings.

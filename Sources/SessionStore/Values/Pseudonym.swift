@@ -37,6 +37,6 @@ extension SessionStore {
 
     /// The name in the audit log of an account that is signed in.
     public func pseudonym(of account: Account) -> Pseudonym {
-        pseudonym(ofAccount: account.id, environment: account.environment)
+        pseudonym(ofAccount: account.id, environment: account.identity.environment)
     }
 }

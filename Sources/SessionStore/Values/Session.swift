@@ -90,30 +90,14 @@ public struct Account: Sendable, Redacted {
     public let id: String
     /// The configured application's name.
     public let app: String
-    /// `preferred_username`, for people to read.
-    public let username: String
-    /// The display name, when the ID token had one.
-    public let name: String?
-    /// `tid`, when the ID token had one.
-    public let tenantID: String?
-    /// The host of the authority, as `login.microsoftonline.com`.
-    public let environment: String
-    /// `oid`, when the ID token had one.
-    public let objectID: String?
-    /// `iss`.
-    public let issuer: String
-    /// `sub`.
-    public let subject: String
-    /// The provider's session id, by which single sign-out finds the account.
-    public let sid: String?
+    /// The person, and the place where the account signed in.
+    public let identity: AccountIdentity
     /// The ID token's claims, the JSON text as it was validated. Sealed at rest: they include the nonce.
     public let idTokenClaims: String
     /// Why the provider wants the person to sign in again; nil when it does not.
     public let needsInteraction: String?
     /// The claims challenge that the next sign-in must carry, if the provider gave one.
     public let interactionClaims: String?
-    /// The B2C user flow that the account came from, in lower case.
-    public let policy: String?
     /// True for the account that the application's page shows.
     public let current: Bool
     /// When this account last signed in with the person present.

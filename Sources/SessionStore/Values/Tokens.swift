@@ -5,43 +5,15 @@ import WebFormats
 public struct NewAccount: Sendable, Redacted {
     /// The home account id, `uid.utid`.
     public var id: String
-    /// `preferred_username`.
-    public var username: String
-    /// The display name.
-    public var name: String?
-    /// `tid`.
-    public var tenantID: String?
-    /// The authority's host.
-    public var environment: String
-    /// `oid`.
-    public var objectID: String?
-    /// `iss`.
-    public var issuer: String
-    /// `sub`.
-    public var subject: String
-    /// The provider's session id.
-    public var sid: String?
-    /// The B2C user flow, in lower case.
-    public var policy: String?
+    /// The rest of what names it.
+    public var identity: AccountIdentity
     /// The ID token's claims as JSON text. Stored sealed.
     public var idTokenClaims: String
 
     /// Every property, in their order.
-    public init(
-        id: String, username: String, name: String? = nil, tenantID: String? = nil, environment: String,
-        objectID: String? = nil, issuer: String, subject: String, sid: String? = nil, policy: String? = nil,
-        idTokenClaims: String
-    ) {
+    public init(id: String, identity: AccountIdentity, idTokenClaims: String) {
         self.id = id
-        self.username = username
-        self.name = name
-        self.tenantID = tenantID
-        self.environment = environment
-        self.objectID = objectID
-        self.issuer = issuer
-        self.subject = subject
-        self.sid = sid
-        self.policy = policy
+        self.identity = identity
         self.idTokenClaims = idTokenClaims
     }
 }

@@ -72,10 +72,13 @@ private struct OneSignIn {
 
     private var account: NewAccount {
         NewAccount(
-            id: "\(user).\(tenant)", username: "\(user)@\(tenant).example", name: "Person \(user)", tenantID: tenant,
-            environment: "login.microsoftonline.com", objectID: user,
-            issuer: "https://login.microsoftonline.com/\(tenant)/v2.0", subject: text(43) + user, sid: "sid-\(user)",
-            policy: policy, idTokenClaims: #"{"sub":"\#(user)","tid":"\#(tenant)","other":"\#(text(800))"}"#)
+            id: "\(user).\(tenant)",
+            identity: AccountIdentity(
+                username: "\(user)@\(tenant).example", name: "Person \(user)", tenantID: tenant,
+                environment: "login.microsoftonline.com", objectID: user,
+                issuer: "https://login.microsoftonline.com/\(tenant)/v2.0", subject: text(43) + user,
+                sid: "sid-\(user)", policy: policy),
+            idTokenClaims: #"{"sub":"\#(user)","tid":"\#(tenant)","other":"\#(text(800))"}"#)
     }
 
     private var tokens: NewTokens {
