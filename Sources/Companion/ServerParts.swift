@@ -98,7 +98,7 @@ struct ServerParts: Sendable {
             reportingTo: (timeline, metrics, logger))
         signOut = SignOutFlow(
             configuration: configuration, store: store, providers: providers, timeline: timeline, memory: memory,
-            trips: journal.trips, audit: audit, logger: logger)
+            audit: audit, logger: logger)
         monitoring = MonitoringReport(
             configuration: configuration, metrics: metrics, store: store, credentials: providers.credentials, now: now)
     }
@@ -150,7 +150,7 @@ extension TokenEndpoints {
             api: APIProxy(
                 client: parts.client, tokens: parts.tokens, directory: parts.providers.directory,
                 throttle: Throttle(isOfSession: parts.configuration.demoControlURL != nil, now: parts.clocks.steady),
-                reportingTo: (parts.timeline, parts.journal.trips, parts.metrics), now: parts.clocks.wall),
+                reportingTo: (parts.timeline, parts.metrics), now: parts.clocks.wall),
             limits: parts.limits, timeline: parts.timeline)
     }
 }

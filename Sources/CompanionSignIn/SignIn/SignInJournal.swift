@@ -5,7 +5,7 @@ import OpenIDConnect
 import SessionStore
 
 /// The one place where a sign-in is reported, from leaving for the provider to what came of it: to the timeline, the
-/// history, the metrics, the audit log, the trip limit and the list of recent sign-ins.
+/// history, the metrics, the audit log and the list of recent sign-ins.
 package final class SignInJournal: Sendable {
     /// A sign-in that is about to leave for the provider.
     package struct Beginning {
@@ -35,13 +35,11 @@ package final class SignInJournal: Sendable {
     private let metrics: Metrics
     private let audit: AuditLog
     private let recent: RecentSignIns
-    package let trips: TripLimit
 
     package init(memory: SessionMemory, metrics: Metrics, audit: AuditLog, recent: RecentSignIns) {
         self.memory = memory
         timeline = Timeline(memory: memory)
         history = AttemptHistory(memory: memory)
-        trips = TripLimit(now: memory.clocks.steady)
         self.metrics = metrics
         self.audit = audit
         self.recent = recent
@@ -59,12 +57,10 @@ package final class SignInJournal: Sendable {
     ///
     /// - Throws: ``Problem`` `sign_in_loop`; ``StoreError``.
     func countTrip(of session: SessionKey, _ beginning: Beginning) async throws {
-        let wait = try await trips.begin(
-            session: session, app: beginning.application.id, atAllOf: memory.cluster)
-        guard let seconds = wait else { return }
+        guard let seconds = try await memory.countTrip(of: session, app: beginning.application.id) else { return }
         throw Problem(
             .signInLoop,
-            "This browser went to the identity provider \(TripLimit.maxTrips) times within a minute without getting anywhere, "
+            "This browser went to the identity provider \(SessionMemory.maxTrips) times within a minute without getting anywhere, "
                 + "so the companion stopped. Usually the application's permissions or the tenant's policies ask for something "
                 + "that signing in does not give. Wait \(seconds) seconds, or tell the operator.",
             retryAfter: seconds)
@@ -190,8 +186,7 @@ package final class SignInJournal: Sendable {
 
     /// Somebody answered at the provider's page: what they do next is no loop.
     func personAnswered(_ journey: Return) async {
-        trips.reset(session: journey.attempt.session, app: journey.attempt.app)
-        memory.noteAnswer(of: journey.attempt.session, app: journey.attempt.app)
+        memory.note(.acted, of: journey.attempt.session, app: journey.attempt.app, isSignedIn: false)
         await memory.settle()
     }
 

@@ -36,7 +36,7 @@ package struct SignInOptions: Sendable {
     package let returnPath: ReturnPath
     /// Whether the person chooses the account at the provider, by the address or because another site sent them.
     let choosesAccount: Bool
-    /// Whether our own page's script began it by itself, and said so: only that counts against ``TripLimit``. What a
+    /// Whether our own page's script began it by itself, and said so: only that counts against the limit of trips. What a
     /// person presses is no loop.
     let isAutomatic: Bool
 

@@ -13,20 +13,18 @@ package struct SignOutFlow: Sendable {
     package let providers: Providers
     package let timeline: Timeline
     package let memory: SessionMemory
-    package let trips: TripLimit
     package let audit: AuditLog
     package let logger: Logger
 
     package init(
         configuration: CompanionConfiguration, store: SessionStore, providers: Providers, timeline: Timeline,
-        memory: SessionMemory, trips: TripLimit, audit: AuditLog, logger: Logger
+        memory: SessionMemory, audit: AuditLog, logger: Logger
     ) {
         self.configuration = configuration
         self.store = store
         self.providers = providers
         self.timeline = timeline
         self.memory = memory
-        self.trips = trips
         self.audit = audit
         self.logger = logger
     }
@@ -55,7 +53,7 @@ package struct SignOutFlow: Sendable {
         let sessionID = try await remove(
             account, of: session, keepAsPrevious: !isShared && !isForgotten,
             as: isForgotten ? .accountRemoved : .signedOut)
-        trips.reset(session: session.key, app: application.id)
+        memory.note(.acted, of: session.key, app: application.id, isSignedIn: false)
         let isLast = session.accounts.allSatisfy { $0.app == account.app && $0.id == account.id }
         if isLast || isShared && !isForgotten { await memory.forget(session.key) }
         guard ofBrowser || isShared && !isForgotten else {

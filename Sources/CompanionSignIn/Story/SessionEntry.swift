@@ -13,8 +13,8 @@ package enum SessionEntry: Sendable {
     case began(AttemptRecord)
     /// A sign-in ended.
     case ended(AttemptEnd)
-    /// Somebody answered at the provider's page.
-    case answered
+    /// A person answered at the provider's page, or signed out.
+    case acted
 }
 
 /// What came of a sign-in.
@@ -32,12 +32,11 @@ package struct AttemptEnd: Sendable {
 
 extension SessionEntry {
     /// What it says about trips that a page began by itself: a call that succeeded, and a person's own act, end their count.
-    private var kind: SessionNote.Kind {
+    var kind: SessionNote.Kind {
         switch self {
-        case .step(let event):
-            event.step == "sign_out" || event.step == "api" && event.outcome == "ok" ? .progress : .record
+        case .step(let event): event.step == "api" && event.outcome == "ok" ? .progress : .record
         case .began, .ended: .record
-        case .answered: .progress
+        case .acted: .progress
         }
     }
 
@@ -54,7 +53,7 @@ extension SessionEntry {
         case .step(let event): ["step": event.stored]
         case .began(let record): ["began": record.stored]
         case .ended(let end): ["ended": end.stored]
-        case .answered: nil
+        case .acted: nil
         }
     }
 

@@ -51,7 +51,7 @@ package final class SessionMemory: Sendable {
                     records[index].accountID = end.accountID
                     records[index].problem = end.problem
                 }
-            case .answered: break
+            case .acted: break
             }
         }
 
@@ -77,6 +77,8 @@ package final class SessionMemory: Sendable {
 
     private static let lifetime: TimeInterval = 3600
     private let state = Mutex(State())
+    /// The trips within a minute, where this server is alone. A session more pushes out only counts.
+    let trips = Mutex(RecentTimes<Trips>(most: maxTrips, within: tripWindow, maxKeys: 4_000))
     package let clocks: Clocks
     /// The wall clock.
     package var now: @Sendable () -> Date { clocks.wall }
@@ -90,13 +92,9 @@ package final class SessionMemory: Sendable {
 
     /// Notes what happened in a session.
     package func note(_ entry: SessionEntry, of session: SessionKey, app: String, isSignedIn: Bool) {
+        if entry.kind == .progress { trips.withLock { $0.forget(Trips(session: session, app: app)) } }
         change(session, isSignedIn: isSignedIn) { $0.apply(entry, of: app) }
         cluster?.note(entry.note(of: app), of: session)
-    }
-
-    /// Notes that somebody answered at the provider's page, which other servers need to know for the count of trips.
-    func noteAnswer(of session: SessionKey, app: String) {
-        cluster?.note(SessionEntry.answered.note(of: app), of: session)
     }
 
     /// Returns when other servers can see all that was noted until now.

@@ -15,7 +15,6 @@ package struct APIProxy: Sendable {
     package let directory: ProviderDirectory
     package let throttle: Throttle
     package let timeline: Timeline
-    package let trips: TripLimit
     package let metrics: Metrics
     package let now: @Sendable () -> Date
     private let parallel = ParallelCalls()
@@ -23,14 +22,13 @@ package struct APIProxy: Sendable {
 
     package init(
         client: HTTPClient, tokens: TokenAcquisition, directory: ProviderDirectory, throttle: Throttle,
-        reportingTo reports: (timeline: Timeline, trips: TripLimit, metrics: Metrics),
-        now: @escaping @Sendable () -> Date
+        reportingTo reports: (timeline: Timeline, metrics: Metrics), now: @escaping @Sendable () -> Date
     ) {
         self.client = client
         self.tokens = tokens
         self.directory = directory
         self.throttle = throttle
-        (timeline, trips, metrics) = reports
+        (timeline, metrics) = reports
         self.now = now
         prepared = PreparedCalls(client: client)
     }
@@ -64,10 +62,7 @@ package struct APIProxy: Sendable {
             let (answer, tokenTime) = try await call(url, for: asking)
             let status = answer.status
             if [429, 503].contains(status.code) { throttle.note(throttleKey, retryAfter: retryAfter(answer)) }
-            if status.kind == .successful {
-                try checkPerson(answer, path, asking)
-                trips.reset(session: session, app: application.id)
-            }
+            if status.kind == .successful { try checkPerson(answer, path, asking) }
             timeline.record(
                 TimelineStep(
                     "api", outcome: status.kind == .successful ? "ok" : "http_\(status.code)", at: url.description,

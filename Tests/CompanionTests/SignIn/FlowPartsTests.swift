@@ -20,23 +20,33 @@ import WebFormats
         func advance(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
     }
 
-    @Test func `the fourth trip to the provider within a minute has to wait`() throws {
+    @Test func `the fourth trip to the provider within a minute has to wait`() async throws {
         let clock = Clock()
-        let trips = TripLimit(now: clock.now)
-        for _ in 0..<3 { #expect(try trips.begin(session: key(1), app: "ios") == nil) }
+        let memory = SessionMemory(clocks: Clocks(steady: clock.now))
+        for _ in 0..<3 { #expect(try await memory.countTrip(of: key(1), app: "ios") == nil) }
         clock.advance(20)
-        #expect(try trips.begin(session: key(1), app: "ios") == 40)
-        #expect(try trips.begin(session: key(1), app: "macos") == nil, "another application")
-        #expect(try trips.begin(session: key(2), app: "ios") == nil, "another session")
+        #expect(try await memory.countTrip(of: key(1), app: "ios") == 40)
+        #expect(try await memory.countTrip(of: key(1), app: "macos") == nil, "another application")
+        #expect(try await memory.countTrip(of: key(2), app: "ios") == nil, "another session")
         clock.advance(40)
-        #expect(try trips.begin(session: key(1), app: "ios") == nil, "a minute later")
+        #expect(try await memory.countTrip(of: key(1), app: "ios") == nil, "a minute later")
     }
 
-    @Test func `progress ends the count of trips`() throws {
-        let trips = TripLimit(now: Clock().now)
-        for _ in 0..<3 { #expect(try trips.begin(session: key(1), app: "ios") == nil) }
-        trips.reset(session: try key(1), app: "ios")
-        #expect(try trips.begin(session: key(1), app: "ios") == nil)
+    @Test(arguments: [
+        (step: "api", outcome: "ok", isProgress: true), ("api", "http_500", false), ("token", "ok", false),
+        (nil, "", true),
+    ])
+    func `a call that succeeded and a person's act end the count of trips`(
+        step: String?, outcome: String, isProgress: Bool
+    ) async throws {
+        let memory = SessionMemory(clocks: Clocks(steady: Clock().now))
+        for _ in 0..<3 { #expect(try await memory.countTrip(of: key(1), app: "ios") == nil) }
+        if let step {
+            Timeline(memory: memory).record(TimelineStep(step, outcome: outcome), of: try key(1), app: "ios")
+        } else {
+            memory.note(.acted, of: try key(1), app: "ios", isSignedIn: false)
+        }
+        #expect(try await (memory.countTrip(of: key(1), app: "ios") == nil) == isProgress)
     }
 
     @Test func `a failed run fails for all who wait, and the next runs anew`() async throws {

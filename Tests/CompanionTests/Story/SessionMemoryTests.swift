@@ -110,13 +110,13 @@ import WebFormats
         #expect(try await steps(memory, 1).isEmpty)
     }
 
-    @Test func `the count of trips forgets the oldest session when there are too many`() throws {
-        let trips = TripLimit(now: TestClock().now)
-        for _ in 0..<3 { #expect(try trips.begin(session: Self.key(1), app: "ios") == nil) }
-        for session in 2...4_000 { #expect(try trips.begin(session: Self.key(session), app: "ios") == nil) }
-        #expect(try trips.begin(session: Self.key(1), app: "ios") != nil)
-        #expect(try trips.begin(session: Self.key(4_001), app: "ios") == nil)
-        #expect(try trips.begin(session: Self.key(1), app: "ios") == nil)
+    @Test func `the count of trips forgets the oldest session when there are too many`() async throws {
+        let memory = SessionMemory(clocks: TestClock().clocks)
+        for _ in 0..<3 { #expect(try await memory.countTrip(of: Self.key(1), app: "ios") == nil) }
+        for session in 2...4_000 { #expect(try await memory.countTrip(of: Self.key(session), app: "ios") == nil) }
+        #expect(try await memory.countTrip(of: Self.key(1), app: "ios") != nil)
+        #expect(try await memory.countTrip(of: Self.key(4_001), app: "ios") == nil)
+        #expect(try await memory.countTrip(of: Self.key(1), app: "ios") == nil)
     }
 
     // MARK: Through the server
