@@ -68,7 +68,7 @@ let package = Package(
             name: "OpenIDConnect",
             dependencies: ["Expiring", "WebFormats", httpTypes, crypto, cryptoExtras, asn1],
             swiftSettings: settings),
-        .target(name: "SessionStore", dependencies: ["WebFormats", crypto], swiftSettings: settings),
+        .target(name: "SessionStore", dependencies: ["Expiring", "WebFormats", crypto], swiftSettings: settings),
         .target(name: "SQLiteStore", dependencies: ["SessionStore", grdb, sqlite], swiftSettings: settings),
         .target(
             name: "PostgresStore", dependencies: ["SessionStore", "EventLoop", "WebFormats", "CPostgres"],

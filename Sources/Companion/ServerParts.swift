@@ -13,7 +13,6 @@ struct ServerParts: Sendable {
     let configuration: CompanionConfiguration
     let languages: Languages
     let clocks: Clocks
-    let randomBytes: @Sendable (Int) -> [UInt8]
 
     // What is reported.
     let metrics: Metrics
@@ -53,7 +52,6 @@ struct ServerParts: Sendable {
         self.configuration = configuration
         self.languages = languages
         self.clocks = clocks
-        self.randomBytes = randomBytes
 
         let now = clocks.wall
         let metrics = Metrics(
@@ -137,7 +135,6 @@ extension SignInEndpoints {
                 configuration: parts.configuration, store: parts.store, providers: parts.providers,
                 admission: parts.admission, journal: parts.journal),
             store: parts.store, sessions: parts.sessions, limits: parts.limits,
-            formPosts: FormPostCallbacks(now: parts.clocks.steady, randomBytes: parts.randomBytes),
             cookie: parts.cookie, attempts: parts.attempts, marks: parts.marks,
             publicURL: parts.configuration.publicURL, languages: parts.languages)
     }

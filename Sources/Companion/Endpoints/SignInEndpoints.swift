@@ -13,7 +13,6 @@ struct SignInEndpoints: Sendable {
     let store: SessionStore
     let sessions: SessionLookup
     let limits: RequestLimits
-    let formPosts: FormPostCallbacks
     let cookie: SessionCookie
     let attempts: AttemptCookies
     let marks: BrowserMarks
@@ -95,16 +94,17 @@ struct SignInEndpoints: Sendable {
             let callback = try Callback(formBody: call.request.body)
             guard store.isOwn(state: callback.state) else { throw SignInFlow.notOfThisBrowser }
             try await count(call)
-            guard let handle = try await keep(callback, of: call) else {
-                throw Throttle.problem(retryAfter: 60)
-            }
+            let handle = try await store.keepAnswer(
+                String(decoding: call.request.body, as: UTF8.self), state: callback.state,
+                from: limits.network(of: call).bytes)
+            guard let handle else { throw Throttle.problem(retryAfter: 60) }
             return .redirect(to: redirectURI.dropFirst(publicURL.origin.count) + "?resume=\(handle)")
         }
         let handle = call.field("resume")
         if let handle {
             try await count(call)
-            guard let kept = try await kept(handle) else { throw SignInFlow.isOver() }
-            callback = kept
+            guard let kept = try await store.answer(handle) else { throw SignInFlow.isOver() }
+            callback = try Callback(formBody: Array(kept.utf8))
         } else {
             callback = try Callback(query: head.query ?? "")
         }
@@ -134,19 +134,6 @@ struct SignInEndpoints: Sendable {
         try limits.take(
             .callbacks, of: await sessions.session(call.cookie, known: call.session, for: call.context).signedIn,
             for: call)
-    }
-
-    /// Keeps a posted answer where every server that shares the sessions finds it; one that is alone has it in memory.
-    private func keep(_ callback: Callback, of call: Call) async throws -> String? {
-        let (body, network) = (call.request.body, limits.network(of: call))
-        guard store.isClustered else { return formPosts.keep(callback, bytes: body.count, from: network) }
-        return try await store.keepAnswer(
-            String(decoding: body, as: UTF8.self), state: callback.state, from: network.bytes)
-    }
-
-    private func kept(_ handle: String) async throws -> Callback? {
-        guard store.isClustered else { return formPosts.find(handle) }
-        return try await store.answer(handle).map { try Callback(formBody: Array($0.utf8)) }
     }
 
     /// The page that began a sign-in, with the stable code of what went wrong, how many seconds to wait, and nothing else.

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// All times are measured by the place's own clock. A verb takes and returns only how long something lasts, so that the
 /// clocks of the machines may differ. Every verb is one transaction.
-package protocol ClusteredStoreBackend: StoreBackend {
+package protocol ClusteredStoreBackend: StoreBackend, PostedAnswerKeeper {
     /// The sessions' versions. Whatever changes a session that somebody may have read gives it another one: an account,
     /// tokens, an id, who is current, a lease given back. That it was used does not, and neither does taking a lease.
     ///
@@ -66,13 +66,6 @@ package protocol ClusteredStoreBackend: StoreBackend {
     /// - Parameter since: what is older, by its id, does not count.
     /// - Returns: nil when it was added, else the id of the oldest trip.
     func addTrip(_ trip: SessionNoteRow, unlessThereAre most: Int, since: Int64) async throws(StoreError) -> Int64?
-    /// Keeps a posted answer, in the place of one with the same handle, and deletes those that have ended, and the oldest of
-    /// the same asker where there are more than ``PostedAnswer/maxPerAddress``.
-    ///
-    /// - Returns: false when ``SignInRules/hasRoom(forAnswer:beside:_:)`` says that there is no room.
-    func keep(_ answer: PostedAnswer, now: Int64) async throws(StoreError) -> Bool
-    /// - Returns: the sealed answer; nil when there is none, or when it has ended.
-    func postedAnswer(_ handle: SHA256Hash, now: Int64) async throws(StoreError) -> Data?
 }
 
 extension ClusteredStoreBackend {

@@ -1,6 +1,3 @@
-import Foundation
-import WebFormats
-
 // What servers that share a place remember of sessions for each other. Where one server has the place for itself, it keeps
 // these things in its own memory, and nothing here does anything.
 
@@ -47,67 +44,5 @@ extension SessionStore {
         let oldest = try await cluster.addTrip(
             trip, unlessThereAre: most, since: SessionNoteRow.id(at: now - window.milliseconds))
         return oldest.map { .milliseconds(max(0, now - ($0 >> 20))) }
-    }
-}
-
-// MARK: Posted answers
-
-extension SessionStore {
-    /// Keeps an answer of the provider's that came as a cross-site POST, without the browser's cookie, until the browser
-    /// fetches it with its cookie, at whichever server. An earlier one to the same sign-in is replaced.
-    ///
-    /// - Parameters:
-    ///   - text: the answer. A secret.
-    ///   - state: of the sign-in. A secret.
-    ///   - address: of whoever posted it.
-    /// - Returns: its handle, which says nothing about it; nil when there is no room, or the place is not cluster.
-    public func keepAnswer(_ text: String, state: String, from address: [UInt8]) async throws(StoreError) -> String? {
-        guard let cluster else { return nil }
-        let handle = Base64URL.encode(SHA256Hash(of: "posted answer \(state)").blob.prefix(16))
-        let hash = SHA256Hash(of: handle)
-        let answer = PostedAnswer(
-            handle: hash, asker: Data(sign(address, as: .address)),
-            sealed: try sealer.seal(text, for: .postedAnswer(handle: hash)),
-            endsAt: now + PostedAnswer.lifetime.milliseconds)
-        return try await cluster.keep(answer, now: now) ? handle : nil
-    }
-
-    /// The answer that a handle stands for; nil when it is unknown or too old.
-    public func answer(_ handle: String) async throws(StoreError) -> String? {
-        let hash = SHA256Hash(of: handle)
-        guard let sealed = try await cluster?.postedAnswer(hash, now: now) else { return nil }
-        return try sealer.open(sealed, for: .postedAnswer(handle: hash))
-    }
-}
-
-/// An answer that the provider had the browser post, until the browser fetches it. Anyone who has begun a sign-in may post, so
-/// that all of them together are bounded, and what is kept is pushed out by answers from the same address only.
-package struct PostedAnswer: Sendable {
-    /// How long one is kept.
-    package static let lifetime: Duration = .seconds(60)
-    /// How many are kept at a time.
-    package static let maxCount = 1_000
-    /// How many of one address; the oldest make room.
-    package static let maxPerAddress = 10
-    /// How many bytes they take together.
-    package static let maxBytes = 2 << 20
-
-    package let handle: SHA256Hash
-    /// Says whether two of them are from one address.
-    package let asker: Data
-    package let sealed: Data
-    /// In milliseconds since 1970.
-    package let endsAt: Int64
-}
-
-extension SignInRules {
-    /// Whether there is room for one more posted answer.
-    ///
-    /// - Parameters:
-    ///   - bytes: of the new one.
-    ///   - count: how many there are of others.
-    ///   - size: their bytes.
-    package static func hasRoom(forAnswer bytes: Int, beside count: Int64, _ size: Int64) -> Bool {
-        count < PostedAnswer.maxCount && size + Int64(bytes) <= PostedAnswer.maxBytes
     }
 }

@@ -46,6 +46,7 @@ public final class SessionStore: Sendable {
     let cluster: (any ClusteredStoreBackend)?
     /// Where several servers share the place, what they remember of sessions for each other, on its way there.
     let notes: NoteQueue?
+    let answers: any PostedAnswerKeeper
     /// Names this run of a server to the others.
     let process: ServerProcess.ID
     let cache: SessionCache
@@ -84,6 +85,7 @@ public final class SessionStore: Sendable {
         self.time = time
         wall = clocks.wall
         notes = cluster.map(NoteQueue.init)
+        answers = cluster ?? PostedAnswersInMemory(steady: clocks.steady)
         process = Hex.encode(randomBytes(8))
         self.cache = cache
         sealer = Sealer(keyRing, storeName: backend.name)
