@@ -14,8 +14,13 @@ struct MetricLabel: Sendable {
     }
 }
 
+/// What is counted under one name.
+protocol MetricFamily: Sendable {
+    func write(to text: inout MetricsText)
+}
+
 /// Counters with up to three labels, one for each combination of values.
-package struct CounterFamily: Sendable {
+struct CounterFamily: MetricFamily {
     private let name: String
     private let help: String
     private let labels: [MetricLabel]
@@ -37,16 +42,16 @@ package struct CounterFamily: Sendable {
         cells = Cells(count: count, workers: workers)
     }
 
-    /// The row of the caller's thread.
-    package var row: Cells.Row { cells.row }
+    /// The row of the caller's thread, for one who adds several times.
+    var row: Cells.Row { cells.row }
 
     /// Adds to the combination of these places in the labels' lists.
-    package func add(_ first: Int, _ second: Int = 0, _ third: Int = 0, row: Cells.Row) {
-        cells.add(at: index(first, second, third), row: row)
+    func add(_ first: Int, _ second: Int = 0, _ third: Int = 0, row: Cells.Row? = nil) {
+        cells.add(at: index(first, second, third), row: row ?? cells.row)
     }
 
     /// The combination's place; one that there is not is no place.
-    package func index(_ first: Int, _ second: Int = 0, _ third: Int = 0) -> Int {
+    func index(_ first: Int, _ second: Int = 0, _ third: Int = 0) -> Int {
         var index = 0
         for place in 0..<labels.count {
             let value = place == 0 ? first : place == 1 ? second : third
@@ -57,7 +62,7 @@ package struct CounterFamily: Sendable {
         return index
     }
 
-    package func write(to text: inout MetricsText) {
+    func write(to text: inout MetricsText) {
         text.family(name, .counter, help)
         for index in 0..<count {
             let value = cells[index]
@@ -74,7 +79,7 @@ package struct CounterFamily: Sendable {
 }
 
 /// Histograms of durations, one for each value of a label.
-package struct HistogramFamily: Sendable {
+struct HistogramFamily: MetricFamily {
     /// From a page out of memory to a provider that is about to be given up, in nanoseconds.
     private static let bounds: [UInt64] = [
         250_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000, 250_000_000,
@@ -97,11 +102,9 @@ package struct HistogramFamily: Sendable {
         cells = Cells(count: count * HistogramFamily.cellsEach, workers: workers)
     }
 
-    /// The row of the caller's thread.
-    package var row: Cells.Row { cells.row }
-
-    package func record(_ duration: Duration, _ place: Int = 0, row: Cells.Row) {
+    func record(_ duration: Duration, _ place: Int = 0, row: Cells.Row? = nil) {
         guard place >= 0, place < count else { return }
+        let row = row ?? cells.row
         let (seconds, attoseconds) = duration.components
         let nanoseconds =
             seconds < 0
@@ -113,7 +116,7 @@ package struct HistogramFamily: Sendable {
         cells.add(nanoseconds, at: first + HistogramFamily.bounds.count + 1, row: row)
     }
 
-    package func write(to text: inout MetricsText) {
+    func write(to text: inout MetricsText) {
         text.family(name, .histogram, help)
         for place in 0..<count {
             let first = place * HistogramFamily.cellsEach

@@ -38,42 +38,41 @@ package final class Metrics: Sendable {
 
     /// A request or a connection too many.
     package func limited(_ limit: Limit) {
-        families.limited.add(Limit.allCases.firstIndex(of: limit) ?? -1, row: families.limited.row)
+        families.limited.add(Limit.allCases.firstIndex(of: limit) ?? -1)
     }
 
     /// How late a timer of the event loop was.
     package func eventLoop(lag: Duration) {
-        families.loopLag.record(lag, row: families.loopLag.row)
+        families.loopLag.record(lag)
     }
 
     // MARK: Sign-ins
 
     /// A browser goes to the provider.
     package func signInStarted(_ app: String, _ flow: SignInKind) {
-        families.signInsStarted.add(place(app), SignInLabels.place(flow), row: families.signInsStarted.row)
+        families.signInsStarted.add(place(app), SignInLabels.place(flow))
     }
 
     /// A sign-in ended; without a code it succeeded.
     package func signInEnded(_ app: String, _ flow: SignInKind, _ code: Problem.Code? = nil) {
-        families.signIns.add(
-            place(app), SignInLabels.place(flow), SignInLabels.place(code), row: families.signIns.row)
+        families.signIns.add(place(app), SignInLabels.place(flow), SignInLabels.place(code))
     }
 
     // MARK: Tokens and the API
 
     /// An access token was found or renewed.
     package func token(_ app: String, _ source: TokenSource) {
-        families.tokens.add(place(app), source == .cache ? 0 : 1, row: families.tokens.row)
+        families.tokens.add(place(app), source == .cache ? 0 : 1)
     }
 
     /// A call has waited for another server's renewal.
     package func refreshWaited(hasEnded: Bool) {
-        families.refreshWaits.add(hasEnded ? 0 : 1, row: families.refreshWaits.row)
+        families.refreshWaits.add(hasEnded ? 0 : 1)
     }
 
     /// There is no access token.
     package func tokenFailed(_ app: String, _ code: Problem.Code) {
-        families.tokens.add(place(app), TokenLabels.place(code), row: families.tokens.row)
+        families.tokens.add(place(app), TokenLabels.place(code))
     }
 
     /// One call of an application's API.
@@ -85,7 +84,7 @@ package final class Metrics: Sendable {
 
     /// An API is asked too often: it said so itself, or the companion waits because it had said so.
     package func apiThrottled(_ app: String, byCompanion: Bool) {
-        families.apiThrottled.add(place(app), byCompanion ? 1 : 0, row: families.apiThrottled.row)
+        families.apiThrottled.add(place(app), byCompanion ? 1 : 0)
     }
 
     // MARK: The provider
@@ -105,9 +104,8 @@ package final class Metrics: Sendable {
 
     /// One operation on the database.
     package func database(_ operation: StoreOperation) {
-        let row = families.databaseTime.row
         let place = operation.kind == .read ? 0 : 1
-        families.databaseTime.record(operation.duration, place, row: row)
-        if operation.failed { families.databaseFailures.add(place, row: row) }
+        families.databaseTime.record(operation.duration, place)
+        if operation.failed { families.databaseFailures.add(place) }
     }
 }

@@ -2,21 +2,21 @@ import SessionStore
 
 /// The families of ``Metrics``, with their names, in the order in which they are written.
 package struct MetricsFamilies: Sendable {
-    package let requests: CounterFamily
+    let requests: CounterFamily
     let requestTime: HistogramFamily
     let signInsStarted: CounterFamily
-    package let signIns: CounterFamily
-    package let tokens: CounterFamily
+    let signIns: CounterFamily
+    let tokens: CounterFamily
     let providerRequests: CounterFamily
     let providerTime: HistogramFamily
     let apiRequests: CounterFamily
-    package let apiTime: HistogramFamily
-    package let apiThrottled: CounterFamily
+    let apiTime: HistogramFamily
+    let apiThrottled: CounterFamily
     let databaseTime: HistogramFamily
     let databaseFailures: CounterFamily
     let refreshWaits: CounterFamily
     let loopLag: HistogramFamily
-    package let limited: CounterFamily
+    let limited: CounterFamily
 
     /// - Parameters:
     ///   - apps: the applications' ids.
@@ -84,20 +84,11 @@ package struct MetricsFamilies: Sendable {
     }
 
     package func write(to text: inout MetricsText) {
-        requests.write(to: &text)
-        requestTime.write(to: &text)
-        signInsStarted.write(to: &text)
-        signIns.write(to: &text)
-        tokens.write(to: &text)
-        providerRequests.write(to: &text)
-        providerTime.write(to: &text)
-        apiRequests.write(to: &text)
-        apiTime.write(to: &text)
-        apiThrottled.write(to: &text)
-        databaseTime.write(to: &text)
-        databaseFailures.write(to: &text)
-        refreshWaits.write(to: &text)
-        loopLag.write(to: &text)
-        limited.write(to: &text)
+        let all: [any MetricFamily] = [
+            requests, requestTime, signInsStarted, signIns, tokens, providerRequests, providerTime, apiRequests,
+            apiTime,
+            apiThrottled, databaseTime, databaseFailures, refreshWaits, loopLag, limited,
+        ]
+        for family in all { family.write(to: &text) }
     }
 }

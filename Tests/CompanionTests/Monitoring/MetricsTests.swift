@@ -215,11 +215,11 @@ import Testing
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    for _ in 0..<1000 { family.add(1, 2, row: family.row) }
+                    for _ in 0..<1000 { family.add(1, 2) }
                 }
             }
         }
-        for (first, second) in [(-1, 0), (2, 0), (0, 3), (0, -1)] { family.add(first, second, row: family.row) }
+        for (first, second) in [(-1, 0), (2, 0), (0, 3), (0, -1)] { family.add(first, second) }
         var text = MetricsText()
         family.write(to: &text)
         #expect(text.text == "# HELP a b\n# TYPE a counter\na{x=\"1\",y=\"2\"} 8000\n")
@@ -228,10 +228,10 @@ import Testing
     @Test func `a duration is counted in its bucket and in all above`() throws {
         let family = HistogramFamily("a", "b", MetricLabel("x", ["0", "1"]), workers: 1)
         for milliseconds in [0.0, 0.25, 0.26, 30, 60_000] {
-            family.record(.milliseconds(milliseconds), 1, row: family.row)
+            family.record(.milliseconds(milliseconds), 1)
         }
-        family.record(.seconds(-1), 1, row: family.row)
-        family.record(.seconds(1), 2, row: family.row)
+        family.record(.seconds(-1), 1)
+        family.record(.seconds(1), 2)
         var text = MetricsText()
         family.write(to: &text)
         let read = try Exposition(text.text)
