@@ -78,9 +78,6 @@ public final class DemoTenant: Sendable {
     /// An organization's issuer, for generic OpenID Connect clients: `http://localhost:PORT/{GUID}/v2.0`.
     public var organizationIssuer: String { platform.issuer(ofTenant: Tenant.contoso) }
 
-    /// The name of an organization that adele@contoso.example is a guest of.
-    public let guestTenant = Tenant.tailspinDomain
-
     /// Graph's resource for the signed-in user: `http://localhost:PORT/v1.0/me`.
     public var graphURL: String { "\(baseURL)/v1.0/me" }
 

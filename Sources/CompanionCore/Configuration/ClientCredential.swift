@@ -1,5 +1,6 @@
 import Foundation
 import OpenIDConnect
+import SessionStore
 import Synchronization
 
 /// Where an application's proof of who it is comes from. Files are read again when they have changed, so that a secret
@@ -25,20 +26,6 @@ package final class ClientCredentials: Sendable {
     private struct Known {
         var stamps: [FileStamp]
         var authentication: ClientAuthentication
-    }
-
-    /// By which a changed file is recognized.
-    private struct FileStamp: Equatable {
-        var inode, size, seconds, nanoseconds: Int
-
-        init?(_ path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
-            inode = Int(truncatingIfNeeded: status.st_ino)
-            size = status.st_size
-            seconds = status.st_mtim.tv_sec
-            nanoseconds = status.st_mtim.tv_nsec
-        }
     }
 
     private let now: @Sendable () -> Date

@@ -18,19 +18,6 @@ package final class Sealer: Sendable {
         var nextLook = ContinuousClock.now
     }
 
-    private struct FileStamp: Equatable {
-        var inode, seconds, nanoseconds, size: Int
-
-        init?(_ path: String?) {
-            var status = stat()
-            guard let path, stat(path, &status) == 0 else { return nil }
-            inode = Int(truncatingIfNeeded: status.st_ino)
-            seconds = status.st_mtim.tv_sec
-            nanoseconds = status.st_mtim.tv_nsec
-            size = Int(status.st_size)
-        }
-    }
-
     private static let version: UInt8 = 1
     private static let headerBytes = 1 + KeyRing.KeyID.byteCount
     /// Where a sealed value names its key.
@@ -40,7 +27,7 @@ package final class Sealer: Sendable {
     private let storeName: String
 
     package init(_ ring: KeyRing, storeName: String) {
-        state = Mutex(State(ring: ring, stamp: FileStamp(ring.file)))
+        state = Mutex(State(ring: ring, stamp: ring.file.flatMap(FileStamp.init)))
         self.storeName = storeName
     }
 

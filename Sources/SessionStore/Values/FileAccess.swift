@@ -19,3 +19,18 @@ public struct FileAccess: Sendable, Hashable {
         self.mode = mode
     }
 }
+
+/// What tells a file from the one that had its name before, and from itself before it was changed.
+package struct FileStamp: Sendable, Equatable {
+    private let inode, size, seconds, nanoseconds: Int
+
+    /// nil when there is no such file.
+    package init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        inode = Int(truncatingIfNeeded: status.st_ino)
+        size = status.st_size
+        seconds = status.st_mtim.tv_sec
+        nanoseconds = status.st_mtim.tv_nsec
+    }
+}
