@@ -81,9 +81,6 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
     /// The network of IPv6 that holds those of one organisation: a /48 (RFC 6177), of 65,536 of them; nil for IPv4.
     public var site: Network? { isIPv4 ? nil : Network(bits: high & ~0xFFFF, isIPv4: false) }
 
-    /// 127.0.0.1, for tests in memory.
-    public static let loopback = PeerAddress(ipv4: (127, 0, 0, 1), port: 0)
-
     /// What `accept4` filled in; nil for an address family that is not IP.
     init?(_ storage: inout sockaddr_storage) {
         switch Int32(storage.ss_family) {

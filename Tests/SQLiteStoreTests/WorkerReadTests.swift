@@ -83,7 +83,6 @@ import Testing
         let key = session.key(of: session.accounts[0])
         for _ in 1...2 {
             #expect(store.accessTokenNow(of: key, scopes: ["mail.read"]).isAbsent)
-            #expect(store.cachedAccessToken(of: key, scopes: ["user.read"]) == nil)
             #expect(store.accessTokenNow(of: key, scopes: ["user.read"]).mustWait)
             await #expect(throws: StoreError.corrupt("a sealed value in \(fixture.path) has an unknown form")) {
                 try await store.accessToken(of: key, scopes: ["user.read"])

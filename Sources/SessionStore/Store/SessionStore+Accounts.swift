@@ -1,18 +1,10 @@
 import Foundation
 
 extension SessionStore {
-    /// An access token that serves the scopes, when it is in memory: no I/O.
-    ///
-    /// - Parameter tenant: in lower case, when it is another than the one in which the account signed in.
-    public func cachedAccessToken(
-        of account: AccountKey, tenant: String? = nil, scopes: ScopeSet
-    ) -> StoredAccessToken? {
-        guard case .token(let token) = cache.token(account, tenant, scopes) else { return nil }
-        return try? open(token)
-    }
-
     /// An access token that serves the scopes, from memory or read on the calling thread, which is never held for long:
     /// for an event loop's worker. It may have expired.
+    ///
+    /// - Parameter tenant: in lower case, when it is another than the one in which the account signed in.
     public func accessTokenNow(
         of account: AccountKey, tenant: String? = nil, scopes: ScopeSet
     ) -> ImmediateRead<StoredAccessToken> {
