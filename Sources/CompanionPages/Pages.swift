@@ -106,7 +106,7 @@ package struct Pages: Sendable {
 
     /// What the platform's error numbers mean, under keys like those of the other texts: `platform.AADSTS50058.cause`.
     private static func platformTexts(in language: Language) -> [String: String] {
-        ErrorExplanation.all.reduce(into: [:]) { texts, explanation in
+        ErrorExplanation.byNumber.values.reduce(into: [:]) { texts, explanation in
             let key = "platform.\(explanation.number)"
             texts["\(key).cause"] = language.text(explanation.cause)
             texts["\(key).who"] = explanation.audience.rawValue

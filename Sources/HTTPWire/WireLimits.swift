@@ -14,12 +14,12 @@ public struct WireLimits: Sendable, Hashable {
     /// hundreds of times their size (as CVE-2023-39326 in Go).
     public var maxChunkExtensionBytes = 4096
 
-    /// The product's limits for requests.
+    /// The limits for requests, which strangers send.
     public init() {}
 
-    /// The product's limits for responses, interim ones counted with the final one. Their senders are chosen by us, and
-    /// say more than browsers: policies and diagnostics take some of Microsoft's heads beyond 8 KiB. Chromium reads
-    /// 256 KiB, libcurl 300 KiB, Go 1 MiB; 64 KiB is ample.
+    /// The limits for responses, interim ones counted with the final one. The client has chosen their senders, which say
+    /// more than browsers: policies and diagnostics take some of Microsoft's heads beyond 8 KiB. Chromium reads 256 KiB,
+    /// libcurl 300 KiB, Go 1 MiB; 64 KiB is ample.
     public static let responses: WireLimits = {
         var limits = WireLimits()
         limits.maxHeadBytes = Int(UInt16.max)

@@ -79,7 +79,7 @@ struct CredentialProbe: Sendable {
                         ? "The provider does not accept the application's secret or certificate: \(error.description)"
                         : "No secret is configured, and the provider asks for one: \(error.description)",
                     why: "Nobody can sign in, and no token is renewed. People who are signed in stay signed in.",
-                    remedy: (error.explanation.map { $0.remedy + " " } ?? "") + application.credential.renewal
+                    remedy: (Problem(error).explanation.map { $0.remedy + " " } ?? "") + application.credential.renewal
                 ).of(application))
         }
     }

@@ -12,12 +12,13 @@ extension Problem {
     package init(_ error: OpenIDError, action: Action? = nil) {
         // Both lists hold the contract's codes; a code of the protocol that is none of ours is a server error.
         let code = Code(rawValue: error.code.rawValue) ?? .serverError
+        let explanation = error.explanation.flatMap { ErrorExplanation.byNumber[$0.number] }
         let pause = error.retryAfter.map { Int($0.components.seconds) }
         self.init(
-            code, Message(verbatim: error.reason), action: action,
+            code, Message(verbatim: explanation.map { "\($0.cause) \($0.remedy)" } ?? error.reason), action: action,
             retryAfter: pause ?? (code == .throttled ? Int(Self.unstatedPause) : nil),
             correlationID: error.correlationID, reason: error.description)
-        explanation = error.explanation
+        self.explanation = explanation
         traceID = error.traceID
         timestamp = error.timestamp
     }

@@ -170,15 +170,8 @@ extension Problem {
                 action?["url"]?.string.map { Action(kind: kind, url: $0) }
             },
             retryAfter: json["retry_after"]?.integer, correlationID: json["correlation"]?.string)
-        explanation = json["number"]?.string.flatMap(ErrorExplanation.numbered)
+        explanation = json["number"]?.string.flatMap { ErrorExplanation.byNumber[$0] }
         traceID = json["trace"]?.string
         timestamp = json["time"]?.string
     }
-}
-
-extension ErrorExplanation {
-    private static let byNumber = Dictionary(all.map { ($0.number, $0) }) { first, _ in first }
-
-    /// The explanation of a number as the platform writes it; nil where there is none.
-    fileprivate static func numbered(_ number: String) -> ErrorExplanation? { byNumber[number] }
 }

@@ -1,6 +1,6 @@
 /// What went wrong, in words that may be shown and logged: no token, code, verifier, nonce or state is ever in it.
 public struct OpenIDError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Stable codes, as the problem documents of the product use them.
+    /// Stable codes, which an application may show and store.
     public enum Code: String, Sendable, CaseIterable {
         /// The provider wants the person: sign in again, interactively.
         case interactionRequired = "interaction_required"

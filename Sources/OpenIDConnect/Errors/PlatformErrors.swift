@@ -1,4 +1,4 @@
-/// What one of the platform's error numbers means, for people.
+/// The meaning of one of the platform's error numbers, for people.
 public struct ErrorExplanation: Sendable, Hashable {
     /// Who can fix it.
     public enum Audience: String, Sendable, Hashable, CaseIterable {
@@ -6,7 +6,7 @@ public struct ErrorExplanation: Sendable, Hashable {
         case user
         /// An administrator of the person's or the application's tenant.
         case administrator
-        /// The person who configures the companion.
+        /// The person who configures the application.
         case `operator`
     }
 
@@ -16,8 +16,8 @@ public struct ErrorExplanation: Sendable, Hashable {
     public let cause: String
     /// Who can fix it.
     public let audience: Audience
-    /// How, one sentence.
-    public let remedy: String
+    /// How, one sentence; an application may have one that names its own settings.
+    public var remedy: String
 
     /// Every number that has an explanation.
     public static var all: [ErrorExplanation] {
@@ -65,18 +65,18 @@ enum PlatformErrors {
             (700082, .user, "The sign-in was not used for 90 days.", "Sign in again."),
             (50173, .user, "The sign-in was revoked, for example after a password change.", "Sign in again."),
             (70043, .user, "The sign-in is older than the organization allows.", "Sign in again."),
-            (54005, .user, "The code of this sign-in has already been used.", "Start the sign-in again from the page."),
+            (54005, .user, "The code of this sign-in has already been used.", "Start the sign-in again."),
             (
                 50011, .operator, "The redirect URI is not registered.",
-                "Register it exactly as companion check prints it."
+                "Register it exactly as the application sends it."
             ),
             (
                 500112, .operator, "The redirect URI is not the one that the sign-in began with.",
-                "Keep public_url the same on all machines, and register exactly what companion check prints."
+                "Send the same redirect URI with the code, and register exactly that one."
             ),
             (
                 7_000_218, .operator, "The registration asks for a client secret or assertion, and none is configured.",
-                "Configure client_secret_file, or register the redirect URI under mobile and desktop applications."
+                "Configure one, or register the redirect URI under mobile and desktop applications."
             ),
             (
                 700025, .operator, "The registration is a public client, which must not send a secret.",
@@ -88,7 +88,7 @@ enum PlatformErrors {
             ),
             (
                 7_000_222, .operator, "The client secret has expired.",
-                "Make a new one in the app registration and put it into the secret's file."
+                "Make a new one in the app registration and configure it."
             ),
             (
                 700027, .operator, "The client's certificate or assertion is not accepted.",

@@ -1,4 +1,5 @@
 import Foundation
+import OpenIDConnect
 import Testing
 
 @testable import Companion
@@ -94,6 +95,9 @@ import Testing
         #expect(explanation["number"] == row.number)
         #expect(explanation["who"] == row.who)
         #expect(explanation["cause"]?.hasSuffix(".") == true && explanation["remedy"]?.hasSuffix(".") == true)
+        let remedy = try #require(ErrorExplanation.byNumber[row.number]?.remedy)
+        #expect(explanation["remedy"] == remedy)
+        #expect(row.who != "operator" || (problem["detail"] as? String)?.hasSuffix(remedy) == true)
         #expect(problem["correlation_id"] is String)
         #expect(problem["trace_id"] is String)
         #expect(problem["timestamp"] is String)

@@ -21,7 +21,7 @@ struct ServerSentences {
 
     private init() throws {
         all = Set(Problem.Code.allCases.map { Problem($0, "").title.format })
-        for explanation in ErrorExplanation.all { all.formUnion([explanation.cause, explanation.remedy]) }
+        for explanation in ErrorExplanation.byNumber.values { all.formUnion([explanation.cause, explanation.remedy]) }
         let sources = Site.root.appendingPathComponent("Sources")
         let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
         while let file = files?.nextObject() as? URL {
