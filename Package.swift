@@ -25,7 +25,10 @@ let threadTests: Set = [
 let package = Package(
     name: "companion",
     products: [
-        .executable(name: "companion", targets: ["CompanionCommand"])
+        .executable(name: "companion", targets: ["CompanionCommand"]),
+        // For other packages, with the module of which their interfaces have types.
+        .library(name: "HTTPWire", targets: ["HTTPWire", "WebFormats"]),
+        .library(name: "OpenIDConnect", targets: ["OpenIDConnect", "WebFormats"]),
     ],
     // Exact, because Package.resolved is not kept: everyone builds what was tested. `deploy/newest-packages` tries newer
     // versions.

@@ -29,7 +29,10 @@ extension RequestHead {
     /// Evaluates the request's conditions against an existing resource, in the order of RFC 9110 §13.2.2: If-Match,
     /// else If-Unmodified-Since; then If-None-Match, else (GET and HEAD) If-Modified-Since. A date that is not one
     /// counts as not sent; a tag list that is not one matches nothing.
-    /// - Parameter now: the present time, for dates with two-digit years and from the future.
+    ///
+    /// - Parameters:
+    ///   - validators: those of the resource as it is.
+    ///   - now: the present time, for dates with two-digit years and from the future.
     public func evaluatePreconditions(_ validators: Validators, now: HTTPDate) -> PreconditionOutcome {
         let isRead = method == .get || method == .head
         if let wanted = self[.ifMatch] {

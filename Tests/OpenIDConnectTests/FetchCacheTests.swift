@@ -13,8 +13,9 @@ import Testing
 
         func advance(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
 
-        func cache(others: Int = CacheBounds.others) -> FetchCache<Int, Int> {
-            FetchCache(onDemandInterval: 0, maxOthers: others, now: { self.time.withLock { $0 } }) {
+        func cache(others: Int = 100) -> FetchCache<Int, Int> {
+            let bounds = CacheBounds(others: others, newcomers: 60)
+            return FetchCache(onDemandInterval: 0, bounds: bounds, now: { self.time.withLock { $0 } }) {
                 key throws(OpenIDError) in
                 self.fetched.withLock { $0.append(key) }
                 if self.fails.withLock({ $0 }) { throw OpenIDError(.invalidMetadata, "none") }
@@ -93,5 +94,15 @@ import Testing
         }
         #expect(await code(try provider.authority.withTenant("t60.example")) == .throttled)
         #expect(await code(provider.authority) == nil)
+    }
+
+    @Test func `a directory's bounds on others are its owner's`() async throws {
+        let provider = try TestProvider()
+        let directory = ProviderDirectory(
+            configured: [], maxNewcomers: 1, transport: { try await provider.answer($0) }, now: provider.now)
+        _ = try await directory.metadata(for: provider.authority)
+        let second = try provider.authority.withTenant("second.example")
+        let error = await openIDError { () async throws(OpenIDError) in try await directory.metadata(for: second) }
+        #expect(error?.code == .throttled)
     }
 }

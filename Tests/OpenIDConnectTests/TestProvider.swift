@@ -206,7 +206,7 @@ final class TestProvider: Sendable {
 
     private struct Unreachable: Error {}
 
-    private func answer(_ request: ProviderRequest) async throws -> ProviderResponse {
+    func answer(_ request: ProviderRequest) async throws -> ProviderResponse {
         let path = request.head.path ?? ""
         state.withLock { $0.fetches.append(path) }
         await withCheckedContinuation { continuation in

@@ -70,7 +70,9 @@ public struct OpenIDError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// An earlier error of a provider, of which its code was kept.
     ///
-    /// - Parameter text: the code; another text counts as `interaction_required`.
+    /// - Parameters:
+    ///   - text: the code; another text counts as `interaction_required`.
+    ///   - claims: the claims challenge, where there was one.
     public init(remembered text: String, claims: ClaimsRequest?) {
         let code = Code(rawValue: text) ?? .interactionRequired
         self.init(code, PlatformErrors.hint(for: code))

@@ -34,7 +34,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         query = queryStart.map { String(target[target.index(after: $0)...]) }
     }
 
-    /// Whether the host is this machine (``Loopback``). Only there is plain http accepted.
+    /// Whether the host is this machine (`Loopback`). Only there is plain http accepted.
     public var isLoopback: Bool { Loopback.contains(host) }
 
     /// Whether what is sent there cannot be read on the way.

@@ -40,15 +40,17 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private let state: Mutex<State>
     private let onDemandInterval: TimeInterval
+    private let bounds: CacheBounds
     private let now: ProviderClock
     private let fetch: @Sendable (Key) async throws(OpenIDError) -> Value
 
     init(
-        onDemandInterval: TimeInterval, maxOthers: Int = CacheBounds.others, now: @escaping ProviderClock,
+        onDemandInterval: TimeInterval, bounds: CacheBounds, now: @escaping ProviderClock,
         fetch: @escaping @Sendable (Key) async throws(OpenIDError) -> Value
     ) {
         self.onDemandInterval = onDemandInterval
-        state = Mutex(State(others: ExpiringMap(maxCount: maxOthers)))
+        self.bounds = bounds
+        state = Mutex(State(others: ExpiringMap(maxCount: bounds.others)))
         self.now = now
         self.fetch = fetch
     }
@@ -147,12 +149,12 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let now = now()
         return state.withLock { state in
             if state.others.value(for: key, now: now) != nil { return true }
-            if !(0..<CacheBounds.newcomersInterval).contains(now.timeIntervalSince(state.newcomersSince)) {
+            if !(0..<CacheTimes.newcomers).contains(now.timeIntervalSince(state.newcomersSince)) {
                 state.newcomersSince = now
                 state.newcomers = 0
             }
             state.newcomers += 1
-            return state.newcomers <= CacheBounds.newcomers
+            return state.newcomers <= bounds.newcomers
         }
     }
 
@@ -172,17 +174,17 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 }
 
 /// How much of what no operator named is kept and fetched.
-enum CacheBounds {
-    static let others = 100
-    /// New ones within the interval, in seconds.
-    static let newcomers = 60
-    static let newcomersInterval: TimeInterval = 60
+struct CacheBounds {
+    let others: Int
+    /// New ones in a minute.
+    let newcomers: Int
 }
 
 /// How long what is known is used, in seconds: the platform asks that metadata and keys be cached for 24 hours.
 private enum CacheTimes {
     static let fresh: TimeInterval = 24 * 3600
     static let stale: TimeInterval = 7 * 24 * 3600
+    static let newcomers: TimeInterval = 60
     /// Nothing is fetched for so long after a failure, or for as long as `Retry-After` asks, within reason.
     static let afterFailure: TimeInterval = 10
     static let afterFailureAtMost: TimeInterval = 300

@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// What is known about identity providers: metadata and signing keys, fetched when needed, kept for 24 hours, one fetch
 /// for all who wait, never asked again within 10 seconds of a failure. Of authorities that no operator configured, as
-/// tenants that a request names, the 100 used last are kept, and 60 new ones are fetched in a minute.
+/// tenants that a request names, those used last are kept, and a limited number of new ones is fetched in a minute.
 public final class ProviderDirectory: Sendable {
     /// Sends a request and returns the whole answer. It follows no redirects, limits time and size, and throws
     /// ``OpenIDError/init(unreachable:)`` when there is no answer.
@@ -16,20 +16,25 @@ public final class ProviderDirectory: Sendable {
 
     /// - Parameters:
     ///   - configured: the authorities that are known for as long as this lives; nil: all, where nobody else can name any.
+    ///   - maxOthers: how many other authorities are kept.
+    ///   - maxNewcomers: how many other authorities that are not known are fetched in a minute.
     ///   - keyRefetchInterval: at most once in this time an unknown `kid` makes the keys be fetched anew.
     ///   - transport: how requests are sent.
     ///   - now: the wall clock; ID tokens are checked by it too.
     public init(
-        configured: Set<Authority>? = nil, keyRefetchInterval: Duration = .seconds(300),
+        configured: Set<Authority>? = nil, maxOthers: Int = 100, maxNewcomers: Int = 60,
+        keyRefetchInterval: Duration = .seconds(300),
         transport: @escaping Transport, now: @escaping ProviderClock
     ) {
         self.configured = configured
         self.now = now
-        metadataCache = FetchCache(onDemandInterval: 0, now: now) { authority throws(OpenIDError) in
+        let bounds = CacheBounds(others: maxOthers, newcomers: maxNewcomers)
+        metadataCache = FetchCache(onDemandInterval: 0, bounds: bounds, now: now) { authority throws(OpenIDError) in
             try ProviderMetadata(
                 parsing: await Self.send(authority.discoveryRequest, by: transport), of: authority, now: now)
         }
-        keyCache = FetchCache(onDemandInterval: TimeInterval(keyRefetchInterval.components.seconds), now: now) {
+        let onDemandInterval = TimeInterval(keyRefetchInterval.components.seconds)
+        keyCache = FetchCache(onDemandInterval: onDemandInterval, bounds: bounds, now: now) {
             endpoint throws(OpenIDError) in
             try SigningKeySet(parsing: await Self.send(.get(endpoint), by: transport), now: now)
         }

@@ -10,9 +10,11 @@ public struct AuthorizationAttempt: Sendable, Hashable, Redacted {
     /// Proves at the token endpoint who began (PKCE, RFC 7636): 43 characters of 256 random bits.
     public let codeVerifier: String
 
-    /// A new attempt; `randomBytes` returns as many random bytes as it is asked for.
+    /// A new attempt.
     ///
-    /// - Parameter state: at least 128 bits of it are random; nil makes one of 256.
+    /// - Parameters:
+    ///   - state: at least 128 bits of it are random; nil makes one of 256.
+    ///   - randomBytes: returns as many random bytes as it is asked for.
     public init(state: String? = nil, randomBytes: @Sendable (Int) -> [UInt8]) {
         self.state = state ?? Base64URL.encode(randomBytes(32))
         nonce = Base64URL.encode(randomBytes(32))

@@ -1,6 +1,6 @@
 import Crypto
-import FoundationEssentials
-import WebFormats
+public import FoundationEssentials
+public import WebFormats
 
 /// Who signed in, from an ID token that passed every check. It describes a person: not for a log.
 public struct IDTokenClaims: Sendable, Redacted {
@@ -37,6 +37,9 @@ public struct IDTokenClaims: Sendable, Redacted {
     let authorizedParty: String?
     let notBefore: Date?
     let nonce: String?
+
+    /// A claim by its name, among all that the token has; each call parses the JSON text.
+    public subscript(name: String) -> JSONValue? { JSONValue(parsing: Array(json.utf8))?[name] }
 
     /// For people: the preferred username, else the e-mail address, else the name; nil where the token has none of them, as
     /// with providers that leave it to UserInfo.
