@@ -1,13 +1,13 @@
-import CompanionCore
+package import CompanionCore
 import CompanionPages
 import CompanionSignIn
-import EventLoop
+package import EventLoop
 import Foundation
 import HTTPClient
 import HTTPServer
 import Languages
-import Logging
-import SessionStore
+package import Logging
+package import SessionStore
 
 /// This version, as `companion --version` and the `User-Agent` say it.
 package let companionVersion = "0.2.0"

@@ -1,6 +1,6 @@
-import CompanionCore
-import HTTPServer
-import Languages
+package import CompanionCore
+package import HTTPServer
+package import Languages
 import OpenIDConnect
 import WebFormats
 

@@ -1,4 +1,4 @@
-import CompanionCore
+package import CompanionCore
 import Foundation
 import OpenIDConnect
 

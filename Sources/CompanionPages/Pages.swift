@@ -1,9 +1,9 @@
-import CompanionCore
+package import CompanionCore
 import Foundation
-import HTTPServer
+package import HTTPServer
 import HTTPTypes
-import HTTPWire
-import Languages
+package import HTTPWire
+package import Languages
 import OpenIDConnect
 
 /// The pages by request path, in memory and in every language: home, one for each application, and what they load.

@@ -1,8 +1,8 @@
-import EventLoop
+public import EventLoop
 import Foundation
 import HTTPServer
 import HTTPTypes
-import Logging
+public import Logging
 import WebFormats
 
 /// An identity platform and Graph on loopback, for trying everything offline, with failures on demand at `/control`.

@@ -1,6 +1,6 @@
-import Foundation
-import HTTPServer
-import HTTPWire
+public import Foundation
+public import HTTPServer
+public import HTTPWire
 import WebFormats
 
 /// An application that is registered at the demo tenant, as it would be in the platform's portal.

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import Synchronization
 
 /// The event loop: one worker for each core. Keep it as long as anything runs on it, and `shutdown()` it at the end,

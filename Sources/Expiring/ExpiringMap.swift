@@ -1,4 +1,4 @@
-import struct Foundation.Date
+public import struct Foundation.Date
 
 /// A dictionary whose entries expire and which is bounded in count and in bytes, so that frequent requests cannot make
 /// memory grow. It uses the caller's clock; nothing runs in the background.

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// Lets something happen so many times within a sliding window, for each key. It uses the caller's clock, which has to be one
 /// that nobody sets.

@@ -1,8 +1,8 @@
 import Crypto
-import HTTPTypes
-import HTTPWire
+public import HTTPTypes
+public import HTTPWire
 import Synchronization
-import WebFormats
+public import WebFormats
 
 /// A body that is held in memory with everything its answers need: the server sends it to GET and HEAD, whole, in
 /// part or as `304 Not Modified`. What may be compressed is also sent in other content codings, once ``compress()`` has

@@ -1,6 +1,6 @@
-import EventLoop
+public import EventLoop
 import Foundation
-import Logging
+public import Logging
 import Synchronization
 
 /// An HTTP/1.1 server on the workers of an event loop: a listener on each, connections that stay on theirs for life.

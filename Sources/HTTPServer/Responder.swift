@@ -1,5 +1,5 @@
 import HTTPTypes
-import HTTPWire
+public import HTTPWire
 
 /// One complete request.
 public struct Request: Sendable {

@@ -1,5 +1,5 @@
-import HTTPTypes
-import HTTPWire
+public import HTTPTypes
+public import HTTPWire
 
 /// Everything that can be set about an `HTTPServer`. Defaults suit a companion server on one machine.
 public struct ServerConfiguration: Sendable {

@@ -1,5 +1,5 @@
 import HTTPTypes
-import WebFormats
+public import WebFormats
 
 /// Which part of a resource to send.
 public enum ByteRangeOutcome: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import HTTPTypes
-import WebFormats
+public import WebFormats
 
 /// What distinguishes one state of a resource from another (RFC 9110 §8.8).
 public struct Validators: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 
 /// The validated head of one request. Only the parser makes heads, so every one has passed all of its checks.
 ///

@@ -1,5 +1,5 @@
-import HTTPTypes
-import WebFormats
+public import HTTPTypes
+package import WebFormats
 
 /// An answer whose body is in memory.
 public struct Response: Sendable, Hashable {

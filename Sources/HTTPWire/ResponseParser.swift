@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 
 /// Reads the response to one request, without doing I/O itself: bytes in, events out.
 ///

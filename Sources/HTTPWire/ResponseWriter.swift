@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 
 /// How an answer leaves the connection.
 public enum Persistence: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 
 /// Why a request or a response cannot be read. After any of these in a request the connection answers `status` and
 /// closes: the place where the next request begins is no longer known, and guessing it is what request smuggling lives on

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 import HTTPTypes
-import HTTPWire
+package import HTTPWire
 import WebFormats
 
 /// All languages, and which of them a request gets.

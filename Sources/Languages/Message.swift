@@ -1,4 +1,4 @@
-import WebFormats
+package import WebFormats
 
 /// A sentence of the server's for the person at the page, written in English. Its translations are found by the English
 /// text with `%@` for each value, as in a string catalogue.

@@ -1,5 +1,5 @@
 import CPostgres
-import SessionStore
+package import SessionStore
 
 /// A connection for what is done before a server serves, and by the command line: the thread that asks waits.
 package final class BlockingConnection {

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import SessionStore
 
 /// What stands for a `$1`; nil is NULL.

@@ -1,7 +1,7 @@
 import CPostgres
 import Foundation
-import SessionStore
-import WebFormats
+public import SessionStore
+public import WebFormats
 
 /// Which PostgreSQL database sessions live in, and how it is reached.
 public struct PostgresSettings: Sendable, Equatable, Redacted {

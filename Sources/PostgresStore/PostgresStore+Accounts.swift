@@ -1,5 +1,5 @@
-import Foundation
-import SessionStore
+package import Foundation
+package import SessionStore
 
 extension PostgresStore {
     package func accessTokens(of account: AccountKey) async throws(StoreError) -> [AccessTokenRow] {

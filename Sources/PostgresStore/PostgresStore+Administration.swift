@@ -1,5 +1,5 @@
 import Foundation
-import SessionStore
+package import SessionStore
 
 extension PostgresStore {
     package func list(after: SessionKey?, limit: Int) async throws(StoreError) -> [SessionSummary] {

@@ -1,5 +1,5 @@
-import Foundation
-import SessionStore
+package import Foundation
+package import SessionStore
 
 /// What the servers that share a database agree on, by its clock.
 extension PostgresStore {

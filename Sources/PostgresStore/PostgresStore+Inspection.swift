@@ -1,5 +1,5 @@
 import Foundation
-import SessionStore
+public import SessionStore
 
 /// What can be said of a PostgreSQL database from outside. Nothing is made, migrated or changed.
 public struct PostgresInspection: Sendable {

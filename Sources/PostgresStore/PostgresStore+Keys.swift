@@ -1,5 +1,5 @@
 import Foundation
-import SessionStore
+package import SessionStore
 
 extension PostgresStore {
     private static let resealBatch: Int64 = 100

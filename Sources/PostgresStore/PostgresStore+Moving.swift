@@ -1,5 +1,5 @@
 import Foundation
-import SessionStore
+package import SessionStore
 
 extension PostgresStore: MovableBackend {
     package var emptying: String { "run there, with psql: DROP TABLE \(Schema.tables.joined(separator: ", "));" }

@@ -1,5 +1,5 @@
-import Foundation
-import SessionStore
+package import Foundation
+package import SessionStore
 
 /// What servers remember of sessions for each other. No statement here locks a session, but where trips are counted: notes are
 /// many, and a session that has ended may leave some behind until they are an hour old.

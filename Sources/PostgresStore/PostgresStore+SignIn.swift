@@ -1,5 +1,5 @@
 import Foundation
-import SessionStore
+package import SessionStore
 
 extension PostgresStore {
     package func consume(_ callback: ArrivedCallback, _ rules: SignInRules, now: Int64)

@@ -1,4 +1,4 @@
-import SessionStore
+package import SessionStore
 
 extension PostgresStore {
     private static let batch = 500

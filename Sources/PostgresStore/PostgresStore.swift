@@ -1,6 +1,6 @@
-import EventLoop
+package import EventLoop
 import Foundation
-import SessionStore
+public import SessionStore
 import WebFormats
 
 /// Sessions in a PostgreSQL database, which several servers may share.

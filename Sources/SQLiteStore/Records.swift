@@ -1,6 +1,6 @@
 import Foundation
-import GRDB
-import SessionStore
+public import GRDB
+public import SessionStore
 
 // How rows of the tables become the rows of the store. A column is found by its name; one that is missing or of another
 // type is an error.

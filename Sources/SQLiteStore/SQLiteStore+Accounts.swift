@@ -1,6 +1,6 @@
-import Foundation
+package import Foundation
 import GRDB
-import SessionStore
+package import SessionStore
 
 extension SQLiteStore {
     package func accessTokens(of account: AccountKey) async throws(StoreError) -> [AccessTokenRow] {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SessionStore
+package import SessionStore
 
 extension SQLiteStore {
     package func list(after: SessionKey?, limit: Int) async throws(StoreError) -> [SessionSummary] {

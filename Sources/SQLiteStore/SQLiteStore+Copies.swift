@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SessionStore
+public import SessionStore
 
 /// The database as a whole: copies of it, and its version. No keys are needed for any of this.
 extension SQLiteStore {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SessionStore
+public import SessionStore
 
 extension SQLiteStore {
     private static func names(_ path: String) -> [String] { [path, path + "-wal", path + "-shm"] }

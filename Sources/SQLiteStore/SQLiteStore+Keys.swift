@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SessionStore
+package import SessionStore
 
 extension SQLiteStore {
     private static let resealBatch = 200

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SessionStore
+public import SessionStore
 
 extension SQLiteStore: MovableBackend {
     package var emptying: String { "remove the file." }

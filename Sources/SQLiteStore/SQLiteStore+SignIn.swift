@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SessionStore
+package import SessionStore
 
 extension SQLiteStore {
     package func consume(_ callback: ArrivedCallback, _ rules: SignInRules, now: Int64)

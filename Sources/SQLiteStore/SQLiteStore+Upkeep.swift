@@ -1,5 +1,5 @@
 import GRDB
-import SessionStore
+package import SessionStore
 
 extension SQLiteStore {
     /// How much a purge deletes at a time. A session with its tokens takes a tenth of a millisecond, and the disk's share of

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SessionStore
+public import SessionStore
 
 /// Sessions in one SQLite file.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import SessionStore
+package import SessionStore
 import Synchronization
 
 /// What memory stores keep: it outlives each of them, as a file does.

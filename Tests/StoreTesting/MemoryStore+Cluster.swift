@@ -1,5 +1,5 @@
-import Foundation
-import SessionStore
+package import Foundation
+package import SessionStore
 
 /// What stores on the same contents agree on.
 extension MemoryStore {

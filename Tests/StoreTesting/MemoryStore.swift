@@ -1,5 +1,5 @@
-import Foundation
-import SessionStore
+package import Foundation
+package import SessionStore
 import Synchronization
 
 /// Sessions in memory: the second backend, small enough to be seen to be right. One lock is its transaction.

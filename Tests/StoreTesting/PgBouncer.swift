@@ -1,5 +1,5 @@
 import Foundation
-import PostgresStore
+package import PostgresStore
 import SessionStore
 
 /// Debian's PgBouncer in front of the tests' PostgreSQL, in transaction mode: each transaction may come to another

@@ -1,5 +1,5 @@
 import Foundation
-import PostgresStore
+package import PostgresStore
 import SessionStore
 import Synchronization
 

@@ -1,9 +1,9 @@
 import EventLoop
-import Foundation
-import GRDB
-import PostgresStore
+package import Foundation
+package import GRDB
+package import PostgresStore
 import SQLiteStore
-import SessionStore
+public import SessionStore
 import Synchronization
 
 /// A clock that stands still until a test moves it.

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A case of a corpus: a message as bytes, and the events that it must give.
 ///

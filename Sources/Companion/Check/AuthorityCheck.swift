@@ -1,8 +1,8 @@
-import CompanionCore
+package import CompanionCore
 import CompanionSignIn
 import EventLoop
-import Foundation
-import HTTPClient
+package import Foundation
+package import HTTPClient
 import HTTPTypes
 import HTTPWire
 import OpenIDConnect

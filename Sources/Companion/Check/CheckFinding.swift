@@ -1,6 +1,6 @@
 import CompanionCore
 import CompanionSignIn
-import Languages
+package import Languages
 
 /// One thing that `companion check`, or a portal's health page, looked at.
 package struct CheckFinding: Sendable, Encodable, Equatable {

@@ -1,7 +1,7 @@
-import CompanionCore
+package import CompanionCore
 import CompanionSignIn
-import Foundation
-import HTTPClient
+package import Foundation
+package import HTTPClient
 import OpenIDConnect
 import SessionStore
 import WebFormats

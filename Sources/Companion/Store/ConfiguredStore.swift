@@ -1,6 +1,6 @@
-import CompanionCore
-import EventLoop
-import SessionStore
+package import CompanionCore
+package import EventLoop
+package import SessionStore
 
 // The store that a configuration describes.
 

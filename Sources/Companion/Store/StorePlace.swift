@@ -1,7 +1,7 @@
-import CompanionCore
-import EventLoop
-import Logging
-import SessionStore
+package import CompanionCore
+package import EventLoop
+package import Logging
+package import SessionStore
 
 /// A place where sessions live, with all that an operator does with it. Nothing above asks which kind of database it is: a
 /// new kind is a target with a ``StoreBackend``, a case of ``StoreAddress``, and one of these.

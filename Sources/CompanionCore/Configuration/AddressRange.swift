@@ -1,5 +1,5 @@
 import Foundation
-import HTTPServer
+package import HTTPServer
 
 /// A network in CIDR notation (RFC 4632), as `10.0.0.0/8` or `fd00::/8`; a lone address is a network of one.
 package struct AddressRange: Sendable, Equatable {

@@ -1,5 +1,5 @@
 import Foundation
-import OpenIDConnect
+package import OpenIDConnect
 import WebFormats
 
 /// One entry of `allowed_users`: an account by something that the provider vouches for. An e-mail address or a display

@@ -1,6 +1,6 @@
-import Foundation
-import OpenIDConnect
-import SessionStore
+package import Foundation
+package import OpenIDConnect
+package import SessionStore
 import WebFormats
 
 /// One application that the companion signs people in to.

@@ -1,5 +1,5 @@
-import Foundation
-import OpenIDConnect
+package import Foundation
+package import OpenIDConnect
 import SessionStore
 import Synchronization
 

@@ -1,5 +1,5 @@
 import Foundation
-import PostgresStore
+package import PostgresStore
 import SQLiteStore
 
 /// Where sessions live, as `database` names it. Only the store's place asks which kind it is.

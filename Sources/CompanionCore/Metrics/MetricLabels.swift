@@ -1,5 +1,5 @@
 import HTTPClient
-import HTTPTypes
+package import HTTPTypes
 
 /// A sign-in's flow and how it ended.
 enum SignInLabels {

@@ -1,8 +1,8 @@
-import Foundation
-import HTTPClient
-import HTTPServer
-import HTTPTypes
-import SessionStore
+package import Foundation
+package import HTTPClient
+package import HTTPServer
+package import HTTPTypes
+package import SessionStore
 
 /// Everything that is counted while the companion runs. Recording takes no lock; labels have only the values that are
 /// known when the server starts.

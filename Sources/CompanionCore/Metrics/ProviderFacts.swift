@@ -1,5 +1,5 @@
-import Foundation
-import HTTPTypes
+package import Foundation
+package import HTTPTypes
 import HTTPWire
 import OpenIDConnect
 import Synchronization

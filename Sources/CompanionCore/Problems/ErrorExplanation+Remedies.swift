@@ -1,4 +1,4 @@
-import OpenIDConnect
+package import OpenIDConnect
 
 extension ErrorExplanation {
     /// Every explanation by its number, such as `AADSTS50011`, with the remedies that name this product's pages, settings and

@@ -1,5 +1,7 @@
-import HTTPServer
-import WebFormats
+package import HTTPServer
+import HTTPTypes
+import HTTPWire
+package import WebFormats
 
 extension JSONValue {
     /// An object without the members that have no value.

@@ -1,4 +1,4 @@
-import Logging
+package import Logging
 
 /// A log line for people that machines can read as well: `message name=value`, in the form that logfmt has. Text from
 /// outside can neither begin a line nor a field of its own, nor steer a terminal (CWE-117).

@@ -1,7 +1,7 @@
-import HTTPClient
+package import HTTPClient
 import Languages
-import OpenIDConnect
-import SessionStore
+package import OpenIDConnect
+package import SessionStore
 
 /// The one place that turns the modules' errors into problems.
 extension Problem {

@@ -1,9 +1,9 @@
 import Foundation
-import HTTPTypes
-import HTTPWire
-import Languages
-import OpenIDConnect
-import WebFormats
+package import HTTPTypes
+package import HTTPWire
+package import Languages
+package import OpenIDConnect
+package import WebFormats
 
 /// An error as the browser gets it: problem details (RFC 9457) with stable codes. Texts are for the
 /// person at the page and never hold a token, code, state, verifier or cookie.

@@ -1,7 +1,7 @@
 import Foundation
-import HTTPTypes
-import HTTPWire
-import SessionStore
+package import HTTPTypes
+package import HTTPWire
+package import SessionStore
 import Synchronization
 import WebFormats
 

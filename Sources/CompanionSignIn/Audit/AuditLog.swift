@@ -1,7 +1,7 @@
-import CompanionCore
-import Foundation
-import Logging
-import SessionStore
+package import CompanionCore
+package import Foundation
+package import Logging
+package import SessionStore
 import WebFormats
 
 /// What people and operators did, a line each: in the ordinary log (level info, message `audit`), or in a file of its own.

@@ -1,4 +1,4 @@
-import SessionStore
+package import SessionStore
 
 /// The result of the one look-up of a request's session.
 package enum LookedUpSession: Sendable {

@@ -1,6 +1,6 @@
-import CompanionCore
-import Logging
-import SessionStore
+package import CompanionCore
+package import Logging
+package import SessionStore
 
 /// Finds the session of a request, with the accounts that may still be in it.
 package struct SessionLookup: Sendable {

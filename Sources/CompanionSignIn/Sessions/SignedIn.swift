@@ -1,5 +1,5 @@
-import CompanionCore
-import SessionStore
+package import CompanionCore
+package import SessionStore
 
 /// Who is asking: an account of an application, in a session. A class, because it is handed on through every step of a call,
 /// and to copy what it holds takes dozens of reference counts each time.

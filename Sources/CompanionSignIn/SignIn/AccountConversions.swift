@@ -1,7 +1,7 @@
 import CompanionCore
 import OpenIDConnect
 import SessionStore
-import WebFormats
+package import WebFormats
 
 // What the protocol made and validated, in the form in which the store keeps it.
 

@@ -1,6 +1,6 @@
-import CompanionCore
-import OpenIDConnect
-import SessionStore
+package import CompanionCore
+package import OpenIDConnect
+package import SessionStore
 
 /// An administrator agrees to an application's permissions for a whole tenant. It is a sign-in without tokens: the attempt is
 /// of the same kind, and it ends with the callback.

@@ -1,7 +1,7 @@
-import CompanionCore
+package import CompanionCore
 import Foundation
-import OpenIDConnect
-import SessionStore
+package import OpenIDConnect
+package import SessionStore
 import Synchronization
 
 /// Who may sign in to an application, and stay so: the tenants of its configured authority and those that the operator

@@ -1,8 +1,8 @@
-import CompanionCore
+package import CompanionCore
 import Foundation
 import HTTPTypes
-import HTTPWire
-import SessionStore
+package import HTTPWire
+package import SessionStore
 
 /// The cookies in which the browser keeps its sign-ins until they come back, one for each: nothing of them is here meanwhile,
 /// and who begins many takes up their own room alone. They stay until they could not open any more, so that a callback that is

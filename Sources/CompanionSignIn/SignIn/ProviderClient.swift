@@ -1,6 +1,6 @@
 import CompanionCore
-import HTTPClient
-import OpenIDConnect
+package import HTTPClient
+package import OpenIDConnect
 import Synchronization
 
 /// Requests to identity providers: each carries the trace on, is counted, and when it fails says why in the line of the

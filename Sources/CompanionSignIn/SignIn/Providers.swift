@@ -1,8 +1,8 @@
-import CompanionCore
+package import CompanionCore
 import Foundation
-import HTTPClient
-import OpenIDConnect
-import SessionStore
+package import HTTPClient
+package import OpenIDConnect
+package import SessionStore
 
 /// All that it takes to speak with the applications' identity providers: what they publish, what proves who we are, the
 /// exchange for tokens, and the clock and the randomness of the protocol.

@@ -1,7 +1,7 @@
 import Expiring
 import Foundation
 import OpenIDConnect
-import SessionStore
+package import SessionStore
 import Synchronization
 
 /// How it is known that somebody proved a moment ago who they are.

@@ -1,7 +1,7 @@
-import CompanionCore
+package import CompanionCore
 import Foundation
-import OpenIDConnect
-import SessionStore
+package import OpenIDConnect
+package import SessionStore
 
 /// The authorization-code sign-in: how it begins and how it completes, in one file because the two halves are one
 /// argument. What the first half puts into the attempt is all that the second half trusts.

@@ -1,8 +1,8 @@
-import CompanionCore
+package import CompanionCore
 import Foundation
 import Languages
-import OpenIDConnect
-import SessionStore
+package import OpenIDConnect
+package import SessionStore
 
 /// The one place where a sign-in is reported, from leaving for the provider to what came of it: to the timeline, the
 /// history, the metrics, the audit log and the list of recent sign-ins.

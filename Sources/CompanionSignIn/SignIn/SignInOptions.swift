@@ -1,6 +1,6 @@
-import CompanionCore
+package import CompanionCore
 import HTTPWire
-import OpenIDConnect
+package import OpenIDConnect
 import SessionStore
 import WebFormats
 

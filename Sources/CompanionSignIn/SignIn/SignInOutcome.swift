@@ -1,6 +1,6 @@
-import CompanionCore
+package import CompanionCore
 import Languages
-import SessionStore
+package import SessionStore
 
 /// The browser that signs in, as its cookies say.
 package struct Browser: Sendable {

@@ -1,7 +1,7 @@
-import CompanionCore
+package import CompanionCore
 import Foundation
-import OpenIDConnect
-import SessionStore
+package import OpenIDConnect
+package import SessionStore
 
 /// Sign-out that the provider begins: by the front channel (through the browser, which proves nothing but can only end
 /// the sessions that it names) and by the back channel (a signed token).

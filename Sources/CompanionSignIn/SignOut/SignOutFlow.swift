@@ -1,9 +1,9 @@
-import CompanionCore
+package import CompanionCore
 import EventLoop
 import Foundation
-import Logging
+package import Logging
 import OpenIDConnect
-import SessionStore
+package import SessionStore
 import WebFormats
 
 /// Sign-out: here first, then at the provider.

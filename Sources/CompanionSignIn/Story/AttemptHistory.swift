@@ -1,8 +1,8 @@
-import CompanionCore
-import Foundation
+package import CompanionCore
+package import Foundation
 import OpenIDConnect
 import SessionStore
-import WebFormats
+package import WebFormats
 import Synchronization
 
 /// What a sign-in asked for. Never who: a login hint is only noted as given.

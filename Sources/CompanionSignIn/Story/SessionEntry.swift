@@ -2,7 +2,7 @@ import CompanionCore
 import Foundation
 import Languages
 import OpenIDConnect
-import SessionStore
+package import SessionStore
 import WebFormats
 
 /// One thing that happened in a session, of which its sign-ins and steps are made up.

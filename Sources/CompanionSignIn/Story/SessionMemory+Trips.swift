@@ -1,6 +1,6 @@
 import Expiring
 import Foundation
-import SessionStore
+package import SessionStore
 
 /// Stops a page that goes to the provider and back again and again by itself: at most three trips a minute for one session
 /// and application (the platform itself answers such loops with AADSTS50196). Only trips that the page's script begins by

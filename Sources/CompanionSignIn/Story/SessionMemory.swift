@@ -1,7 +1,7 @@
-import CompanionCore
+package import CompanionCore
 import Expiring
-import Foundation
-import SessionStore
+package import Foundation
+package import SessionStore
 import Synchronization
 
 /// What is kept about sessions beside the store's cache: their sign-ins and their last steps, until an hour after the last of

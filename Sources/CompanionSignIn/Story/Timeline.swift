@@ -1,7 +1,7 @@
 import CompanionCore
-import Foundation
-import SessionStore
-import WebFormats
+package import Foundation
+package import SessionStore
+package import WebFormats
 
 /// One step of a flow, as `/api/{app}/events` returns it. Holds nothing secret: no token, code, state or claim.
 package struct TimelineEvent: Sendable {

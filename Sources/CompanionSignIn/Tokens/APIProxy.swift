@@ -1,9 +1,9 @@
-import CompanionCore
-import Foundation
-import HTTPClient
-import HTTPTypes
+package import CompanionCore
+package import Foundation
+package import HTTPClient
+package import HTTPTypes
 import HTTPWire
-import OpenIDConnect
+package import OpenIDConnect
 import SessionStore
 import Synchronization
 import WebFormats

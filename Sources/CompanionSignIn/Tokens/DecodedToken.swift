@@ -1,4 +1,4 @@
-import WebFormats
+package import WebFormats
 
 /// A token's header and payload for people who test: what can be read without any key, and never the signature.
 package struct DecodedToken {

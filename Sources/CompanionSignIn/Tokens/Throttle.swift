@@ -1,7 +1,7 @@
-import CompanionCore
+package import CompanionCore
 import Expiring
-import Foundation
-import SessionStore
+package import Foundation
+package import SessionStore
 import Synchronization
 
 /// Which calls an API has asked to be left alone with (429 or 503 with `Retry-After`), and until when: asking again before

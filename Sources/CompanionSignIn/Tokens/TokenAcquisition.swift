@@ -1,8 +1,8 @@
-import CompanionCore
-import Foundation
-import Logging
-import OpenIDConnect
-import SessionStore
+package import CompanionCore
+package import Foundation
+package import Logging
+package import OpenIDConnect
+package import SessionStore
 
 /// An access token and where it came from.
 package struct AcquiredToken: Sendable {

@@ -1,6 +1,6 @@
-import CompanionCore
-import OpenIDConnect
-import SessionStore
+package import CompanionCore
+package import OpenIDConnect
+package import SessionStore
 
 /// The use of a token.
 package struct TokenTarget: Sendable, Hashable {

@@ -1,9 +1,9 @@
 import Crypto
 import CryptoExtras
-import Foundation
+public import Foundation
 import HTTPTypes
 import SwiftASN1
-import WebFormats
+public import WebFormats
 
 /// How the client proves to the token endpoint who it is (OpenID Connect Core section 9).
 public enum ClientAuthentication: Sendable, Redacted {

@@ -1,5 +1,5 @@
-import FoundationEssentials
-import WebFormats
+public import FoundationEssentials
+public import WebFormats
 
 /// Asks the token endpoint for something, to learn whether it accepts the client's proof of who it is. Nothing comes of it:
 /// a token is thrown away, and the code does not exist.

@@ -1,5 +1,5 @@
 import HTTPTypes
-import WebFormats
+public import WebFormats
 
 // What a client asks of a provider about an account that is signed in: its claims, and the end of its tokens.
 

@@ -1,5 +1,5 @@
 import Crypto
-import WebFormats
+public import WebFormats
 
 /// The secrets of one sign-in: bound to the browser, used once.
 public struct AuthorizationAttempt: Sendable, Hashable, Redacted {

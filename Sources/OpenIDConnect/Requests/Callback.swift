@@ -1,4 +1,4 @@
-import WebFormats
+public import WebFormats
 
 /// What the browser brought back from the provider, decoded and unambiguous, but not yet believed.
 public struct Callback: Sendable, Hashable, Redacted {

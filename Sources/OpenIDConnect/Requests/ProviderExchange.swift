@@ -1,5 +1,5 @@
-import HTTPTypes
-import WebFormats
+public import HTTPTypes
+public import WebFormats
 
 /// A request that the protocol wants sent to the identity provider. This module does no input or output itself.
 public struct ProviderRequest: Sendable, Redacted {

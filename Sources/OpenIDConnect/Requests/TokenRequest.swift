@@ -1,4 +1,4 @@
-import WebFormats
+public import WebFormats
 
 /// Redeems a code (RFC 6749 section 4.1.3).
 public struct CodeRequest: Sendable, Redacted {

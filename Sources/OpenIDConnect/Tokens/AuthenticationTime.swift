@@ -1,4 +1,4 @@
-import FoundationEssentials
+public import FoundationEssentials
 import WebFormats
 
 /// When a person proved who they are: the claim `auth_time` (OpenID Connect Core section 2).

@@ -1,4 +1,4 @@
-import FoundationEssentials
+public import FoundationEssentials
 
 /// Whom a provider has signed out, from a logout token that passed every check (OpenID Connect Back-Channel Logout 1.0
 /// section 2.6).

@@ -1,5 +1,5 @@
-import FoundationEssentials
-import WebFormats
+public import FoundationEssentials
+public import WebFormats
 
 /// What the provider granted, without the ID token.
 public struct GrantedTokens: Sendable, Redacted {

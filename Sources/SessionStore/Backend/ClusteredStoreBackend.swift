@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A place where the sessions of several servers live at once.
 ///

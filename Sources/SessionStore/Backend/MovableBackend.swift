@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A session with all that is kept of it, to be moved to another place. Its values stay sealed: they are sealed for the
 /// session's key, which it keeps.

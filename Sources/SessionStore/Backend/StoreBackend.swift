@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A place where sessions live.
 ///

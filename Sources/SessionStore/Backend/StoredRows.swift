@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 // What a backend keeps. Secrets are sealed and what is looked up is hashed before a backend sees it. Times are
 // milliseconds since 1970.

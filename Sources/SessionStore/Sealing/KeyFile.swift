@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 extension KeyRing {
     /// `fsync`, or a test's in its place: whether a file was synced cannot be seen from outside.

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import WebFormats
+public import WebFormats
 
 /// The keys that seal what is secret in the database: the first seals, all of them open.
 ///

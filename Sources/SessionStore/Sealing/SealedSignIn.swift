@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import WebFormats
 
 /// A sign-in as the browser keeps it until it comes back: sealed for the `state` and for the browser, so that it opens for no

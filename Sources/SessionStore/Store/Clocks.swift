@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// The clocks that a server goes by. Tests have their own.
 public struct Clocks: Sendable {

@@ -1,5 +1,5 @@
 import Expiring
-import Foundation
+package import Foundation
 import Synchronization
 import WebFormats
 

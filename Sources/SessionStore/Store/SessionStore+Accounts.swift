@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 extension SessionStore {
     /// An access token that serves the scopes, from memory or read on the calling thread, which is never held for long:

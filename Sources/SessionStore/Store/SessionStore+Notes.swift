@@ -1,3 +1,5 @@
+import Foundation
+import WebFormats
 // What servers that share a place remember of sessions for each other. Where one server has the place for itself, it keeps
 // these things in its own memory, and nothing here does anything.
 

@@ -1,5 +1,5 @@
 import Foundation
-import WebFormats
+public import WebFormats
 
 /// The right to redeem an account's refresh token: nobody else does it meanwhile. It ends with what is stored
 /// (``SessionStore/storeRefreshed(_:tokens:turn:)``), with ``SessionStore/giveBack(_:)``, or

@@ -1,4 +1,4 @@
-import WebFormats
+public import WebFormats
 
 /// The person and the place that a validated ID token names, apart from the home account id.
 public struct AccountIdentity: Sendable, Equatable, Redacted {

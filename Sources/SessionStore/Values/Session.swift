@@ -1,6 +1,6 @@
-import Foundation
+public import Foundation
 import Synchronization
-import WebFormats
+public import WebFormats
 
 /// Names one session for as long as it lives: unlike its id, it survives every rotation, and it is no secret.
 public struct SessionKey: Sendable, Hashable, CustomStringConvertible {

@@ -1,6 +1,6 @@
 import Crypto
-import Foundation
-import WebFormats
+package import Foundation
+public import WebFormats
 
 /// The value of the session cookie: 32 random bytes. Only its SHA-256 is stored.
 public struct SessionID: Sendable, Hashable, Redacted {

@@ -1,5 +1,5 @@
-import Foundation
-import WebFormats
+public import Foundation
+public import WebFormats
 
 /// A sign-in that is about to leave for the provider.
 public struct NewSignInAttempt: Sendable, Redacted {

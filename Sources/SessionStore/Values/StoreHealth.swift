@@ -1,5 +1,5 @@
-import Foundation
-import WebFormats
+package import Foundation
+public import WebFormats
 
 /// What can be said of a place where sessions live, and of its keys, from outside: nothing is made, migrated or changed,
 /// also while a server works on it.

@@ -1,5 +1,5 @@
-import Foundation
-import WebFormats
+public import Foundation
+public import WebFormats
 
 /// The account that a validated ID token names.
 public struct NewAccount: Sendable, Redacted {
