@@ -9,10 +9,10 @@ import Languages
 package import Logging
 package import SessionStore
 
-/// This version, as `companion --version` and the `User-Agent` say it.
+/// This version, as in `companion --version` and the `User-Agent` field.
 package let companionVersion = "0.2.0"
 
-/// The companion: everything built from a configuration, started and stopped together.
+/// The whole server, built from a configuration, with one start and one stop.
 package final class CompanionServer: Sendable {
     private let store: SessionStore
     private let client: HTTPClient
@@ -28,15 +28,16 @@ package final class CompanionServer: Sendable {
     let memory: SessionMemory
     let tokens: TokenAcquisition
 
-    /// Opens the store and loads the pages; nothing is served yet.
+    /// Opens the store and loads the pages, but serves nothing yet.
     ///
     /// - Parameters:
     ///   - configuration: checked configuration.
     ///   - workers: the event loop's workers, which the caller owns.
-    ///   - logger: where requests and failures go.
-    ///   - clocks: by which it goes.
+    ///   - logger: the destination of log lines for requests and failures.
+    ///   - clocks: the clocks of the server.
     ///   - randomBytes: a secure source.
-    /// - Throws: when the database, the key, the audit log or the pages cannot be used; the error's description says what to do.
+    /// - Throws: when the database, the key, the audit log or the pages cannot be used. The error's description
+    ///   includes the remedy.
     package convenience init(
         configuration: CompanionConfiguration, workers: WorkerGroup, logger: Logger,
         clocks: Clocks = Clocks(),
@@ -51,8 +52,8 @@ package final class CompanionServer: Sendable {
         }
     }
 
-    /// Opens a store, given what it calls after each operation, after a rotation of the keys, and when something is wrong with
-    /// this server beside the others.
+    /// Opens a store. The closures are called after each operation, after a rotation of the keys, and when a problem
+    /// between this server and the others begins or ends.
     typealias OpenStore = (
         _ onOperation: @escaping @Sendable (StoreOperation) -> Void,
         _ onRotation: @escaping @Sendable (KeyRing.KeyID) -> Void,
@@ -102,13 +103,13 @@ package final class CompanionServer: Sendable {
         monitoring.watch(server)
     }
 
-    /// Begins to serve.
+    /// Starts to serve requests.
     ///
-    /// - Parameter sockets: listening sockets that a service manager has handed on, instead of those of the configuration.
+    /// - Parameter sockets: listening sockets from a service manager, instead of the configured addresses.
     /// - Returns: the port.
     /// - Throws: ``ServerError`` when the address cannot be bound.
     package func start(inheriting sockets: [Int32] = []) async throws -> Int {
-        // Nobody comes back to a shared device that was started anew.
+        // Sessions on a shared device do not outlive a restart.
         if isShared { _ = try await store.revokeAll() }
         _ = try await monitoringServer?.start()
         do {
@@ -122,12 +123,13 @@ package final class CompanionServer: Sendable {
         }
     }
 
-    /// Goes on for as long as the configuration says while `/readyz` returns 503; then stops accepting, begins no refresh of
-    /// a token any more, finishes what is under way and closes the database.
+    /// Shuts down. First `/readyz` returns 503 for the configured time while everything is still served. Then the
+    /// server stops accepting connections, starts no more token refreshes, finishes what is under way and closes the
+    /// database.
     ///
     /// - Parameters:
-    ///   - grace: how long what is under way may take.
-    ///   - idleGrace: how long idle connections stay open for a request that is on its way.
+    ///   - grace: the time that work under way may take.
+    ///   - idleGrace: how long idle connections stay open for a request that has already been sent.
     package func stop(grace: Duration = .seconds(10), idleGrace: Duration = .zero) async {
         monitoring.stop()
         if drain > .zero {
@@ -140,7 +142,7 @@ package final class CompanionServer: Sendable {
         tokens.stop()
         await server.stop(grace: grace, idleGrace: idleGrace)
         await monitoringServer?.stop(grace: .zero)
-        // A provider's later answer would be lost.
+        // A response that arrives after this would be lost.
         await tokens.settle(until: end)
         await client.shutdown()
         await store.close()

@@ -8,25 +8,25 @@ import Logging
 import OpenIDConnect
 import SessionStore
 
-/// What a server's endpoints are made of. Each part is made once, after those that it needs.
+/// The parts that a server's endpoints need. Each part is created once, after its own dependencies.
 struct ServerParts: Sendable {
     let configuration: CompanionConfiguration
     let languages: Languages
     let clocks: Clocks
 
-    // What is reported.
+    // Reporting
     let metrics: Metrics
     let audit: AuditLog
     let monitoring: MonitoringReport
 
-    // Where sessions live, and what is noted of them.
+    // Sessions, and records about them
     let store: SessionStore
     let memory: SessionMemory
     let timeline: Timeline
     let recent: RecentSignIns
     let journal: SignInJournal
 
-    // Who may have one.
+    // Access to sessions
     let cookie: SessionCookie
     let attempts: AttemptCookies
     let marks: BrowserMarks
@@ -35,14 +35,14 @@ struct ServerParts: Sendable {
     let admission: Admission
     let sessions: SessionLookup
 
-    // What is done for them.
+    // Work for the sessions
     let limits: RequestLimits
     let tokens: TokenAcquisition
     let signOut: SignOutFlow
 
     /// - Parameters:
-    ///   - languages: those of the pages.
-    ///   - openStore: opens the store, given what it calls.
+    ///   - languages: the languages of the pages.
+    ///   - openStore: opens the store with the given callbacks.
     init(
         configuration: CompanionConfiguration, languages: Languages, workers: WorkerGroup, logger: Logger,
         clocks: Clocks, randomBytes: @escaping @Sendable (Int) -> [UInt8],

@@ -4,11 +4,11 @@ import HTTPClient
 import HTTPTypes
 import OpenIDConnect
 
-/// Asks the application's API without a token: whether it is there. It answers that it wants one.
+/// Checks that the application's API can be reached: a request without a token must be refused as unauthorized.
 struct APIProbe: Sendable {
     let client: HTTPClient
 
-    /// nil when the application has none of its own, or when it answers.
+    /// Returns nil when the application has no API of its own, or when the API answers as expected.
     func finding(for application: Application) async -> CheckFinding? {
         guard let api = application.api else { return nil }
         let why = "People can sign in, but the page has nothing to show them."

@@ -7,16 +7,16 @@ import HTTPTypes
 import HTTPWire
 import OpenIDConnect
 
-/// Tries what a sign-in with each application needs: discovery, issuer, keys, clock, and the application's own proof of who
-/// it is.
+/// Tries everything that a sign-in with each application needs: discovery, issuer, keys, clock, and the application's
+/// credential.
 package struct AuthorityCheck: Sendable {
-    /// What was found for one application at one authority.
+    /// The findings for one application at one authority.
     package struct Report: Sendable {
         /// The application.
         package let application: Application
-        /// The authority; each user flow of B2C is one of its own.
+        /// The authority. Each user flow of B2C has its own.
         package let authority: String
-        /// One for each thing that was looked at. Pages show them, so that all are made in this file, where the tests look for
+        /// One finding for each check. Pages show them, so all are made in this file, where the tests look for
         /// sentences that need translations.
         package fileprivate(set) var findings: [CheckFinding] = []
         /// Whether a sign-in can work.
@@ -27,25 +27,25 @@ package struct AuthorityCheck: Sendable {
         }
     }
 
-    /// The most by which the clocks may differ: what ID-token checks allow.
+    /// The largest clock difference that ID-token checks allow.
     private static let maxClockSkew: TimeInterval = 300
-    /// From here on somebody should know: a clock that is kept by the network is off by less than a second.
+    /// Above this difference the check warns: a clock synchronized over the network is off by less than a second.
     private static let worryingClockSkew: TimeInterval = 120
-    /// So long before a credential ends, somebody should know.
+    /// The time before a credential expires at which the check starts to warn.
     static let expiryWarning: TimeInterval = 30 * 86_400
 
     private let client: HTTPClient
     private let now: @Sendable () -> Date
 
     /// - Parameters:
-    ///   - client: by which the providers are reached.
+    ///   - client: the client that connects to the providers.
     ///   - now: the wall clock.
     package init(client: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }) {
         self.client = client
         self.now = now
     }
 
-    /// Checks applications, all at once: one that does not answer keeps none of the others waiting.
+    /// Checks all applications concurrently, so that a slow provider delays no other check.
     package func run(_ applications: [Application]) async -> [Report] {
         let targets = applications.flatMap { application in
             Application.UserFlow.allCases.compactMap { flow in application.authority(of: flow).map { (application, $0) }
@@ -65,7 +65,7 @@ package struct AuthorityCheck: Sendable {
         var report = Report(application: application, authority: authority.description)
         checkCredential(of: application, &report)
         guard await reach(authority, &report) else { return report }
-        // What the running server remembers is not asked: this is about now.
+        // A fresh directory, because the running server's cache would hide the provider's present state.
         let directory = ProviderDirectory(transport: { try await client.send($0) }, now: now)
         guard let metadata = await metadata(of: authority, directory, &report) else { return report }
         await checkKeys(of: metadata, directory, &report)
@@ -79,7 +79,7 @@ package struct AuthorityCheck: Sendable {
         return report
     }
 
-    /// Returns whether the authority answers at all.
+    /// Returns whether the authority responds at all.
     private func reach(_ authority: Authority, _ report: inout Report) async -> Bool {
         do throws(HTTPClientError) {
             checkClock(try await client.send(authority.discoveryRequest.head).head, &report)
@@ -206,12 +206,12 @@ package struct AuthorityCheck: Sendable {
 }
 
 extension ClientCredential {
-    /// Whether there is something to prove with; a public client has nothing.
+    /// Whether a credential is configured; a public client has none.
     var isConfigured: Bool {
         if case .fixed(.publicClient) = self { false } else { true }
     }
 
-    /// How it is replaced.
+    /// The instruction for replacing the credential.
     var renewal: String {
         switch self {
         case .fixed(.publicClient):

@@ -2,33 +2,33 @@ import CompanionCore
 import CompanionSignIn
 package import Languages
 
-/// One thing that `companion check`, or a portal's health page, looked at.
+/// One result of `companion check` or of a portal's health page.
 package struct CheckFinding: Sendable, Encodable, Equatable {
-    /// How bad it is.
+    /// The severity of a finding.
     package enum Severity: String, Sendable, Encodable, CaseIterable {
-        /// Something does not work, or is open to others: exit status 1.
+        /// Something does not work, or is open to attack: exit status 1.
         case mistake
-        /// Works, and would be better otherwise.
+        /// Everything works, but another configuration would be better.
         case advice
         /// Only a sign-in can show whether it works.
         case unknown
-        /// As it should be.
+        /// Everything is in order.
         case good
     }
 
-    /// What was looked at: a stable name, as `clock` or `file_permissions`.
+    /// A stable name of what was checked, such as `clock` or `file_permissions`.
     package let subject: String
-    /// How bad it is.
+    /// The severity.
     package let severity: Severity
-    /// The application's name; nil for what concerns the whole installation.
+    /// The application's name; nil if the finding concerns the whole installation.
     package var application: String?
-    /// The application's authority, when it is about that.
+    /// The application's authority, if the finding concerns it.
     package var authority: String?
-    /// What was found.
+    /// The finding itself.
     package let what: Message
-    /// Why it matters; nil when it is good or unknown.
+    /// The reason why it matters; nil if the severity is good or unknown.
     package let why: String?
-    /// How to fix it; nil when it is good or unknown.
+    /// The remedy; nil if the severity is good or unknown.
     package let remedy: String?
 
     static func good(_ subject: String, _ what: Message) -> CheckFinding {
@@ -47,7 +47,7 @@ package struct CheckFinding: Sendable, Encodable, Equatable {
         CheckFinding(subject: subject, severity: .mistake, what: what, why: why, remedy: remedy)
     }
 
-    /// The same about one application.
+    /// Returns this finding for one application.
     func of(_ application: Application, authority: String? = nil) -> CheckFinding {
         var finding = self
         finding.application = application.id
@@ -55,7 +55,7 @@ package struct CheckFinding: Sendable, Encodable, Equatable {
         return finding
     }
 
-    /// The same with one more sentence about what was found, and what that makes of it.
+    /// Returns this finding with one more sentence and the severity that results from it.
     func saying(_ text: Message, _ severity: Severity) -> CheckFinding {
         var finding = CheckFinding(
             subject: subject, severity: severity, what: what + " " + text, why: why, remedy: remedy)
@@ -64,7 +64,7 @@ package struct CheckFinding: Sendable, Encodable, Equatable {
         return finding
     }
 
-    /// The remedy where something cannot be reached. A container has a network of its own, and perhaps no curl.
+    /// The remedy when an address cannot be reached. A container has its own network, and perhaps no curl.
     static func remedy(reaching address: some CustomStringConvertible) -> String {
         "Look at name resolution, firewall, proxy (https_proxy) and certificates where the server runs, for example "
             + "with `curl -v \(address)`."

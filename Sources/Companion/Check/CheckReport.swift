@@ -2,19 +2,19 @@ import CompanionCore
 import CompanionPages
 import Foundation
 
-/// Everything that `companion check` found, for people and for machines.
+/// All findings of `companion check`, as text and as JSON.
 package struct CheckReport: Sendable, Encodable, Equatable {
-    /// What the operator enters in an application's registration, letter by letter.
+    /// The values to enter in an application's registration, exactly as they must be spelled.
     package struct Registration: Sendable, Encodable, Equatable {
         /// The application's name.
         package let application: String
-        /// What the home page calls it.
+        /// The application's title on the home page.
         package let title: String
         /// The platform under *Authentication*: a redirect URI of another platform does not count.
         package let platform: String
         /// The redirect URI.
         package let redirectURI: String
-        /// A further redirect URI: where the provider returns to after signing out of the browser.
+        /// A second redirect URI, to which the provider returns after it has signed the browser out.
         package let signedOutURI: String
         /// The front-channel logout URL.
         package let frontChannelLogoutURL: String
@@ -27,11 +27,11 @@ package struct CheckReport: Sendable, Encodable, Equatable {
         }
     }
 
-    /// Whether there is no mistake (advice there may be).
+    /// Whether there is no mistake. There may be advice.
     package let ok: Bool
-    /// Everything that was looked at, mistakes first, then advice, then what only a sign-in can show, then what is good.
+    /// All findings: mistakes first, then advice, unknown results and good results.
     package let findings: [CheckFinding]
-    /// What to enter in each application's registration.
+    /// The values to enter in each application's registration.
     package let registrations: [Registration]
 
     init(_ findings: [CheckFinding], registrations: [Registration] = []) {
@@ -42,14 +42,14 @@ package struct CheckReport: Sendable, Encodable, Equatable {
         self.registrations = registrations
     }
 
-    /// One JSON object.
+    /// The report as one JSON object.
     package var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 
-    /// For people: the installation, then each application with what to register, mistakes first.
+    /// The report as text: the installation, then each application with its registration, mistakes first.
     package var text: String {
         var lines: [String] = []
         let general = findings.filter { $0.application == nil }
@@ -61,7 +61,7 @@ package struct CheckReport: Sendable, Encodable, Equatable {
             let own = findings.filter { $0.application == registration.application }
             let authorities = Set(own.compactMap(\.authority)).sorted()
             lines += ["", "\(registration.application): \(registration.title)"]
-            // A finding about one of several authorities (B2C's user flows) says which.
+            // With several authorities (B2C's user flows), each finding names its own.
             for finding in own { lines += Self.lines(of: finding, namingAuthority: authorities.count > 1) }
             if let authority = authorities.first, authorities.count == 1 { lines.append("  Authority: \(authority)") }
             lines += [

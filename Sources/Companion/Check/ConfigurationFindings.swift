@@ -4,11 +4,11 @@ import Foundation
 import SessionStore
 import WebFormats
 
-/// What is wrong with a configuration that is valid.
+/// Finds problems in a configuration that is valid.
 struct ConfigurationFindings {
     let configuration: CompanionConfiguration
 
-    /// What concerns the whole installation.
+    /// The findings that concern the whole installation.
     var general: [CheckFinding] { proxies + address + audit + withoutEffect }
 
     private var withoutEffect: [CheckFinding] {
@@ -102,7 +102,7 @@ struct ConfigurationFindings {
         return findings
     }
 
-    /// What of the redirect URI the platform does not take, whatever is registered.
+    /// Finds parts of the redirect URI that the platform never accepts, whatever is registered.
     func redirectURI(of application: Application) -> [CheckFinding] {
         let url = configuration.publicURL
         guard application.kind != .oidc, !url.isSecure, url.host != "localhost" else { return [] }
@@ -116,7 +116,7 @@ struct ConfigurationFindings {
         ]
     }
 
-    /// Who else can read the application's proof of who it is.
+    /// Finds credential files that other users of this machine can read.
     func secrets(of application: Application) -> [CheckFinding] {
         let paths: [String]
         switch application.credential {
@@ -144,7 +144,7 @@ struct ConfigurationFindings {
         }
     }
 
-    /// What to enter in the application's registration.
+    /// Returns the values to enter in the application's registration.
     func registration(of application: Application) -> CheckReport.Registration {
         let url = configuration.publicURL
         return CheckReport.Registration(

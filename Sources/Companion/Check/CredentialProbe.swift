@@ -6,17 +6,17 @@ import Languages
 import OpenIDConnect
 import SessionStore
 
-/// Asks the token endpoint whether it accepts the application's proof of who it is. When a secret ends, nobody but the
-/// provider knows.
+/// Asks the token endpoint whether it accepts the application's credential. Only the provider knows when a secret has
+/// expired.
 struct CredentialProbe: Sendable {
-    /// What came of it, for one application.
+    /// The result for one application.
     enum Result: Sendable {
-        /// Another finding says why.
+        /// No attempt was made; another finding gives the reason.
         case notTried
         case accepted
-        /// Its answer leaves it open; the OAuth error, where there was one.
+        /// The response does not decide it. The value is the OAuth error, if there was one.
         case unknown(String?)
-        /// The proof was refused, so that nothing about the credential is good.
+        /// The provider refused the credential; this finding replaces the good ones.
         case refused(CheckFinding)
         /// The token endpoint does not work.
         case unavailable(CheckFinding)
@@ -29,9 +29,9 @@ struct CredentialProbe: Sendable {
     func result(for application: Application) async -> Result {
         let credentials = ClientCredentials(now: now, randomBytes: SessionStore.secureRandomBytes)
         guard let authenticated = try? credentials.client(of: application) else { return .notTried }
-        // A provider that is away is a finding of its own, and nothing is known of the credential.
+        // Another finding reports a provider that cannot be reached. The credential's state stays unknown.
         guard let metadata = try? await directory.metadata(for: application.authority) else { return .unknown(nil) }
-        // Others need not know a grant that no sign-in uses.
+        // Other providers may not support a grant that sign-ins do not use.
         let grants: [CredentialTrial.Grant] =
             application.kind == .oidc ? [.madeUpCode] : [.clientCredentials, .madeUpCode]
         var result = Result.notTried
@@ -88,7 +88,7 @@ struct CredentialProbe: Sendable {
 }
 
 extension [CheckFinding] {
-    /// With what the token endpoint said of an application's credential: of one thing there is one word.
+    /// Returns these findings with the result of the credential probe. Each problem is reported once.
     func adding(_ result: CredentialProbe.Result, for application: Application) -> [CheckFinding] {
         func isGood(_ finding: CheckFinding) -> Bool {
             finding.subject == "credential" && finding.application == application.id && finding.severity == .good

@@ -6,21 +6,21 @@ import OpenIDConnect
 import SessionStore
 import WebFormats
 
-/// Looks at everything that a configured installation needs: files, keys, database, disk, proxies, the providers and what
-/// is registered there. Changes nothing.
+/// Checks everything that a configured installation needs: files, keys, database, disk, proxies, providers and
+/// registrations. It changes nothing.
 package struct InstallationCheck: Sendable {
     private let client: HTTPClient
     private let now: @Sendable () -> Date
 
     /// - Parameters:
-    ///   - client: by which the providers are reached.
+    ///   - client: the client that connects to the providers.
     ///   - now: the wall clock.
     package init(client: HTTPClient, now: @escaping @Sendable () -> Date = { Date() }) {
         self.client = client
         self.now = now
     }
 
-    /// What a configuration that cannot be read comes to: its mistakes.
+    /// Returns the report for a configuration that cannot be read: its mistakes.
     package static func report(of mistakes: ConfigurationMistakes) -> CheckReport {
         CheckReport(
             mistakes.all.map { mistake in
@@ -31,7 +31,7 @@ package struct InstallationCheck: Sendable {
             })
     }
 
-    /// Looks at everything. Takes as long as the slowest provider, and reads the whole database.
+    /// Runs all checks. This takes as long as the slowest provider, and reads the whole database.
     package func run(_ configuration: CompanionConfiguration) async -> CheckReport {
         let configured = ConfigurationFindings(configuration: configuration)
         let registrations = configuration.applications.map(configured.registration)
@@ -75,12 +75,12 @@ package struct InstallationCheck: Sendable {
         }
     }
 
-    /// From what the probes have read.
+    /// Finds mix-ups from the metadata that the probes have already loaded.
     private func mixUps(_ configuration: CompanionConfiguration, _ directory: ProviderDirectory) async -> [CheckFinding]
     {
         var known: [MixUpFindings.Client] = []
         for application in configuration.applications {
-            // A provider that does not answer is a finding of its own.
+            // Another finding reports a provider that does not respond.
             guard let metadata = try? await directory.metadata(for: application.authority) else { continue }
             known.append(MixUpFindings.Client(application: application, metadata: metadata))
         }
@@ -98,7 +98,7 @@ package struct InstallationCheck: Sendable {
         return configuration.place.inspect(ring, key: configuration.encryptionKey, failure: failure)
     }
 
-    /// The optional claim by which a portal knows that its operator signed in a moment ago.
+    /// Checks for the optional claim by which a portal can tell that its operator signed in recently.
     static func authenticationTime(
         _ application: Application, _ claims: String?, in configuration: CompanionConfiguration
     ) -> [CheckFinding] {
@@ -121,7 +121,8 @@ package struct InstallationCheck: Sendable {
         ]
     }
 
-    /// The optional claim by which signing out of the browser asks for no account. Known only after a sign-in.
+    /// Checks for the optional claim that spares people the choice of an account when they sign out of the browser.
+    /// Known only after a sign-in.
     static func loginHint(_ application: Application, _ claims: String?) -> [CheckFinding] {
         guard application.kind == .workforce || application.kind == .external, let claims,
             let decoded = JSONValue(parsing: claims.utf8)?.object, decoded["login_hint"] == nil

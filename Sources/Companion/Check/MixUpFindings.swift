@@ -2,8 +2,8 @@ import CompanionCore
 import Languages
 import OpenIDConnect
 
-/// Whether one provider could have its answer taken for another's (a mix-up, RFC 9700 §4.4): that needs two providers whose
-/// people come back to one redirect URI, and one of them that does not say in its answers who it is (RFC 9207).
+/// Finds providers whose responses could be confused (a mix-up, RFC 9700 §4.4). That takes two providers with the
+/// same redirect URI, at least one of which does not identify itself in its responses (RFC 9207).
 struct MixUpFindings {
     struct Client {
         let application: Application

@@ -6,32 +6,34 @@ import HTTPTypes
 import OpenIDConnect
 import SessionStore
 
-/// Asks the provider whether it would let people sign in to the application as it is configured, as a browser without a
-/// session would ask: a request to sign in with `prompt=none` is sent back to the redirect URI with an error where that is
-/// registered, and answered with an error page where it is not (RFC 6749 section 4.1.2.1: no redirect to an unknown
-/// address). Nobody signs in.
+/// Asks the provider whether people could sign in to the application as it is configured. The probe sends the sign-in
+/// request of a browser without a session, with `prompt=none`. If the redirect URI is registered, the provider
+/// redirects to it with an error; if not, it shows an error page (RFC 6749 section 4.1.2.1: no redirect to an unknown
+/// address). No one is signed in.
 struct RegistrationProbe: Sendable {
     let client: HTTPClient
     let directory: ProviderDirectory
 
-    /// The redirect URI is not registered, or not for this platform; B2C has a number of its own.
+    /// The redirect URI is not registered, or not for this platform. B2C has its own code.
     private static let unknownAddress = ["AADSTS50011", "AADSTS900971", "AADB2C90006"]
-    /// The client id is not known there.
+    /// The provider does not know the client ID.
     private static let unknownClient = ["AADSTS700016", "AADB2C90018"]
-    /// A scope is malformed, unknown, of an unknown resource, or not in the registration (facts: 650053 to 650057).
+    /// A scope is malformed, unknown, belongs to an unknown resource, or is missing from the registration
+    /// (AADSTS650053 to 650057).
     private static let refusedScope = [
         "AADSTS70011", "AADSTS65005", "AADSTS500011", "AADSTS28004", "AADB2C90117", "AADB2C90146",
     ]
     private static let refusedScopeErrors: Set = ["invalid_scope", "invalid_resource"]
-    /// The errors of a provider that needs a page (OpenID Connect Core section 3.1.2.6), and OAuth's refusal without one.
+    /// The errors of a provider that needs to show a page (OpenID Connect Core section 3.1.2.6), and OAuth's refusal
+    /// without one.
     private static let needsPage: Set = [
         "login_required", "interaction_required", "consent_required", "account_selection_required", "access_denied",
     ]
 
-    /// Nothing when the provider's metadata cannot be had, which is a finding of its own.
+    /// Returns no findings if the provider's metadata cannot be loaded, because another finding reports that.
     func findings(for application: Application, _ registration: CheckReport.Registration) async -> [CheckFinding] {
         guard let metadata = try? await directory.metadata(for: application.authority) else { return [] }
-        // Made for this question, and kept by nobody.
+        // This attempt is only for the probe and is never stored.
         let attempt = AuthorizationAttempt(randomBytes: SessionStore.secureRandomBytes)
         let url = AuthorizationRequest(prompt: Prompt.none).url(
             metadata: metadata, registration: application.registration, attempt: attempt)
@@ -50,9 +52,9 @@ struct RegistrationProbe: Sendable {
         return (found + [kind(of: application, metadata)]).compactMap { $0?.of(application) }
     }
 
-    // MARK: What came
+    // MARK: Response
 
-    /// The query with which the provider sends the browser back to the redirect URI; nil when it does not.
+    /// Returns the query with which the provider redirects to the redirect URI; nil if it does not redirect there.
     private static func query(_ answer: ProviderResponse, at redirectURI: String) -> String? {
         guard let location = answer.head.headerFields[.location], location.hasPrefix(redirectURI + "?") else {
             return nil
@@ -60,7 +62,7 @@ struct RegistrationProbe: Sendable {
         return String(location.dropFirst(redirectURI.count + 1).prefix { $0 != "#" })
     }
 
-    /// The provider's refusal; nil when there is none, or when it only wants to show a page.
+    /// Returns the provider's refusal; nil if there is none, or if the provider only wants to show a page.
     private static func error(
         _ query: String, _ attempt: AuthorizationAttempt, _ metadata: ProviderMetadata
     ) -> OpenIDError? {
@@ -78,9 +80,10 @@ struct RegistrationProbe: Sendable {
             || numbers.contains { number in refusedScope.contains(where: number.hasPrefix) }
     }
 
-    // MARK: What it means
+    // MARK: Meaning
 
-    /// The provider shows a page of its own, or nothing: to sign in, or to say what is wrong.
+    /// Interprets a response in which the provider shows a page of its own, either to sign in or to report an error,
+    /// or nothing at all.
     private func page(
         _ answer: ProviderResponse?, of application: Application, _ registration: CheckReport.Registration
     ) -> [CheckFinding?] {
@@ -131,7 +134,7 @@ struct RegistrationProbe: Sendable {
             remedy: "Allow the authorization code flow (response type code) in the client's registration.")
     }
 
-    /// - Parameter refusal: why the provider does not begin a sign-in.
+    /// - Parameter refusal: the reason why the provider does not begin a sign-in.
     private func scopes(of application: Application, refusal: OpenIDError?) -> CheckFinding? {
         if let refusal, Self.isAboutScope(refusal) { return refusedScopes(of: application, refusal) }
         let scopes = application.registration.scopes
@@ -161,7 +164,8 @@ struct RegistrationProbe: Sendable {
                 "Compare apps.\(application.id).scopes with the registration's API permissions, letter by letter.")
     }
 
-    /// An external tenant has an issuer of its own kind; an authority of another kind may still answer as if it were one.
+    /// Checks the kind of the tenant. Only an external tenant has its form of issuer, but an authority of another
+    /// kind may still accept such requests.
     private func kind(of application: Application, _ metadata: ProviderMetadata) -> CheckFinding? {
         switch metadata.isOfConfiguredKind {
         case true: return nil

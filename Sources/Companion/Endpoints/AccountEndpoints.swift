@@ -7,14 +7,14 @@ import HTTPWire
 import SessionStore
 import WebFormats
 
-/// Who is signed in: the current account, the others beside it, and what is known of them.
+/// Reports who is signed in: the current account with its claims, and the other accounts.
 struct AccountEndpoints: Sendable {
     let store: SessionStore
     let sessions: SessionLookup
     let signOut: SignOutFlow
     let cookie: SessionCookie
 
-    /// Where nobody is signed in, and nobody was.
+    /// The response for a browser in which no one is or was signed in.
     private let nobody = PreparedResponse.json(answer("", nil))
 
     init(store: SessionStore, sessions: SessionLookup, signOut: SignOutFlow, cookie: SessionCookie) {
@@ -24,7 +24,7 @@ struct AccountEndpoints: Sendable {
         self.cookie = cookie
     }
 
-    /// The account of a session's application: the one named, else the current one.
+    /// Returns the named account of a session's application, or the current one.
     private static func answer(_ app: String, _ session: Session?, named id: String? = nil) -> JSONValue {
         let account = session.flatMap { session in
             id.map { session.account(for: app, id: $0) } ?? session.currentAccount(for: app)
@@ -36,7 +36,7 @@ struct AccountEndpoints: Sendable {
         ]
     }
 
-    /// The current account, when memory knows it.
+    /// Returns the current account if it is in memory.
     func prepared(_ call: Call) -> PreparedResponse? {
         guard let app = call.application?.id, call.request.head.query == nil else { return nil }
         switch call.session {
@@ -78,7 +78,7 @@ struct AccountEndpoints: Sendable {
                 asking.application.id, try await sessions.session(visit.call.cookie, for: visit.call.context).get()))
     }
 
-    /// Takes an account off this browser's list: its tokens are gone; the provider's session is left alone.
+    /// Removes an account from this browser with its tokens. The session at the provider continues.
     func remove(_ visit: Visit) async throws -> Response {
         let result = try await signOut.signOut(visit.signedIn(as: visit.call.id), ofBrowser: false, isForgotten: true)
         return cookie.setting(
@@ -86,7 +86,7 @@ struct AccountEndpoints: Sendable {
     }
 
     func claims(_ asking: SignedIn) throws -> Response {
-        // The nonce is a secret of the sign-in (security law 1); all else is the person's own.
+        // The nonce is a secret of the sign-in (security law 1). Everything else belongs to the person.
         var claims = asking.account.claims
         claims["nonce"] = nil
         return .json(.object(claims))
@@ -94,7 +94,7 @@ struct AccountEndpoints: Sendable {
 }
 
 extension Account {
-    /// What pages may know of it.
+    /// The fields that pages may see.
     fileprivate var shown: [String: JSONValue] {
         var members: [String: JSONValue] = [
             "id": .string(id), "username": .string(identity.username), "environment": .string(identity.environment),

@@ -8,7 +8,7 @@ import OpenIDConnect
 import SessionStore
 import WebFormats
 
-/// The demo's missions: what goes wrong on purpose, for the caller's own sign-in alone. Outside the demo there are none.
+/// The demo's missions: deliberate failures that affect only the caller's own sign-in. They exist only in the demo.
 struct DemoEndpoints: Sendable {
     private let control: Endpoint?
     private let client: HTTPClient
@@ -20,12 +20,12 @@ struct DemoEndpoints: Sendable {
 
     private struct MissionBody: Decodable {
         var app: String?
-        /// What the demo tenant calls it; nil ends what was begun.
+        /// The demo tenant's name for the failure; nil ends the current one.
         var failure: String?
     }
 
-    /// Begins a failure, or ends it. The demo tenant knows whose it is by the provider's session (`sid`), which is this
-    /// browser's alone.
+    /// Begins or ends a failure. The demo tenant identifies the browser by the provider's session (`sid`), which
+    /// belongs to this browser alone.
     func mission(_ call: Call, _ session: Session?) async throws -> Response {
         guard let control else { throw Problem(.notFound, "There is nothing at this address.") }
         let body: MissionBody = try call.body()
@@ -34,7 +34,7 @@ struct DemoEndpoints: Sendable {
         }
         let done = Response.noStore(.noContent)
         guard let sid = session?.currentAccount(for: app)?.identity.sid else {
-            // Nobody's failure is over.
+            // Without a sign-in there is no failure to end.
             if body.failure == nil { return done }
             throw Problem(.interactionRequired, "You are not signed in. Sign in first.")
         }
@@ -49,7 +49,7 @@ struct DemoEndpoints: Sendable {
         return done
     }
 
-    /// A word of the demo tenant's; it refuses one that it does not know.
+    /// Whether the text has the form of a failure's name. The demo tenant itself refuses unknown names.
     private static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 32
             && text.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "_") }

@@ -1,4 +1,4 @@
-/// What the routes' handlers are made of, group by group; ``Route/table`` says which handler answers which address.
+/// The groups of handlers. ``Route/table`` says which handler serves which address.
 struct Endpoints: Sendable {
     let signIn: SignInEndpoints
     let signOut: SignOutEndpoints

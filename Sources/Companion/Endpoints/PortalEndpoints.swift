@@ -10,7 +10,7 @@ import OpenIDConnect
 import SessionStore
 import WebFormats
 
-/// For the operator of a portal: the applications' health, and other people's sessions.
+/// The operator's part of a portal: the applications' health, and other people's sessions.
 struct PortalEndpoints: Sendable {
     let configuration: CompanionConfiguration
     let store: SessionStore
@@ -21,7 +21,8 @@ struct PortalEndpoints: Sendable {
     let languages: Languages
     let audit: AuditLog
 
-    /// Who may see other people's sessions: an account of the portal itself, where the portal is not open to everybody.
+    /// Checks that the account may see other people's sessions: it must belong to the portal, and the portal must not
+    /// be open to everyone.
     private func requireOperator(_ asking: SignedIn) throws(Problem) {
         let application = asking.application
         guard application.page == .portal else { throw Problem(.notFound, "This application is not a portal.") }
@@ -32,7 +33,8 @@ struct PortalEndpoints: Sendable {
                     + "The operator can name those who may see them in allowed_users or allowed_tenants."
             )
         }
-        // Where nobody is named, the tenants that are written down operate, and the authority's own alone do not.
+        // If no users are listed, the accounts of the allowed tenants are operators. The authority's own tenant alone
+        // is not enough.
         let tenants = application.registration.allowedTenants
         guard
             !application.allowedUsers.isEmpty || tenants.isEmpty
@@ -43,7 +45,7 @@ struct PortalEndpoints: Sendable {
         }
     }
 
-    /// What a sign-in needs, of each application, tried now.
+    /// Checks now everything that a sign-in needs, for each application.
     func health(_ call: Call, _ asking: SignedIn) async throws -> Response {
         try requireOperator(asking)
         let language = languages.language(of: call.request.head)
@@ -94,12 +96,12 @@ struct PortalEndpoints: Sendable {
         ])
     }
 
-    /// Signs somebody out of everything.
+    /// Ends all sessions of a person.
     func endSession(_ call: Call, _ asking: SignedIn) async throws -> Response {
         try requireOperator(asking)
         let key = call.id.flatMap(SessionKey.init)
         var more: [String: String] = [:]
-        // One's own session ends at sign-out too.
+        // The caller's own session ends only with a sign-out.
         if key != asking.session.key {
             more["auth_time"] = try requireRecentSignIn(asking).rawValue
         }
@@ -114,7 +116,7 @@ struct PortalEndpoints: Sendable {
         return .noStore(.noContent)
     }
 
-    /// A browser that was left open must not be enough to sign others out.
+    /// Requires a recent sign-in, so that a browser left open cannot be used to sign others out.
     private func requireRecentSignIn(_ asking: SignedIn) throws(Problem) -> RecentSignIn {
         if let evidence = recent.evidence(of: asking.account, in: asking.session.key) { return evidence }
         let url = configuration.publicURL

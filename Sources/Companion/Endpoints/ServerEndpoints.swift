@@ -6,16 +6,16 @@ import Languages
 import SessionStore
 import WebFormats
 
-/// What this server is: its applications, the device that it runs on, its languages.
+/// Describes this server: its applications, the device that it runs on, its languages.
 struct ServerEndpoints: Sendable {
     private let configuration: CompanionConfiguration
     private let languages: Languages
     private let cookie: SessionCookie
-    /// By language.
+    /// The applications as a browser without a session sees them, by language.
     private let applicationsOfNobody: [PreparedResponse]
-    /// How the device is used.
+    /// The device mode and its settings.
     let device: PreparedResponse
-    /// The process runs.
+    /// The response of `/healthz`: the process runs.
     let isAlive = PreparedResponse.json(["status": "ok"])
 
     init(configuration: CompanionConfiguration, languages: Languages, cookie: SessionCookie) {
@@ -28,8 +28,8 @@ struct ServerEndpoints: Sendable {
         device = .json(ServerEndpoints.device(configuration))
     }
 
-    /// The applications, when memory knows who is signed in to each. No session keeps this answer: it is long, and asked for
-    /// once at a visit of the home page.
+    /// Returns the applications if the session is in memory. The response is not cached with the session, because it
+    /// is long and is requested only once per visit of the home page.
     func prepared(_ call: Call) -> PreparedResponse? {
         let language = languages.language(of: call.request.head)
         switch call.session {
@@ -91,7 +91,7 @@ struct ServerEndpoints: Sendable {
         var language: String?
     }
 
-    /// Keeps the person's choice of a language, or with null goes back to what the browser asks for.
+    /// Stores the person's choice of a language. With null, the browser's preference applies again.
     func chooseLanguage(_ call: Call) throws(Problem) -> Response {
         let body: LanguageBody = try call.body()
         let language = body.language.flatMap { languages[$0] }

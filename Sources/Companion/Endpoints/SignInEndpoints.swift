@@ -7,7 +7,7 @@ import Languages
 import OpenIDConnect
 import SessionStore
 
-/// Out to the provider, and back.
+/// Sends the browser to the provider, and handles its return.
 struct SignInEndpoints: Sendable {
     let flow: SignInFlow
     let store: SessionStore
@@ -24,7 +24,8 @@ struct SignInEndpoints: Sendable {
         var options = try SignInOptions(
             query: head.query, application: application, publicURL: publicURL,
             isCrossSite: head[.secFetchSite] == "cross-site")
-        // What the browser asks for, the provider hears from it.
+        // Without a choice of a language, the browser's own preference reaches the provider with the browser's
+        // request.
         if let chosen = languages.chosen(by: head) { options.extraParameters.append(("ui_locales", chosen.tag)) }
         return try await Self.leaving(head, call.context, from: options.returnPath) {
             let (browser, newMark) = try browser(call, session)
@@ -47,8 +48,8 @@ struct SignInEndpoints: Sendable {
         }
     }
 
-    /// Leaves for the provider. Where that fails, and the page that the person came from can say it better than an error
-    /// page, that page says it, and stays where it was.
+    /// Redirects to the provider. If that fails and the page that the person came from can explain it better than an
+    /// error page, the browser returns to that page.
     static func leaving(
         _ head: RequestHead, _ context: RequestContext, from page: ReturnPath, _ leave: () async throws -> Response
     ) async throws -> Response {
@@ -56,7 +57,8 @@ struct SignInEndpoints: Sendable {
             return try await leave()
         } catch {
             let problem = Problem(any: error)
-            // A loop is a page's own script's: what else asks is no navigation.
+            // After a sign-in loop, only a browser that navigates returns to the page. Other clients get the error
+            // page.
             guard problem.code.isSaidByPage, head.wantsPage,
                 problem.code != .signInLoop || head[.secFetchMode] == "navigate"
             else { throw problem }
@@ -65,7 +67,7 @@ struct SignInEndpoints: Sendable {
         }
     }
 
-    /// The browser that asks, and its mark where it had none.
+    /// Returns the browser behind the call, with a new mark if it had none.
     private func browser(_ call: Call, _ session: LookedUpSession) throws -> (Browser, newMark: BrowserMark?) {
         let known = marks.mark(in: call.request.head)
         let mark = known ?? marks.fresh()
@@ -86,11 +88,11 @@ struct SignInEndpoints: Sendable {
 
     func callback(_ call: Call) async throws -> Response {
         let head = call.request.head
-        // An answer stays at the address to which it came.
+        // The provider sends its response to the application's redirect URI, if it has one.
         let redirectURI = call.application.map { publicURL.redirectURI(ofApplication: $0.id) } ?? publicURL.redirectURI
         let callback: Callback
         if head.method == .post {
-            // No cookie comes with a cross-site POST (SameSite=Lax): the answer waits for a GET that has it.
+            // A cross-site POST carries no cookies (SameSite=Lax), so the response is held for a GET that does.
             let callback = try Callback(formBody: call.request.body)
             guard store.isOwn(state: callback.state) else { throw SignInFlow.notOfThisBrowser }
             try await count(call)
@@ -108,7 +110,8 @@ struct SignInEndpoints: Sendable {
         } else {
             callback = try Callback(query: head.query ?? "")
         }
-        // An answer to no sign-in of this browser is refused before anything is looked up, and does not count.
+        // A response that does not belong to a sign-in of this browser is refused before any lookup, and is not
+        // counted.
         guard let signIn = attempts.signIn(of: callback.state, in: head), let mark = marks.mark(in: head)?.bytes,
             let begun = store.open(signIn, state: callback.state, for: mark)
         else { throw SignInFlow.notOfThisBrowser }
@@ -129,14 +132,15 @@ struct SignInEndpoints: Sendable {
         }
     }
 
-    /// Counts an answer to a sign-in of ours, before anything is done for it.
+    /// Counts a response to one of our own sign-ins before it is processed.
     private func count(_ call: Call) async throws {
         try limits.take(
             .callbacks, of: await sessions.session(call.cookie, known: call.session, for: call.context).signedIn,
             for: call)
     }
 
-    /// The page that began a sign-in, with the stable code of what went wrong, how many seconds to wait, and nothing else.
+    /// Returns the path of the page that began a sign-in, with the stable error code and the seconds to wait, and
+    /// nothing else.
     private static func failurePath(_ path: String, _ problem: Problem) -> String {
         let id = problem.correlationID.map { "&correlation_id=" + $0 } ?? ""
         let wait = problem.retryAfter.map { "&retry_after=\($0)" } ?? ""

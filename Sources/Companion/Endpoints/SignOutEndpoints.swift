@@ -9,7 +9,7 @@ import OpenIDConnect
 import SessionStore
 import WebFormats
 
-/// The end of a session: by the person here, or by the provider.
+/// Ends sessions, at the request of the person or of the provider.
 struct SignOutEndpoints: Sendable {
     let flow: SignOutFlow
     let channels: ChannelLogout
@@ -34,26 +34,26 @@ struct SignOutEndpoints: Sendable {
     private func signedOut(_ call: Call, redirect: String?) -> Response {
         var response = Response.json(["redirect": .orNull(redirect)])
         guard cookie.isShared else { return response }
-        // The browser keeps nothing of a person at a shared device, the cookies included.
+        // On a shared device the browser must keep no trace of a person, not even cookies.
         response.headerFields[.clearSiteData] = "\"cache\", \"cookies\", \"storage\""
         return attempts.ending(in: call.request.head, on: cookie.endingMark(on: cookie.ending(on: response)))
     }
 
-    /// OpenID Connect Front-Channel Logout 1.0: the provider's page fetches this in a hidden frame. No cookie comes with
-    /// it, and none is needed.
+    /// Handles OpenID Connect Front-Channel Logout 1.0: the provider's page loads this in a hidden frame. The request
+    /// has no cookie and needs none.
     func frontChannelLogout(_ call: Call) async throws -> Response {
         try await channels.front(issuer: call.field("iss"), sid: call.field("sid"))
         return Response(
             status: .ok,
             headerFields: [
                 .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
-                // Framable here alone, and with nothing in it to click on.
+                // Only this response may be framed, and it contains nothing to click on.
                 .contentSecurityPolicy: "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors *",
                 .crossOriginResourcePolicy: "cross-origin",
             ], body: Array("<!doctype html><title>Signed out</title>".utf8))
     }
 
-    /// OpenID Connect Back-Channel Logout 1.0 section 2.8: 200, or 400 with an OAuth error.
+    /// Handles OpenID Connect Back-Channel Logout 1.0 section 2.8: returns 200, or 400 with an OAuth error.
     func backChannelLogout(_ call: Call) async throws -> Response {
         let token = try? FormFields(body: call.request.body)["logout_token"]
         do throws(Problem) {

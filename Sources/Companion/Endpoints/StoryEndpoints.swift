@@ -6,7 +6,7 @@ import Languages
 import SessionStore
 import WebFormats
 
-/// What just happened in this session: its steps, its sign-ins, and why the last one failed.
+/// Reports recent events of this session: its steps, its sign-ins, and the reason of the last failure.
 struct StoryEndpoints: Sendable {
     let memory: SessionMemory
     let languages: Languages
@@ -16,7 +16,7 @@ struct StoryEndpoints: Sendable {
         return try await memory.all(of: session.key)
     }
 
-    /// The last steps with an application, the oldest first, and what the sign-ins asked for to which they belong.
+    /// Returns the last steps with an application, oldest first, and the options of the sign-ins that they belong to.
     func events(_ visit: Visit) async throws -> Response {
         let app = visit.application.id
         let notes = try await notes(of: visit.session)
@@ -27,15 +27,15 @@ struct StoryEndpoints: Sendable {
         ])
     }
 
-    /// What the page that a failed sign-in came back to needs to explain it.
+    /// Returns the details that a page needs to explain a failed sign-in.
     func failure(_ visit: Visit) async throws -> Response {
         let problem = try await notes(of: visit.session)?.lastFailure(app: visit.application.id)
         let language = languages.language(of: visit.call.request.head)
         return .json(["failure": problem?.document(in: language) ?? .null])
     }
 
-    /// The interactive sign-ins of this session, the newest first. They name nobody: an account is the id under which the
-    /// session has it, as long as it does.
+    /// Returns the interactive sign-ins of this session, newest first. They contain no names: an account appears as
+    /// its ID within the session, for as long as the session has the account.
     func attempts(_ call: Call, _ session: Session?) async throws -> Response {
         let language = languages.language(of: call.request.head)
         let notes = try await notes(of: session)

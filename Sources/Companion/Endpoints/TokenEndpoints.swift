@@ -8,7 +8,7 @@ import HTTPWire
 import SessionStore
 import WebFormats
 
-/// Tokens, as far as pages may see them, and the API that is called with them.
+/// Returns tokens, as far as pages may see them, and calls the API with them.
 struct TokenEndpoints: Sendable {
     let configuration: CompanionConfiguration
     let store: SessionStore
@@ -48,7 +48,7 @@ struct TokenEndpoints: Sendable {
         ])
     }
 
-    /// A token as the operator lets pages show it. The first characters of a JWT are the same for all.
+    /// Returns a token as the operator allows pages to show it. The first characters are the same in all JWTs.
     private func shown(_ token: String, on page: Application.Page) -> String? {
         switch page == .kiosk ? .hidden : configuration.tokenDisplay {
         case .hidden: nil
@@ -67,13 +67,13 @@ struct TokenEndpoints: Sendable {
         return response
     }
 
-    /// To a tenth, as Server Timing (W3C) has it.
+    /// Returns milliseconds with one decimal, as in a Server-Timing field (W3C).
     private static func milliseconds(_ duration: Duration) -> Double {
         (duration / .milliseconds(1) * 10).rounded() / 10
     }
 
     func photo(_ asking: SignedIn) async throws -> Response {
-        // Graph alone has a photo below its answer about the person.
+        // Only Microsoft Graph has a photo beside the profile.
         guard asking.application.kind == .workforce else { throw Problem(.notFound, "This account has no photo.") }
         let (answer, _) = try await api.get("/photo/$value", for: asking)
         guard answer.status.kind == .successful else {
@@ -83,7 +83,8 @@ struct TokenEndpoints: Sendable {
         return try passedOn(answer, types: ["image/jpeg", "image/png", "image/gif", "image/webp"])
     }
 
-    /// The upstream's status, body and the fields that a client needs; nothing else of its head, least of all cookies.
+    /// Passes on the upstream's status, its body and the header fields that a client needs, but no others and above
+    /// all no cookies.
     private func passedOn(_ answer: HTTPClientResponse, types: [String]) throws -> Response {
         let (status, contentType) = (answer.status, answer[.contentType])
         let type = contentType?.prefix { $0 != ";" }.lowercased() ?? ""
@@ -107,9 +108,9 @@ struct TokenEndpoints: Sendable {
         return Response(status: status, headerFields: fields, body: answer.body)
     }
 
-    // MARK: Taken apart
+    // MARK: Decoded
 
-    /// What the stored tokens say; nothing is renewed for it.
+    /// Returns the claims of the stored tokens, without renewing them.
     func decoded(_ asking: SignedIn) async throws -> Response {
         guard configuration.deviceMode == .private, configuration.tokenDisplay != .hidden else {
             throw Problem(.accessDenied, "This server is configured not to show tokens.")

@@ -2,7 +2,7 @@ import CompanionCore
 import EventLoop
 import Synchronization
 
-/// Looks twice a second how late each worker fires a timer: what every request on that worker waits, too.
+/// Measures twice a second how late each worker fires a timer. Every request on that worker waits as long.
 final class EventLoopLag: Sendable {
     private static let interval = Duration.milliseconds(500)
 
@@ -13,12 +13,12 @@ final class EventLoopLag: Sendable {
         self.metrics = metrics
     }
 
-    /// Begins on every worker.
+    /// Starts the measurement on every worker.
     func start(on workers: WorkerGroup) {
         for worker in workers.workers { worker.submit { self.look(worker) } }
     }
 
-    /// The timers end by themselves within their interval, or with their worker.
+    /// Stops the measurement. Each timer ends within its interval, or with its worker.
     func stop() { isStopped.store(true, ordering: .relaxed) }
 
     private func look(_ worker: Worker) {

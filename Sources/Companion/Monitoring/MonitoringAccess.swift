@@ -4,13 +4,14 @@ import HTTPTypes
 import HTTPWire
 import WebFormats
 
-/// Who may read `/metrics`, and what is wrong in `/readyz`.
+/// Decides who may read `/metrics` and the details of `/readyz`.
 ///
-/// A front on the same machine makes every client a loopback peer, and many fronts add no field of their own and name
-/// `127.0.0.1` as the host (nginx does, left alone). So the main listener answers nobody as soon as `public_url` is
-/// another name than this machine's, which is what a front needs; then `metrics.listen` opens a listener of its own.
+/// Behind a reverse proxy on the same machine, every client appears as a loopback peer. Many proxies add no header
+/// field of their own and send `127.0.0.1` as the host (nginx does by default). Therefore the main listener refuses
+/// everyone unless `public_url` is a loopback name, which it cannot be behind a proxy. `metrics.listen` then opens a
+/// separate listener.
 struct MonitoringAccess: Sendable {
-    /// Fields that a front or a browser on its way through one adds.
+    /// Header fields that a reverse proxy adds, or a browser that connects through one.
     private static let fieldsOfFronts: Set<String> = [
         "forwarded", "via", "x-real-ip", "x-client-ip", "x-original-host",
     ]
@@ -22,12 +23,12 @@ struct MonitoringAccess: Sendable {
             configuration.metricsListener == nil && Loopback.contains(configuration.publicURL.host)
     }
 
-    /// Whether a request that came to the main listener comes from this machine itself.
+    /// Whether a request on the main listener comes from this machine itself.
     func allows(_ head: RequestHead, from peer: PeerAddress) -> Bool {
         guard isOnMainListener, peer.isLoopback, Loopback.contains(authority: head.host) else {
             return false
         }
-        // A page of another site that a browser on this machine shows.
+        // Another site's page, open in a browser on this machine, may have sent the request.
         if let site = head[.secFetchSite], site != "none", site != "same-origin" { return false }
         return !head.headerFields.contains { field in
             let name = field.name.canonicalName

@@ -9,9 +9,9 @@ import SessionStore
 import WebFormats
 import Synchronization
 
-/// What monitoring reads: `/metrics`, and `/readyz` with what is wrong.
+/// The responses of `/metrics` and of `/readyz` with details.
 final class MonitoringReport: Sendable {
-    /// All sessions are looked at to count them, so that is done once for several scrapes.
+    /// Counting reads all sessions, so several scrapes share one result.
     private static let countInterval: TimeInterval = 30
 
     private let configuration: CompanionConfiguration
@@ -23,7 +23,7 @@ final class MonitoringReport: Sendable {
     private let server = Mutex<Server>(Server())
     private let isStopping = Atomic(false)
 
-    /// The server comes after what it serves.
+    /// Holds the server, which is created after the handlers that it serves.
     private struct Server {
         weak var server: HTTPServer?
     }
@@ -39,7 +39,7 @@ final class MonitoringReport: Sendable {
         self.now = now
     }
 
-    /// Whose connections are counted.
+    /// Sets the server whose connections are counted.
     func watch(_ server: HTTPServer) { self.server.withLock { $0.server = server } }
 
     // MARK: /metrics
@@ -82,7 +82,7 @@ final class MonitoringReport: Sendable {
         return text.text
     }
 
-    /// Of a file there are none.
+    /// Writes the metrics of the connections to PostgreSQL. SQLite has no connections to report.
     private func writeConnections(_ text: inout MetricsText) async {
         let found = await store.connections()
         func write(_ name: String, _ help: String, _ value: (StoreConnections) -> Double) {
@@ -171,10 +171,10 @@ final class MonitoringReport: Sendable {
 
     // MARK: /readyz
 
-    /// From now on no more requests should come, though they are still served.
+    /// Makes `/readyz` return 503 from now on. Requests are still served.
     func stop() { isStopping.store(true, ordering: .relaxed) }
 
-    /// Whether requests can be served, and nothing else: what everybody may know.
+    /// Returns only whether requests can be served, which everyone may know.
     func readiness(_ head: RequestHead) async -> Response {
         if isStopping.load(ordering: .relaxed) {
             return .json(["status": "stopping"], status: .serviceUnavailable)
@@ -191,8 +191,8 @@ final class MonitoringReport: Sendable {
         return .json(["status": "ok"])
     }
 
-    /// The same, and what is wrong. A provider that is down and a key file that is gone keep nobody from being served:
-    /// who is signed in stays so, and the keys are in memory.
+    /// Returns the readiness with the problems found. A provider that is down or a missing key file does not make the
+    /// server unready: people stay signed in, and the keys are in memory.
     func readinessInDetail(_ head: RequestHead) async -> Response {
         let isExcluded = head.excludesDatabase
         let isWritable = isExcluded ? true : await store.probeWritable()
@@ -204,7 +204,7 @@ final class MonitoringReport: Sendable {
             guard host != "other" || isKnown else { return nil }
             return .members([
                 "provider": .string(host),
-                // Of the last request.
+                // The state after the last request to the provider.
                 "status": .string(!isKnown ? "unknown" : facts.isFailing ? "failing" : "ok"),
                 "last_answer": .text(facts.lastAnswer.map(Timeline.text)),
                 "last_failure": .text(facts.lastFailure.map(Timeline.text)), "reason": .text(facts.reason),
@@ -223,8 +223,8 @@ final class MonitoringReport: Sendable {
 }
 
 extension RequestHead {
-    /// Whether a readiness check leaves the database out (`/readyz?exclude=database`, as Kubernetes' own takes
-    /// `?exclude=etcd`). Where several share one, a front that asks for it would find nobody ready, and could not send
-    /// what is served without it.
+    /// Whether a readiness check leaves out the database (`/readyz?exclude=database`, like Kubernetes' own
+    /// `?exclude=etcd`). If several servers use one database and it fails, a load balancer would otherwise find none
+    /// of them ready, and could not even serve what needs no database.
     fileprivate var excludesDatabase: Bool { query == "exclude=database" }
 }

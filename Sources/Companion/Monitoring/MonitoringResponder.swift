@@ -3,8 +3,8 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 
-/// The listener of `metrics.listen`: monitoring and nothing else, for anyone who reaches the address that the operator
-/// named.
+/// Serves the listener of `metrics.listen`: monitoring and nothing else, for everyone who can reach the configured
+/// address.
 struct MonitoringResponder: Responder {
     let report: MonitoringReport
 
@@ -22,7 +22,7 @@ struct MonitoringResponder: Responder {
 }
 
 extension ServerConfiguration {
-    /// The listener of `metrics.listen`: few clients, and nothing that a browser should keep.
+    /// Configures the listener of `metrics.listen` for few clients and responses that no browser should store.
     init(monitoring address: ListenAddress) {
         self.init(
             host: address.host, port: address.port, responseFields: [.xContentTypeOptions: "nosniff"])

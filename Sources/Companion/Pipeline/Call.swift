@@ -7,37 +7,37 @@ import HTTPWire
 import SessionStore
 import WebFormats
 
-/// One request on its way, after its checks.
+/// One request that has passed its checks.
 struct Call: Sendable {
-    /// Head, peer, and the body where the route takes one.
+    /// The head, the peer, and the body if the route takes one.
     var request: Request
-    /// Its route.
+    /// The route that matched.
     let match: RouteMatch
-    /// The session's id that the cookie carried.
+    /// The session's ID from the cookie.
     let cookie: SessionID?
-    /// That session as memory, or a read on this very thread, knows it; nil where nobody has looked yet, or where the
-    /// store has to be waited for.
+    /// The session, if memory or a direct read on this thread has it; nil if it has not been looked up, or if the
+    /// store is too slow to answer at once.
     let session: LookedUpSession?
-    /// Whether it comes from this machine itself, and may know how the server does.
+    /// Whether the request comes from this machine itself, and may see monitoring data.
     let mayMonitor: Bool
-    /// What its log line will need.
+    /// The context for the log line.
     let context: RequestContext
 
     /// The application that the path names.
     var application: Application? { match.application }
 
-    /// What the path names of the application: an account, a session.
+    /// The ID in the path, of an account or of a session.
     var id: String? { match.id }
 
-    /// A field of the query; nil when it is missing or empty, or when the query cannot be read.
+    /// Returns a field of the query; nil if it is missing or empty, or if the query cannot be parsed.
     func field(_ name: String) -> String? {
         guard let query = request.head.query, let value = (try? FormFields(query: query))?[name], !value.isEmpty
         else { return nil }
         return value
     }
 
-    /// The JSON body; an empty one is an empty object. All that these addresses take is ASCII, and is not taken in another
-    /// form: runs of combining marks cost the square of their length to compare.
+    /// Decodes the JSON body; an empty body counts as an empty object. Only plain ASCII is accepted, which is all
+    /// that these addresses need: comparing long runs of combining marks takes quadratic time.
     ///
     /// - Throws: ``Problem`` `bad_request`.
     func body<Body: Decodable>() throws(Problem) -> Body { try Call.decode(request.body) }
@@ -50,7 +50,7 @@ struct Call: Sendable {
         return body
     }
 
-    /// Whether there is neither a byte beyond ASCII nor the escape of a character (`\u`).
+    /// Whether the bytes contain neither non-ASCII bytes nor Unicode escapes (`\u`).
     private static func isPlainASCII(_ bytes: [UInt8]) -> Bool {
         var isEscaped = false
         for byte in bytes {
@@ -62,15 +62,15 @@ struct Call: Sendable {
 }
 
 extension RequestHead {
-    /// Whether a browser navigates, so that an error becomes a page.
+    /// Whether the client is a browser that navigates, so that an error becomes a page.
     var wantsPage: Bool { self[.accept]?.contains("text/html") ?? false }
 }
 
-/// A call for one application, with the session that it came with.
+/// A call for one application, with the session of the request.
 final class Visit: Sendable {
     let call: Call
     let application: Application
-    /// Nil when there is none, or when it has ended.
+    /// The session; nil if the request has none, or if it has ended.
     let session: Session?
     let publicURL: PublicURL
 
@@ -81,13 +81,13 @@ final class Visit: Sendable {
         self.publicURL = publicURL
     }
 
-    /// The account that the call is for, or the sign-in to offer.
+    /// Returns the account for the call.
     ///
     /// - Parameters:
-    ///   - id: the account's; nil takes the current one.
-    ///   - tenant: another tenant than the one in which the account signed in, where it is a guest.
-    /// - Throws: ``Problem``: `not_found` for an account that is not signed in here; `interaction_required` or
-    ///   `session_expired` when nobody is.
+    ///   - id: the account's ID; nil selects the current account.
+    ///   - tenant: a tenant where the account is a guest, instead of the one in which it signed in.
+    /// - Throws: ``Problem`` `not_found` for an account that is not signed in here; `interaction_required` or
+    ///   `session_expired`, with a link to sign in, if no account is.
     func signedIn(as id: String? = nil, tenant: String? = nil) throws(Problem) -> SignedIn {
         guard let session else {
             guard call.cookie == nil else {

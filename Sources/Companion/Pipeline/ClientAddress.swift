@@ -5,11 +5,12 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 
-/// Whose request it is, as far as its address says.
+/// Finds the address of the client that sent a request.
 enum ClientAddress {
-    /// The peer, or behind trusted fronts the last entry of `X-Forwarded-For` that is not one of them. Each front adds whom
-    /// it has spoken with at the end, so that what a client says of itself stands before and is not looked at. Where an
-    /// entry cannot be read, the front that wrote it is the last that is known.
+    /// Returns the peer's address, or behind trusted proxies the last entry of `X-Forwarded-For` that is not one of
+    /// them. Each proxy appends the address that it was contacted from. Anything that the client itself claims
+    /// therefore stands further left and is ignored. If an entry cannot be parsed, the result is the address of the
+    /// proxy that wrote it.
     static func of(_ head: RequestHead, from peer: PeerAddress, trusting fronts: [AddressRange]) -> PeerAddress {
         func isFront(_ address: PeerAddress) -> Bool { fronts.contains { $0.contains(address) } }
         guard isFront(peer), let field = head[.xForwardedFor] else { return peer }
@@ -25,6 +26,6 @@ enum ClientAddress {
 }
 
 extension HTTPField.Name {
-    /// Whom each front has spoken with, the last one last.
+    /// The chain of addresses that proxies append.
     static let xForwardedFor = literal("x-forwarded-for")
 }

@@ -4,7 +4,7 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 
-/// What browsers offer to pages and ours do not use (W3C Permissions Policy); the clipboard's writing is used.
+/// Browser features that our pages do not use (W3C Permissions Policy). They do use clipboard writing.
 private let unusedFeatures = [
     "accelerometer", "autoplay", "camera", "display-capture", "encrypted-media", "fullscreen",
     "geolocation", "gyroscope", "hid", "identity-credentials-get", "idle-detection", "local-fonts", "magnetometer",
@@ -14,7 +14,7 @@ private let unusedFeatures = [
 ]
 
 extension ServerConfiguration {
-    /// The companion's own server, with the fields that every response has.
+    /// Configures the companion's main listener, with the fields that every response has.
     init(
         _ configuration: CompanionConfiguration, _ limits: RequestLimits,
         onRequestEnd: @escaping @Sendable (RequestSummary) -> Void

@@ -8,13 +8,13 @@ import HTTPWire
 import SessionStore
 import WebFormats
 
-/// A request's way through the companion: a page from memory, else its route, who may ask, its session, the handler, and
-/// what went wrong as a problem.
+/// Handles each request. Pages and assets are served from memory. For any other address the pipeline finds the route,
+/// checks the caller, looks up the session and runs the handler. Errors become problem responses.
 final class Pipeline: Responder {
     private static let maxBodyBytes = 16 * 1024
 
     private let publicURL: PublicURL
-    /// The networks of fronts that are believed how the browser came to them; none where that is of no importance.
+    /// Proxies whose `X-Forwarded-Proto` is trusted; empty if the public URL is plain http.
     private let fronts: [AddressRange]
     private let router: Router
     private let pages: Pages
@@ -23,7 +23,8 @@ final class Pipeline: Responder {
     private let cookie: SessionCookie
     private let limits: RequestLimits
     private let monitoring: MonitoringAccess
-    /// The same site by a name with which its cookies do not work: `127.0.0.1` where the public URL says `localhost`.
+    /// Other names of this host under which cookies do not work, such as `127.0.0.1` if the public URL says
+    /// `localhost`.
     private let loopbackAliases: Set<String>
 
     init(
@@ -48,7 +49,7 @@ final class Pipeline: Responder {
             : []
     }
 
-    // MARK: At once
+    // MARK: Without waiting
 
     func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
         let path = publicURL.ownPath(head.path)
@@ -78,7 +79,7 @@ final class Pipeline: Responder {
         }
     }
 
-    /// Checks who asks, and finds what answers: memory, or a handler when the body is there.
+    /// Checks the caller, and picks what will produce the response: memory, or a handler once the body has arrived.
     private func admit(
         _ request: Request, _ match: RouteMatch?, _ context: RequestContext, _ mark: inout RequestMark
     ) throws(Problem) -> Reply {
@@ -117,10 +118,10 @@ final class Pipeline: Responder {
 
     private static var nothingHere: Problem { Problem(.notFound, "There is nothing at this address.") }
 
-    // MARK: Later
+    // MARK: With a handler
 
-    /// The answer. Where it has changed the session, which then has the same id, the browser learns the version that it has
-    /// seen, so that no other server shows it an older one.
+    /// Runs the handler. If it changed the session but not the session's ID, the response carries the session's new
+    /// version in a cookie, so that no other server shows this browser an older one.
     private func respond(to call: Call, _ handler: Route.Handler) async -> Response {
         let response = await responseOrProblem(call, handler)
         guard cookie.hasVersions, response.headerFields[.setCookie] == nil,
@@ -129,7 +130,7 @@ final class Pipeline: Responder {
         return cookie.noting(version: version, on: response)
     }
 
-    /// The handler's response, or its error as a problem.
+    /// Returns the handler's response, or its error as a problem.
     private func responseOrProblem(_ call: Call, _ handler: Route.Handler) async -> Response {
         do {
             return try await RequestContext.$current.withValue(call.context) {
@@ -140,7 +141,7 @@ final class Pipeline: Responder {
         }
     }
 
-    /// Counts the call, where its route has a limit, and gives the handler what it has to know of the caller.
+    /// Counts the call if its route has a limit, and runs the handler with what it needs to know about the caller.
     private func dispatch(_ call: Call, _ handler: Route.Handler) async throws -> Response {
         let limit = call.match.route.limit
         if case .call(let answer) = handler, limit == nil { return try await answer(endpoints, call) }
@@ -166,7 +167,7 @@ final class Pipeline: Responder {
 
     // MARK: Checks
 
-    /// Security law 4: what changes something proves that our page sent it.
+    /// Checks that a request that changes something comes from our own pages (security law 4).
     private func check(_ caller: Route.Caller, _ head: RequestHead) throws(Problem) {
         switch caller {
         case .anyone, .provider, .monitoring: break
@@ -196,8 +197,9 @@ final class Pipeline: Responder {
         }
     }
 
-    /// Whether a front that is trusted says that the browser came to it without TLS. It names the last hop last, no
-    /// matter what others have written into the field; without a list nobody is believed.
+    /// Whether a trusted proxy reports that the browser came to it without TLS. A proxy appends its own entry last,
+    /// so earlier entries, which anyone may have written, are ignored. Without configured proxies the field is never
+    /// trusted.
     private func cameByPlainHTTP(_ head: RequestHead, from peer: PeerAddress) -> Bool {
         guard let last = head[.xForwardedProto]?.split(separator: ",").last,
             last.trimmingCharacters(in: .whitespaces).lowercased() == "http", head.path.hasPrefix("/")
@@ -206,7 +208,7 @@ final class Pipeline: Responder {
         return fronts.contains { $0.contains(address) }
     }
 
-    /// The same address under the public URL's name.
+    /// Returns a redirect to the same address under the public URL's name.
     private func canonical(_ head: RequestHead, status: HTTPResponse.Status = .temporaryRedirect) -> Response {
         .redirect(
             to: publicURL.address + publicURL.ownPath(head.path) + (head.query.map { "?" + $0 } ?? ""), status: status)
@@ -214,7 +216,7 @@ final class Pipeline: Responder {
 
     // MARK: Failure
 
-    /// The answer in the form that the client asked for; the log line comes with the request's end.
+    /// Returns the problem in the form that the client asked for. It is logged when the request ends.
     private func failure(_ problem: Problem, head: RequestHead, _ context: RequestContext) -> Response {
         var problem = problem
         problem.correlationID = problem.correlationID ?? context.correlationID
@@ -225,14 +227,14 @@ final class Pipeline: Responder {
 }
 
 extension HTTPField.Name {
-    /// The header field by which our own pages mark what changes something.
+    /// The header field that our own pages send with every change.
     static let xCompanion = literal("x-companion")
-    /// How the browser came to the front: `http` or `https`.
+    /// The scheme with which the browser reached the proxy: `http` or `https`.
     static let xForwardedProto = literal("x-forwarded-proto")
-    /// Fetch metadata (W3C): where the request came from.
+    /// Fetch metadata (W3C): the site that the request came from.
     static let secFetchSite = literal("sec-fetch-site")
-    /// Fetch metadata (W3C): what the answer is for, `document` where it fills a window.
+    /// Fetch metadata (W3C): the destination of the response, `document` for a window.
     static let secFetchDest = literal("sec-fetch-dest")
-    /// Fetch metadata (W3C): what kind of request it is.
+    /// Fetch metadata (W3C): the mode of the request.
     static let secFetchMode = literal("sec-fetch-mode")
 }

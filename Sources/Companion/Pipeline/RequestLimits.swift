@@ -7,30 +7,32 @@ import HTTPWire
 import SessionStore
 import Synchronization
 
-/// Keeps one address from asking for more than its share of what costs something: writes, requests to a provider, memory.
+/// Limits how often one address, session or browser may use what is expensive: writes, requests to a provider,
+/// memory.
 ///
-/// A limit hits those who exceed it, and not their neighbours (security law 9). What a session does in which somebody is
-/// signed in is counted as the session's, wherever it comes from; what a browser does in which somebody has signed in before,
-/// as the browser's. All others share what their address has. Of that no single browser can use up the answers of providers,
-/// because each one's are counted by its mark too: a new mark costs a sign-in begun, of which an address has no more.
+/// A limit affects those who exceed it, and not their neighbours (security law 9). Requests of a session with a
+/// signed-in account count against the session, wherever they come from. Requests of a browser with an earlier
+/// sign-in count against the browser. All others share the limit of their network address. A single browser cannot
+/// use up that address's share of provider responses, because these also count against its mark: a new mark takes a
+/// new sign-in, and the address's sign-ins are limited too.
 final class RequestLimits: Sendable {
     private enum Asker: Hashable {
         case network(PeerAddress.Network)
         case session(SessionKey)
-        /// By the bytes of its mark.
+        /// The bytes of the browser's mark.
         case browser([UInt8])
     }
 
-    /// The buckets of one limit. Networks have their own, so that no number of browsers pushes one of them out, and sites too.
+    /// The buckets of one limit. Networks and sites have their own, so that no number of browsers evicts them.
     private struct Buckets {
         /// Sessions and browsers.
         let browsers: TokenBuckets<Asker>
         let networks: TokenBuckets<Asker>
-        /// The networks of IPv6 that hold many others.
+        /// The sites: larger IPv6 networks that contain many others.
         let sites: TokenBuckets<Asker>
 
-        /// - Parameter browserRate: what one session or browser may ask for a minute, where that is less.
-        /// - Returns: nil where there is no limit.
+        /// - Parameter browserRate: the requests per minute for one session or browser, if lower than `rate`.
+        /// - Returns: nil if there is no limit.
         init?(perMinute rate: Int, burst: Int? = nil, perBrowser browserRate: Int? = nil) {
             let factor = RequestLimits.siteFactor
             guard let browsers = TokenBuckets<Asker>(perMinute: min(rate, browserRate ?? rate), burst: burst),
@@ -41,10 +43,10 @@ final class RequestLimits: Sendable {
         }
     }
 
-    /// A customer of a network has up to 65,536 networks of IPv6 (a /48, RFC 6177): together they may ask for as much as this
-    /// many addresses.
+    /// The share of a site, in multiples of one network's. A customer may have up to 65,536 IPv6 networks (a /48, RFC
+    /// 6177).
     private static let siteFactor = 10
-    /// How many answers of providers one session or browser may bring a minute.
+    /// The provider responses per minute that one session or browser may bring.
     private static let callbacksOfBrowser = 240
 
     private struct Reached: Hashable {
@@ -64,10 +66,10 @@ final class RequestLimits: Sendable {
     private let onLimit: @Sendable (Limit, _ application: String?) -> Void
 
     /// - Parameters:
-    ///   - marks: by which browsers are known again.
-    ///   - now: a clock that nobody sets.
-    ///   - onLimit: hears that a limit was reached, once a minute for each address or session: the limit, and the
-    ///     application's name where it is known.
+    ///   - marks: the marks that identify browsers.
+    ///   - now: a monotonic clock.
+    ///   - onLimit: called when a limit is reached, at most once a minute for each address or session, with the limit
+    ///     and the application's name if it is known.
     init(
         configuration: CompanionConfiguration, marks: BrowserMarks, metrics: Metrics,
         now: @escaping @Sendable () -> Date,
@@ -88,10 +90,10 @@ final class RequestLimits: Sendable {
         self.onLimit = onLimit
     }
 
-    /// Counts one request, before anything is done for it.
+    /// Counts one request before it is processed.
     ///
-    /// - Parameter session: the session that it comes with, if somebody is signed in there.
-    /// - Throws: ``Problem`` `throttled` with the seconds until there is room again.
+    /// - Parameter session: the request's session, if an account is signed in there.
+    /// - Throws: ``Problem`` `throttled` with the number of seconds to wait.
     func take(_ limit: Limit, of session: SessionKey?, for call: Call) throws(Problem) {
         guard let buckets = buckets[limit] else { return }
         let address = ClientAddress.of(call.request.head, from: call.request.peer, trusting: fronts)
@@ -102,27 +104,27 @@ final class RequestLimits: Sendable {
             guard case .network = asker else { throw Throttle.problem(retryAfter: seconds) }
             var problem = Problem(
                 .throttled, "Too many requests came from your network. Try again in \(seconds) s.", retryAfter: seconds)
-            // Anyone who goes on has to connect anew each time, which leaves others more of the server than answering on a
-            // kept connection does. A front's connections are those of all its clients.
+            // A client that continues must reconnect each time. That costs the server less than responses on a kept
+            // connection would. A proxy's connection serves many clients, so it stays open.
             problem.endsConnection = address == call.request.peer
             throw problem
         }
         if let session { return try take(.session(session), buckets.browsers) }
         let mark = marks.mark(in: call.request.head)
         if let mark, marks.hasSignedIn(mark) { return try take(.browser(mark.bytes), buckets.browsers) }
-        // The narrow ones first: what they refuse is not counted for the others.
+        // The narrowest bucket comes first: a request that it refuses does not count against the others.
         if let mark, limit == .callbacks { try take(.browser(mark.bytes), buckets.browsers) }
         try take(.network(address.network), buckets.networks)
         if let site = address.site { try take(.network(site), buckets.sites) }
     }
 
-    /// Where a call comes from, as far as is known.
+    /// Returns the network that a call comes from, as far as it is known.
     func network(of call: Call) -> PeerAddress.Network {
         ClientAddress.of(call.request.head, from: call.request.peer, trusting: fronts).network
     }
 
-    /// The server's bound on the connections of one address; nil without one. A front's connections are those of all its
-    /// clients.
+    /// Returns the server's limit on connections per address; nil if there is none. It does not apply to proxies,
+    /// whose connections serve many clients.
     func connections(_ configuration: CompanionConfiguration) -> ServerConfiguration.AddressLimit? {
         guard configuration.limits.connections > 0 else { return nil }
         return ServerConfiguration.AddressLimit(maxConnections: configuration.limits.connections) { peer in

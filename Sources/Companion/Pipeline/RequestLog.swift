@@ -3,22 +3,23 @@ import HTTPServer
 import HTTPTypes
 import Logging
 
-/// The one log line of a request, written at its end. It has the route's name and never the path, which may name an
-/// account; no query, no address, no user.
+/// Writes the one log line of a request when it ends. The line has the route's name instead of the path, which may
+/// contain an account, and no query, address or user.
 struct RequestLog: Sendable {
     private let logger: Logger
     private let level: Logger.Level
-    /// The logger's own level, asked once: most requests write nothing, and asking costs as much as counting them.
+    /// The logger's own level, read once: most requests log nothing, and reading the level costs as much as counting
+    /// them.
     private let threshold: Logger.Level
 
-    /// - Parameter isWanted: whether requests that go well are logged at level info, not debug.
+    /// - Parameter isWanted: whether successful requests are logged at level info instead of debug.
     init(_ logger: Logger, isWanted: Bool) {
         self.logger = logger
         level = isWanted ? .info : .debug
         threshold = logger.logLevel
     }
 
-    /// Writes the line. What is this side's fault is a warning, also where a page gets a redirect that says so.
+    /// Writes the line. A fault of this server is a warning, even if the page gets a redirect that reports it.
     func write(_ summary: RequestSummary) {
         let context = summary.mark.note as? RequestContext
         let problem = context?.problem
@@ -43,11 +44,11 @@ struct RequestLog: Sendable {
         }
         if let code = problem?.code ?? context?.upstreamCode { metadata["code"] = "\(code.rawValue)" }
         if let problem {
-            // A sentence for people may quote what they sent.
+            // A sentence for people may quote input, so it is logged only for faults.
             if let reason = problem.reason ?? (isFault ? problem.detail.english : nil) {
                 metadata["reason"] = "\(reason)"
             }
-            // The provider's, when it gave one: what its support asks for.
+            // The provider's correlation ID, if it gave one, because its support asks for it.
             if let id = problem.correlationID, id != context?.correlationID { metadata["correlation_id"] = "\(id)" }
         }
         if let cause = context?.cause { metadata["cause"] = "\(cause)" }

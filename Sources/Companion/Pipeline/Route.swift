@@ -5,51 +5,52 @@ import HTTPTypes
 import HTTPWire
 import SessionStore
 
-/// One address that is not a page or an asset: who may ask for it, how often, and what answers. ``table`` has them all.
+/// One address that is not a page or an asset, with its permitted callers, its limit and its handlers. ``table``
+/// lists them all.
 struct Route: Sendable {
-    /// Who may ask, by what the request has to prove (security law 4).
+    /// The permitted callers, by what the request must prove (security law 4).
     enum Caller: Sendable {
-        /// Anyone, from anywhere: the answer says nothing about anybody.
+        /// Anyone, from anywhere: the response contains nothing personal.
         case anyone
-        /// A browser on its way into a sign-in: in a window of its own, under the public URL's name.
+        /// A browser that starts a sign-in, in a window of its own and under the public URL's name.
         case navigation
-        /// A browser that comes back from the identity provider, in a window of its own: its answer proves by its state whose it
-        /// is.
+        /// A browser that returns from the identity provider, in a window of its own. Its state parameter proves
+        /// which sign-in it belongs to.
         case returning
         /// Our own pages' scripts, and no other site.
         case ourPages
-        /// The identity provider: the request proves by itself who sent it, or names what only the provider knows.
+        /// The identity provider: the request proves its sender, or contains values that only the provider knows.
         case provider
-        /// This machine's own monitoring. Where that is not required, anyone may ask, and gets a shorter answer.
+        /// Monitoring on this machine. If that is not required, anyone may ask, and gets a shorter response.
         case monitoring(isRequired: Bool)
     }
 
-    /// What answers, by what it has to know of the caller.
+    /// A handler, by what it needs to know about the caller.
     enum Handler: Sendable {
         /// The request alone.
         case call(@Sendable (Endpoints, Call) async throws -> Response)
-        /// The session that the request came with, if there is one.
+        /// The session of the request, if there is one.
         case session(@Sendable (Endpoints, Call, Session?) async throws -> Response)
-        /// The application, and the session as far as it can be known.
+        /// The application, and the session as far as it can be looked up.
         case application(@Sendable (Endpoints, Call, Application, LookedUpSession) async throws -> Response)
-        /// The application and the session, whether somebody is signed in or not.
+        /// The application and the session, with or without a signed-in account.
         case visit(@Sendable (Endpoints, Visit) async throws -> Response)
-        /// An account that is signed in: the one that the query names, else the current one.
+        /// A signed-in account: the one that the query names, or the current one.
         case signedIn(@Sendable (Endpoints, Call, SignedIn) async throws -> Response)
     }
 
-    /// What memory alone knows to answer; nil when it cannot.
+    /// Returns a response from memory; nil if memory does not have it.
     typealias Prepared = @Sendable (Endpoints, Call) -> PreparedResponse?
 
-    /// Where an answer comes from.
+    /// The source of a response.
     enum Source: Sendable {
-        /// Memory alone has it.
+        /// Always memory.
         case memory(@Sendable (Endpoints) -> PreparedResponse)
-        /// A handler makes it, unless memory has it already.
+        /// A handler, unless memory already has the response.
         case handler(Handler, unless: Prepared?)
     }
 
-    /// Methods and what answers them.
+    /// Methods with their source.
     struct Action: Sendable {
         let methods: [HTTPRequest.Method]
         let source: Source
@@ -64,15 +65,15 @@ struct Route: Sendable {
             self.source = source
         }
 
-        /// HEAD comes with GET, where GET has no effect.
+        /// GET and HEAD, for a GET without side effects.
         static func read(_ handler: Handler, unless prepared: Prepared? = nil) -> Action {
             Action(methods: [.get, .head], handler: handler, unless: prepared)
         }
-        /// The same for what is always in memory.
+        /// GET and HEAD, with a response that is always in memory.
         static func read(fromMemory prepared: @escaping @Sendable (Endpoints) -> PreparedResponse) -> Action {
             Action(methods: [.get, .head], source: .memory(prepared))
         }
-        /// GET alone: a link checker's HEAD must not consume a sign-in.
+        /// GET alone, because a link checker's HEAD must not consume a sign-in.
         static func get(_ handler: Handler) -> Action { Action(methods: [.get], handler: handler) }
         static func getOrPost(_ handler: Handler) -> Action { Action(methods: [.get, .post], handler: handler) }
         static func post(_ handler: Handler) -> Action { Action(methods: [.post], handler: handler) }
@@ -80,11 +81,13 @@ struct Route: Sendable {
         static func delete(_ handler: Handler) -> Action { Action(methods: [.delete], handler: handler) }
     }
 
-    /// With `{app}` and `{id}` for what varies, as metrics and log lines have it: never a path that somebody sent.
+    /// The path with `{app}` and `{id}` as placeholders, as it appears in metrics and log lines, which never contain
+    /// a path from a request.
     let pattern: String
     let caller: Caller
-    /// What bounds how often it is asked for: everything that writes or asks a provider for somebody who may be unknown.
-    /// Answers of providers are counted by what takes them, which knows whether they may be any.
+    /// The limit on the request rate; nil if there is none. Everything that writes, or contacts a provider on behalf
+    /// of a client that may be unknown, needs one. Provider responses are counted by their handler, which can first
+    /// check whether they belong to a sign-in.
     let limit: Limit?
     let actions: [Action]
 
@@ -95,10 +98,10 @@ struct Route: Sendable {
         self.actions = actions
     }
 
-    /// The methods that it takes, as an `Allow` field says them.
+    /// The supported methods, in the form of an `Allow` field.
     var allow: String { actions.flatMap(\.methods).map(\.rawValue).joined(separator: ", ") }
 
-    /// What answers a method.
+    /// Returns the source of the response for a method; nil if the method is not supported.
     func source(for method: HTTPRequest.Method) -> Source? {
         actions.first { $0.methods.contains(method) }?.source
     }

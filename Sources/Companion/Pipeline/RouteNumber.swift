@@ -1,6 +1,6 @@
-/// Numbers for where a request went, which cost nothing to carry, and their names for metrics and log lines.
+/// Small integers that identify where a request went, and their names in metrics and log lines.
 enum RouteNumber {
-    /// Nothing of ours: an unknown address, or a request that could not be read.
+    /// An unknown address, or a request that could not be parsed.
     static let none = 0
     static let asset = 1
     private static let home = 2
@@ -8,10 +8,10 @@ enum RouteNumber {
     private static let signedOut = 4
     private static let native = 5
 
-    /// By number: what is answered from memory before any route is looked for, then the table.
+    /// The names by number: first the addresses that are served from memory without a route, then the table.
     static let names = ["none", "/assets", "/", "/{app}", "/auth/signed-out", "/native"] + Route.table.map(\.pattern)
 
-    /// A page's.
+    /// Returns the number of a page.
     static func page(_ path: String) -> Int {
         switch path {
         case "/": home
@@ -21,6 +21,6 @@ enum RouteNumber {
         }
     }
 
-    /// A route's, by its place in the table.
+    /// Returns the number of a route from its place in the table.
     static func route(at index: Int) -> Int { names.count - Route.table.count + index }
 }

@@ -1,18 +1,18 @@
 import CompanionCore
 
-/// A route that a request takes, with what its path names.
+/// The route for a request, with the parameters of its path.
 final class RouteMatch: Sendable {
-    /// In ``Route/table``.
+    /// The index in ``Route/table``.
     private let place: Int
     let route: Route
-    /// The application that the path names; nil where it names none, or one that is not configured.
+    /// The application in the path; nil if the path has none, or one that is not configured.
     let application: Application?
-    /// The name in the application's place of the path, if the route has one.
+    /// The name in the path at the application's place, if the route has one.
     let app: String?
-    /// What the application has of which the path names one: an account, a session.
+    /// The ID in the path, of an account or of a session.
     let id: String?
 
-    /// The route's, see ``RouteNumber``.
+    /// The route's number, see ``RouteNumber``.
     var number: Int { RouteNumber.route(at: place) }
 
     fileprivate init(_ place: Int, application: Application? = nil, app: String? = nil) {
@@ -23,7 +23,7 @@ final class RouteMatch: Sendable {
         id = nil
     }
 
-    /// The same route for another name.
+    /// Copies a match with another application and ID.
     fileprivate init(_ match: RouteMatch, app: String, id: String? = nil) {
         place = match.place
         route = match.route
@@ -33,11 +33,11 @@ final class RouteMatch: Sendable {
     }
 }
 
-/// Finds the route of a path. All paths of all applications are known beforehand, so that most requests cost one look into a
-/// dictionary; what is left are paths that name an account or a session, and unknown applications.
+/// Finds the route of a path. The paths of all applications are known beforehand, so most requests need one
+/// dictionary lookup. The exceptions are paths with the ID of an account or session, and unknown applications.
 struct Router: Sendable {
-    /// By path, or by pattern where an application has no entry of its own; of routes that end with an id, what stands
-    /// before it.
+    /// The matches by path, by pattern for unknown applications, and for routes that end with an ID by the path in
+    /// front of it.
     private let known: [String: RouteMatch]
     private let beforeID: [String: RouteMatch]
 
@@ -63,8 +63,8 @@ struct Router: Sendable {
         (self.known, self.beforeID) = (known, beforeID)
     }
 
-    /// The route of a raw path; nil when none has that shape. Routes hold no characters that need percent-encoding, so that an
-    /// encoded spelling is simply not found.
+    /// Returns the route of a raw path; nil if no route matches. Routes contain no characters that need
+    /// percent-encoding, so a percent-encoded spelling does not match.
     func match(_ path: String) -> RouteMatch? {
         if let match = known[path] { return match }
         let segments = path.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false).dropFirst()

@@ -4,33 +4,34 @@ import HTTPWire
 import Languages
 import SessionStore
 
-/// The one cookie that is a secret: its name, its attributes and its parsing (security law 3). Beside it goes the mark of the
-/// browser, and for a moment, where several servers share the sessions, the version of the session that the browser has seen.
+/// The session cookie, the only secret cookie: its name, attributes and parsing (security law 3). Beside it are the
+/// browser's mark and, if several servers use one database, for a short time the version of the session that the
+/// browser has seen.
 struct SessionCookie: Sendable {
-    /// `__Host-` makes the browser refuse a cookie that another host or a plain-http page set (RFC 6265bis §4.1.3.2).
+    /// `__Host-` makes the browser reject a cookie set by another host or over plain http (RFC 6265bis §4.1.3.2).
     let name: String
     private let isSecure: Bool
     private let maxAge: Int?
-    /// How long a browser keeps its mark, in seconds: 400 days, the most that browsers allow (RFC 6265bis §5.6.2).
+    /// The lifetime of a mark in seconds: 400 days, the most that browsers allow (RFC 6265bis §5.6.2).
     private static let markMaxAge = 400 * 86_400
     private let markName: String
     private let versionName: String
-    /// How long the version is of use, in seconds; nil where it is of none.
+    /// The lifetime of the version cookie in seconds; nil if versions are not used.
     private let versionMaxAge: Int?
 
     /// - Parameter staleness: see ``SessionStore/staleness``.
     init(configuration: CompanionConfiguration, staleness: Duration? = nil) {
         isSecure = configuration.publicURL.isSecure
         name = isSecure ? "__Host-companion" : "companion"
-        // On a shared device the cookie ends with the browser; elsewhere it lasts as long as the session can.
+        // On a shared device the cookie ends with the browser. On others it lasts as long as a session can.
         maxAge = configuration.deviceMode == .shared ? nil : Int(configuration.sessionMaximum.components.seconds)
         markName = name + "-mark"
         versionName = name + "-version"
-        // A browser counts whole seconds.
+        // Cookie lifetimes are whole seconds.
         versionMaxAge = staleness.map { Int($0.components.seconds) + 2 }
     }
 
-    /// The session's id that a request carries; nil without one or when it has not the form of one.
+    /// Returns the session's ID from a request; nil if it is missing or malformed.
     func id(in head: RequestHead) -> SessionID? {
         let cookies = RequestCookies(head)
         guard var id = cookies.first(name, { SessionID(cookieValue: $0) }) else { return nil }
@@ -38,47 +39,47 @@ struct SessionCookie: Sendable {
         return id
     }
 
-    /// Nil for what is no number, and for one that is too large.
+    /// Returns the version; nil if the value is not a number or too large.
     private static func version(_ value: Span<UInt8>) -> Int64? {
         guard value.count <= 18 else { return nil }
         return value.withUnsafeBufferPointer { Int(digits: String(decoding: $0, as: UTF8.self)) }.map(Int64.init)
     }
 
-    /// Whether browsers get to know the versions of their sessions.
+    /// Whether browsers get a cookie with their session's version.
     var hasVersions: Bool { versionMaxAge != nil }
 
-    /// A response that has the browser say, for as long as it matters, which version of its session it has seen. It is no
-    /// secret: a wrong one has the session read once more.
+    /// Returns the response with a short-lived cookie that states which version of the session the browser has seen.
+    /// The version is no secret: a wrong one only causes another read of the session.
     func noting(version: Int64, on response: Response) -> Response {
         set(versionName, to: String(version), maxAge: versionMaxAge, on: response)
     }
 
-    /// A response that sets the cookie to an id.
+    /// Returns the response with the session's ID in the cookie.
     func setting(_ id: SessionID, on response: Response) -> Response {
         set(name, to: id.cookieValue, maxAge: maxAge, on: response)
     }
 
-    /// A response that takes the cookie away.
+    /// Returns the response with the cookie removed.
     func ending(on response: Response) -> Response { set(name, to: "", maxAge: 0, on: response) }
 
-    /// The mark of the browser; nil without one or when it has not the form of one.
+    /// Returns the browser's mark; nil if it is missing or malformed.
     func mark(in head: RequestHead) -> BrowserMark? {
         RequestCookies(head).first(markName, BrowserMark.init(cookieValue:))
     }
 
-    /// A response that sets the mark. On a shared device it ends with the browser.
+    /// Returns the response with the browser's mark. On a shared device it ends with the browser.
     func setting(_ mark: BrowserMark, on response: Response) -> Response {
         set(markName, to: mark.cookieValue, maxAge: isShared ? nil : Self.markMaxAge, on: response)
     }
 
-    /// A response that takes the mark away.
+    /// Returns the response with the mark removed.
     func endingMark(on response: Response) -> Response { set(markName, to: "", maxAge: 0, on: response) }
 
-    /// Whether it is for a device that several people use.
+    /// Whether the device is configured as shared by several people.
     var isShared: Bool { maxAge == nil }
 
-    /// A response that keeps the choice of a language, which is no secret, for a year; nil ends the choice. On a shared
-    /// device it ends with the browser.
+    /// Returns the response with the choice of a language, which is no secret and lasts a year; nil removes the
+    /// choice. On a shared device it ends with the browser.
     func choosing(_ language: Language?, named name: String, on response: Response) -> Response {
         set(
             name, to: language?.tag ?? "", maxAge: language == nil ? 0 : isShared ? nil : 365 * 86_400, on: response)
@@ -86,9 +87,9 @@ struct SessionCookie: Sendable {
 
     private func set(_ name: String, to value: String, maxAge: Int?, on response: Response) -> Response {
         var response = response
-        // The path is / also where the public URL has one: `__Host-` demands it, and a cookie's path keeps nothing from the
-        // other pages of its host (RFC 6265 §8.6).
-        // Values are base64url, a number or a language tag, which every cookie may hold, so that making the field cannot fail.
+        // The path is / even if the public URL has a path: `__Host-` requires it, and a cookie's path does not hide
+        // it from other pages of the host (RFC 6265 §8.6). The values are base64url, a number or a language tag, all
+        // valid in a cookie, so creating it cannot fail.
         if let cookie = try? SetCookie(
             name: name, value: value, path: "/", maxAge: maxAge, secure: isSecure, httpOnly: true, sameSite: .lax)
         {

@@ -2,21 +2,21 @@ import Expiring
 import Foundation
 import Synchronization
 
-/// One token bucket for each key: so many requests at once, and so many a minute in the long run. A bucket that has filled up
-/// again is forgotten.
+/// One token bucket for each key. It allows a burst of requests at once, and a rate per minute in the long run. Full
+/// buckets are forgotten.
 ///
-/// Kept is the time at which the bucket will be full (the generic cell rate algorithm: ITU-T I.371), one date for each key.
+/// Each bucket is stored as the date at which it will be full (the generic cell rate algorithm, ITU-T I.371).
 final class TokenBuckets<Key: Hashable & Sendable>: Sendable {
-    /// Seconds until the next token comes.
+    /// The time between two tokens, in seconds.
     private let interval: TimeInterval
-    /// Seconds that an empty bucket takes to fill up.
+    /// The time that an empty bucket takes to fill up, in seconds.
     private let depth: TimeInterval
     private let fullAt: Mutex<ExpiringMap<Key, Date>>
 
     /// - Parameters:
-    ///   - rate: tokens that come a minute; nil is returned where there is no limit.
-    ///   - burst: tokens that a full bucket has; nil is half a minute's.
-    ///   - maxKeys: buckets that are kept; more push out those that were used longest ago.
+    ///   - rate: tokens per minute; the result is nil if this is 0.
+    ///   - burst: the size of a full bucket; nil stands for the tokens of half a minute.
+    ///   - maxKeys: the maximum number of buckets; beyond it the least recently used are removed.
     init?(perMinute rate: Int, burst: Int? = nil, maxKeys: Int = 10_000) {
         guard rate > 0 else { return nil }
         interval = 60 / TimeInterval(rate)
@@ -26,11 +26,11 @@ final class TokenBuckets<Key: Hashable & Sendable>: Sendable {
 
     /// Takes a token.
     ///
-    /// - Parameter now: by a clock that nobody sets.
-    /// - Returns: nil when there was one, else the seconds until there is; then nothing has changed.
+    /// - Parameter now: the time on a monotonic clock.
+    /// - Returns: nil if a token was available, else the seconds until one is. In that case nothing changes.
     func take(_ key: Key, now: Date) -> Int? {
         fullAt.withLock { fullAt in
-            // A sum of fractions is not exact.
+            // The tolerance covers rounding errors in sums of fractions.
             let limit = depth + 0.000_001
             let missing = fullAt.value(for: key, now: now)?.timeIntervalSince(now) ?? 0
             let after = missing + interval

@@ -5,16 +5,16 @@ package import SessionStore
 // The store that a configuration describes.
 
 extension SessionStore {
-    /// The store that a configuration describes, with the background work that a server needs.
+    /// Opens the store that a configuration describes, with the background work that a server needs.
     ///
     /// - Parameters:
-    ///   - configuration: checked configuration.
-    ///   - workers: on which a PostgreSQL database is asked; nil makes one for it.
-    ///   - clocks: by which it goes.
+    ///   - configuration: a checked configuration.
+    ///   - workers: the workers that handle connections to a PostgreSQL database; nil creates one.
+    ///   - clocks: the clocks of the store.
     ///   - randomBytes: a secure source.
-    ///   - onOperation: called after each operation on the database, for measuring.
+    ///   - onOperation: called after each operation on the database, for metrics.
     ///   - onRotation: called when the running store has followed a rotation of the keys.
-    ///   - onConcern: called when something is wrong with this server beside the others, and when that is over.
+    ///   - onConcern: called when a problem between this server and the others begins or ends.
     /// - Throws: ``StoreError`` when the database or the key cannot be used.
     package convenience init(
         configuration: CompanionConfiguration, workers: WorkerGroup? = nil,
@@ -35,7 +35,7 @@ extension SessionStore {
 }
 
 extension SessionStore.Configuration {
-    /// What a configuration says about sessions.
+    /// Takes the options of the store from a configuration.
     init(_ configuration: CompanionConfiguration) {
         self.init(idle: configuration.effectiveSessionIdle, maxAge: configuration.sessionMaximum)
         freeBytes = configuration.freeBytes
@@ -44,7 +44,7 @@ extension SessionStore.Configuration {
 }
 
 extension EncryptionKey {
-    /// The keys; a file is made where it is not there.
+    /// Returns the keys; creates the key file if it does not exist.
     func loadedOrMade() throws(StoreError) -> KeyRing {
         switch self {
         case .file(let path): try KeyRing.load(orCreateAt: path)
@@ -52,7 +52,7 @@ extension EncryptionKey {
         }
     }
 
-    /// The keys; nil where the file is not there.
+    /// Returns the keys; nil if the key file does not exist.
     package func loaded() throws(StoreError) -> KeyRing? {
         switch self {
         case .file(let path): try KeyRing.load(existingAt: path)

@@ -4,11 +4,11 @@ import Languages
 import PostgresStore
 import SessionStore
 
-/// What there is to say of a PostgreSQL database, for the operator.
+/// Reports findings about a PostgreSQL database to the operator.
 struct PostgresFindings {
-    /// A server that takes longer to say something is far away.
+    /// A database that responds more slowly is too far away.
     private static let slow: Duration = .milliseconds(20)
-    /// Clocks that differ by more are not kept by anything.
+    /// Clocks that differ by more than this are not synchronized.
     private static let clockTolerance: Duration = .seconds(5)
 
     let found: PostgresInspection

@@ -4,12 +4,12 @@ import Logging
 import PostgresStore
 import SessionStore
 
-/// A PostgreSQL database, which several servers may share.
+/// A PostgreSQL database, which several servers may use.
 struct PostgresPlace: StorePlace {
     let settings: PostgresSettings
     let passwordFile: String?
 
-    /// The settings with the password.
+    /// Returns the settings with the password.
     ///
     /// - Throws: `unavailable` when the password's file cannot be read.
     func complete() throws(StoreError) -> PostgresSettings {
@@ -30,7 +30,7 @@ struct PostgresPlace: StorePlace {
     }
 
     func inspect(_ ring: KeyRing?, key: EncryptionKey, failure: StoreError?) -> StoreInspection {
-        // Without a password that cannot be read the connection fails, and says so.
+        // If the password cannot be read, the connection fails and reports that.
         let settings = (try? complete()) ?? settings
         let found = PostgresStore.inspect(settings, keyRing: ring)
         let sealing = StorageFindings(
@@ -60,7 +60,7 @@ struct PostgresPlace: StorePlace {
                 """)
     }
 
-    /// How a database is copied that this program does not copy.
+    /// The error of `backup`: it says which program copies a PostgreSQL database.
     private struct CopiedByOthers: Error, CustomStringConvertible {
         let description: String
     }

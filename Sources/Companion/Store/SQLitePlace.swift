@@ -3,7 +3,7 @@ import EventLoop
 import SQLiteStore
 import SessionStore
 
-/// A file of SQLite.
+/// An SQLite file.
 struct SQLitePlace: StorePlace {
     let path: String
 

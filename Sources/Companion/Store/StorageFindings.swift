@@ -3,28 +3,28 @@ import Foundation
 import Languages
 import SessionStore
 
-/// What the store's health means for the operator.
+/// Interprets the store's condition for the operator.
 struct StorageFindings {
-    /// Below it, the next sign-ins may fail: the store needs room for its log.
+    /// Below this value sign-ins may fail soon, because the store needs space for its log.
     static let leastFreeBytes: Int64 = 64 << 20
-    /// Below it, somebody should know.
+    /// Below this value the check warns.
     static let comfortableFreeBytes: Int64 = 512 << 20
-    /// One part in so many should be free.
+    /// The check warns if less than one part in this number is free.
     static let comfortableShare: Int64 = 20
 
     let health: StoreHealth
     /// The database's files.
     let files: [FileAccess]
-    /// Where the database is.
+    /// The database's location.
     let database: String
-    /// Where the keys are.
+    /// The location of the keys.
     let key: EncryptionKey
-    /// Why the keys cannot be used; nil when they can, or are not made yet.
+    /// The reason why the keys cannot be used; nil if they can, or do not exist yet.
     let keyFailure: StoreError?
 
     var all: [CheckFinding] { permissions + ofKeys + integrity + space }
 
-    /// What is the same wherever sessions live.
+    /// The findings that do not depend on the kind of database.
     var ofKeys: [CheckFinding] { [keys] + retirement }
 
     private var permissions: [CheckFinding] {

@@ -3,46 +3,47 @@ package import EventLoop
 package import Logging
 package import SessionStore
 
-/// A place where sessions live, with all that an operator does with it. Nothing above asks which kind of database it is: a
-/// new kind is a target with a ``StoreBackend``, a case of ``StoreAddress``, and one of these.
+/// A place where sessions are stored, with all operations that an operator needs. Code above this protocol does not
+/// depend on the kind of database. A new kind takes a target with a ``StoreBackend``, a case of ``StoreAddress``, and
+/// one type that conforms to this protocol.
 package protocol StorePlace: Sendable {
-    /// Opens it; it is made, or brought to this version's format, where that is needed.
+    /// Opens the store. Creates it, or migrates it to this version's format, if necessary.
     ///
     /// - Parameters:
-    ///   - workers: on which a database on another machine is asked; nil makes one for it.
-    ///   - onOperation: called after each operation, for measuring.
-    /// - Throws: when the place or the keys cannot be used.
+    ///   - workers: the workers that handle connections to another machine; nil creates one.
+    ///   - onOperation: called after each operation, for metrics.
+    /// - Throws: when the store or the keys cannot be used.
     func open(
         _ ring: KeyRing, workers: WorkerGroup?, onOperation: (@Sendable (StoreOperation) -> Void)?
     ) throws(StoreError) -> any MovableBackend
 
-    /// Whether there are sessions, or tables for them.
+    /// Whether the store has sessions, or tables for them.
     func exists() throws(StoreError) -> Bool
 
-    /// Whether a server works with it now.
+    /// Whether a running server uses the store.
     func isInUse(_ ring: KeyRing) throws(StoreError) -> Bool
 
-    /// Looks at it from outside; nothing is made, migrated or changed.
+    /// Inspects the store from outside, without creating, migrating or changing anything.
     ///
     /// - Parameters:
-    ///   - ring: nil when there is no key.
-    ///   - key: where the keys are.
-    ///   - failure: why the keys cannot be used; nil when they can, or are not made yet.
+    ///   - ring: the keys; nil if there are none.
+    ///   - key: the location of the keys.
+    ///   - failure: the reason why the keys cannot be used; nil if they can, or do not exist yet.
     func inspect(_ ring: KeyRing?, key: EncryptionKey, failure: StoreError?) -> StoreInspection
 
-    /// Brings it to this version's format.
+    /// Migrates the store to this version's format.
     ///
-    /// - Parameter isRehearsal: only shows what would be done.
-    /// - Returns: what was done, as lines for the operator.
+    /// - Parameter isRehearsal: whether to report the changes without making them.
+    /// - Returns: the changes, as lines for the operator.
     func migrate(isRehearsal: Bool) throws(StoreError) -> [String]
 
     /// Writes a consistent copy to a new file.
     ///
-    /// - Parameter key: what opens it.
-    /// - Throws: how its own programs copy it, where this one cannot.
+    /// - Parameter key: the key of the database.
+    /// - Throws: an error that names the database's own programs, if the companion cannot copy it.
     func backUp(to target: String, key: EncryptionKey) throws
 
-    /// Logs what a start has found of it.
+    /// Logs what the start has found in the store.
     func report(on store: SessionStore, to logger: Logger)
 }
 
@@ -50,16 +51,16 @@ extension StorePlace {
     package func report(on store: SessionStore, to logger: Logger) {}
 }
 
-/// What was seen of a place.
+/// The result of inspecting a store.
 package struct StoreInspection {
-    /// What there is to say of it.
+    /// The findings for the operator.
     let findings: [CheckFinding]
-    /// The ID token's claims (JSON) of each application's latest sign-in, as far as they can be opened.
+    /// The ID token's claims (JSON) of each application's latest sign-in, as far as they can be decrypted.
     let latestClaims: [String: String]
 }
 
 extension CompanionConfiguration {
-    /// The place that ``database`` names.
+    /// The place for the address in ``database``.
     package var place: any StorePlace {
         switch database {
         case .file(let path): SQLitePlace(path: path)
@@ -67,11 +68,11 @@ extension CompanionConfiguration {
         }
     }
 
-    /// Copies all sessions to another place: people stay signed in, as soon as the server is configured with it.
+    /// Copies all sessions to another store. People stay signed in once the server is configured with it.
     ///
-    /// - Parameter target: what `database` is configured with then.
-    /// - Returns: how many sessions.
-    /// - Throws: ``StoreError`` when a server works with one of the two, or the other one contains sessions already.
+    /// - Parameter target: the configuration with the new `database`.
+    /// - Returns: the number of sessions.
+    /// - Throws: ``StoreError`` if a server uses one of the stores, or if the target already contains sessions.
     package func copySessions(to target: CompanionConfiguration) async throws -> Int {
         let ring = try encryptionKey.loadedOrMade()
         for each in [self, target] where try each.place.exists() && each.place.isInUse(ring) {
