@@ -2,20 +2,21 @@ import Foundation
 package import OpenIDConnect
 import WebFormats
 
-/// One entry of `allowed_users`: an account by something that the provider vouches for. An e-mail address or a display
-/// name is what people, or the administrators of any tenant, say of themselves, and never counts.
+/// One entry of `allowed_users`. It names an account by a value that the provider vouches for. E-mail addresses and
+/// display names are not accepted, because people or the administrators of any tenant can choose them freely.
 package enum AllowedUser: Sendable, Equatable {
-    /// `oid`, in lower case, in one tenant or in any that is admitted.
+    /// `oid` in lower case, in one tenant or in any admitted tenant.
     case object(id: String, tenantID: String? = nil)
-    /// `sub`, where there is one issuer.
+    /// `sub`, if there is only one issuer.
     case subject(String)
-    /// `preferred_username`, where the tenants are fixed: their administrators give it.
+    /// `preferred_username`, if the tenants are fixed, because their administrators assign it.
     case username(String)
 
-    /// What identifies an account, as the ID token says it.
+    /// The identifying claims of an account's ID token.
     package struct Claims {
         package let tenantID, objectID, subject: String?
-        /// Read when an entry needs it: it may have to be looked up in the stored claims.
+        /// Returns `preferred_username`. It is a function because the name may have to be looked up in the stored
+        /// claims.
         package let preferredUsername: () -> String?
 
         package init(tenantID: String?, objectID: String?, subject: String?, preferredUsername: @escaping () -> String?)
@@ -27,15 +28,15 @@ package enum AllowedUser: Sendable, Equatable {
         }
     }
 
-    /// Reads an operator's entry.
+    /// Parses the operator's entries.
     ///
-    /// - Throws: what to write instead.
+    /// - Throws: ``Mistake`` with what to write instead.
     package static func entries(
         _ text: String, at authority: Authority, listed tenants: [String]
     ) throws(Mistake) -> [AllowedUser] {
         guard authority.kind != .oidc else { return [.subject(text)] }
         if UUID(uuidString: text) != nil {
-            // Azure AD B2C and external tenants can be configured to leave oid out; sub is the same there.
+            // Azure AD B2C and external tenants can be configured to omit oid. There, sub has the same value.
             let object = AllowedUser.object(id: text.lowercased())
             return authority.kind == .workforce ? [object] : [object, .subject(text.lowercased())]
         }
@@ -45,7 +46,7 @@ package enum AllowedUser: Sendable, Equatable {
         }
         if text.contains("@") { return [try username(text, at: authority, listed: tenants)] }
         let isOneTenant = if case .tenant = authority.segment { tenants.isEmpty } else { false }
-        // The platform's pairwise subject: base64url of 32 bytes.
+        // The platform's pairwise subject is the base64url form of 32 bytes.
         let isSubject = text.utf8.count == 43 && Base64URL.decode(Array(text.utf8)) != nil
         guard isOneTenant, isSubject else {
             throw Mistake("is neither an object id nor a username; copy the “Object ID” from the user's page")
@@ -67,13 +68,13 @@ package enum AllowedUser: Sendable, Equatable {
         }
     }
 
-    /// Why an entry cannot be taken, for the operator.
+    /// The reason why an entry is not accepted, for the operator.
     package struct Mistake: Error {
         package let reason: String
         init(_ reason: String) { self.reason = reason }
     }
 
-    /// Whether it names this account.
+    /// Whether this entry names the account.
     package func names(_ account: Claims) -> Bool {
         switch self {
         case .object(let id, let tenantID):
@@ -89,7 +90,8 @@ package enum AllowedUser: Sendable, Equatable {
         }
     }
 
-    /// ASCII letters without case; everything else as it is, since Unicode's folding makes different names equal.
+    /// Returns the text with ASCII letters in lower case. Other characters stay unchanged, since Unicode case folding
+    /// makes some different names equal.
     private static func folded(_ text: String) -> some Sequence<UInt8> {
         text.utf8.lazy.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }

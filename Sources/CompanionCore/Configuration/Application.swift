@@ -3,15 +3,15 @@ package import OpenIDConnect
 package import SessionStore
 import WebFormats
 
-/// One application that the companion signs people in to.
+/// One application that people sign in to.
 package struct Application: Sendable {
     /// The name in paths: lower-case letters, digits and `-`.
     package var id: String
-    /// The page that `/{id}` shows.
+    /// The page shown at `/{id}`.
     package var page: Page
-    /// What the home page calls it.
+    /// The title on the home page.
     package var title: String
-    /// Where people sign in; with B2C, the user flow for signing up or in.
+    /// The authority for signing in; with B2C, the user flow for signing up or in.
     package var authority: Authority
     /// B2C's other user flows.
     package var userFlows: [UserFlow: Authority]
@@ -19,19 +19,20 @@ package struct Application: Sendable {
     package var registration: ClientRegistration {
         didSet { scopes = ScopeSet(registration.scopes) }
     }
-    /// The registration's scopes as tokens are found by.
+    /// The registration's scopes as the key of stored tokens.
     package private(set) var scopes: ScopeSet
-    /// How the application proves who it is: read when it is needed, to make an `AuthenticatedClient` of the registration.
+    /// The source of the application's credential. It is read when an `AuthenticatedClient` of the registration is
+    /// needed.
     package var credential: ClientCredential
-    /// The API that `/api/{app}/me` calls; nil asks the provider's UserInfo endpoint.
+    /// The API that `/api/{app}/me` calls; nil stands for the provider's UserInfo endpoint.
     package var api: Endpoint?
-    /// The prompt when a sign-in names none; nil is MSAL's "if necessary".
+    /// The prompt of a sign-in that specifies none; nil is MSAL's "if necessary".
     package var prompt: Prompt?
-    /// Parameters that a sign-in may hand on to the provider.
+    /// Parameters that a sign-in may pass on to the provider.
     package var extraQueryParameters: [String]
-    /// Who may sign in; empty: everybody of the admitted tenants.
+    /// The users who may sign in; empty admits everyone from the admitted tenants.
     package var allowedUsers: [AllowedUser] = []
-    /// When the client secret ends, as far as the operator has said: the platform does not reveal it.
+    /// The client secret's expiry date, if the operator has configured it. The platform does not reveal it.
     package var clientSecretExpires: Date?
 
     /// The tutorial apps' screens.
@@ -39,26 +40,26 @@ package struct Application: Sendable {
         case ios, macos, external, b2c, portal, kiosk
     }
 
-    /// First path segments that no application may take: pages, and what the route table has.
+    /// First path segments that are reserved for pages and routes, so that no application may use them.
     package static let reservedIDs: Set<String> = ["api", "auth", "assets", "healthz", "readyz", "metrics", "native"]
 
     /// The kinds of identity platform.
     package typealias Kind = Authority.Kind
 
-    /// What a B2C user flow is for.
+    /// The purpose of a B2C user flow.
     package enum UserFlow: String, Sendable, CaseIterable {
-        /// Signing up or in: the flow to which accounts belong.
+        /// Signing up or in. Accounts belong to this flow.
         case signIn = "sign_in"
-        /// Changing one's profile.
+        /// Editing a profile.
         case editProfile = "edit_profile"
-        /// Setting a new password.
+        /// Resetting a password.
         case resetPassword = "reset_password"
     }
 
     /// The identity platform's kind.
     package var kind: Kind { authority.kind }
 
-    /// An application as configured.
+    /// Creates an application from its configuration.
     package init(
         id: String, page: Page, title: String, authority: Authority, userFlows: [UserFlow: Authority] = [:],
         registration: ClientRegistration, credential: ClientCredential, api: Endpoint?,
@@ -77,9 +78,10 @@ package struct Application: Sendable {
         self.extraQueryParameters = extraQueryParameters
     }
 
-    /// Where an account's tokens are renewed: where it signed in. At an authority of many tenants that is the tenant
-    /// itself for somebody who signed in as a guest, since at home the ID token is about another object; at an authority
-    /// of one tenant, for somebody of another tenant that the operator lists.
+    /// Returns the authority that renews an account's tokens, which is the one where it signed in. For a guest this
+    /// is the tenant itself, even if the configured authority covers many tenants, because the guest's home tenant
+    /// knows the person by another object ID. It is also the tenant itself if the configured authority has one tenant
+    /// and the account belongs to another that the operator lists.
     package func authority(for account: Account) -> Authority {
         guard kind == .workforce, let tenant = account.identity.tenantID?.lowercased() else { return authority }
         let isOwn =
@@ -91,17 +93,19 @@ package struct Application: Sendable {
         return isOwn ? authority : (try? authority.withTenant(tenant)) ?? authority
     }
 
-    /// Whether anyone who signs in here may see the sessions of others: at a portal whose operator has written down who
-    /// that is. The authority alone says who may sign in, and not who operates. On one's own machine there is nobody else.
+    /// Whether accounts that may sign in here may see other people's sessions. This takes a portal whose operator has
+    /// listed the users or tenants. The authority alone does not count, because it says who may sign in, and not who
+    /// operates the server. On a private machine no list is needed, since there are no other people.
     package func admitsOperators(at publicURL: PublicURL, mode: DeviceMode) -> Bool {
         let isRestricted = !allowedUsers.isEmpty || !registration.allowedTenants.isEmpty
         let isOwnMachine = mode == .private && Loopback.contains(publicURL.host)
         return page == .portal && (isRestricted || isOwnMachine)
     }
 
-    /// The authority of another tenant, which a request names. Whether it is admitted is not asked here.
+    /// Returns the authority for another tenant, which a request names. The caller checks whether that tenant is
+    /// admitted.
     ///
-    /// - Throws: ``Problem`` `bad_request` when the name cannot be a tenant's.
+    /// - Throws: ``Problem`` `bad_request` if the name cannot be a tenant's.
     package func authority(ofTenant name: String) throws(Problem) -> Authority {
         do throws(AuthorityError) {
             return try authority.withTenant(name)
@@ -110,7 +114,7 @@ package struct Application: Sendable {
         }
     }
 
-    /// The authority of a user flow; nil when it is not configured.
+    /// Returns the authority of a user flow; nil if it is not configured.
     package func authority(of flow: UserFlow) -> Authority? {
         flow == .signIn ? authority : userFlows[flow]
     }

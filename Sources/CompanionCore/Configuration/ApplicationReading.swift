@@ -2,9 +2,9 @@ import Foundation
 import OpenIDConnect
 import WebFormats
 
-/// One application of the configuration: what each kind of identity platform needs, and what it may leave out.
+/// Reads one application, with the settings that its kind of identity platform requires.
 extension ConfigurationReading {
-    /// Reads one application; nil where that makes a mistake.
+    /// Reads one application; returns nil after a mistake that leaves it unusable.
     package mutating func application(_ id: String, publicURL: PublicURL) -> Application? {
         let before = mistakes.all.count
         let letters = id.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
@@ -59,7 +59,7 @@ extension ConfigurationReading {
             mistakes.add("apps.\(id).policies.\(flow.rawValue)", "belongs to the kind b2c, not \(kind.rawValue)")
         }
         guard var configured = settings.authority else { return (nil, [:]) }
-        // The sign-in flow may stand in the authority, or beside it.
+        // The sign-in flow may be part of the authority or a setting of its own.
         if kind == .b2c, let signIn = settings.policies[.signIn],
             !configured.lowercased().hasSuffix("/" + signIn.lowercased())
         {
@@ -129,7 +129,7 @@ extension ConfigurationReading {
 }
 
 extension Application.Page {
-    /// What the home page calls it unless configured.
+    /// The default title on the home page.
     package var title: String {
         switch self {
         case .ios: "iOS tutorial"
@@ -143,7 +143,7 @@ extension Application.Page {
 }
 
 extension Application.Kind {
-    /// An authority of this kind.
+    /// An example of an authority of this kind.
     var authorityExample: String {
         switch self {
         case .workforce: "https://login.microsoftonline.com/common"
@@ -153,11 +153,11 @@ extension Application.Kind {
         }
     }
 
-    /// What a sign-in asks for unless configured.
+    /// Returns the default scopes of a sign-in.
     package func scopes(clientID: String) -> [String] {
         switch self {
         case .workforce: ["user.read"]
-        // B2C gives an access token for the application itself, which is what its own API takes.
+        // B2C issues an access token for the application itself, which its own API accepts.
         case .b2c: [clientID]
         case .external, .oidc: []
         }
@@ -165,7 +165,7 @@ extension Application.Kind {
 }
 
 extension Application.UserFlow {
-    /// What people use it for.
+    /// The purpose of the flow, for a help text.
     package var purpose: String {
         switch self {
         case .signIn: "signing up or in, where the authority does not name it"

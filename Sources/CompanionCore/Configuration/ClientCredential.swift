@@ -3,22 +3,22 @@ package import OpenIDConnect
 import SessionStore
 import Synchronization
 
-/// Where an application's proof of who it is comes from. Files are read again when they have changed, so that a secret
-/// can be renewed while the server runs.
+/// The source of an application's credential. Files are read again after they have changed, so that a secret can be
+/// renewed while the server runs.
 package enum ClientCredential: Sendable {
-    /// Known from the start: a secret of the environment, or none.
+    /// A secret from the environment, or no secret, known from the start.
     case fixed(ClientAuthentication)
-    /// A file that holds the secret.
+    /// A file with the secret.
     case secretFile(String, method: ClientAuthentication.SecretMethod?)
-    /// A certificate and its private key, both PEM.
+    /// A certificate and its private key, both as PEM.
     case certificateFiles(certificate: String, privateKey: String)
-    /// A file that holds a token of another identity system, which renews it by itself.
+    /// A file with a token from another identity system, which renews the token itself.
     case federatedTokenFile(String)
 }
 
-/// The credentials of all applications as they are now.
+/// The current credentials of all applications.
 package final class ClientCredentials: Sendable {
-    /// Why a credential cannot be read.
+    /// The reason why a credential cannot be read.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
@@ -37,11 +37,11 @@ package final class ClientCredentials: Sendable {
         self.randomBytes = randomBytes
     }
 
-    /// The application's client with its credential as it is now.
+    /// Returns the application's client with its current credential.
     ///
-    /// - Returns: what the endpoints take at which the client proves who it is.
-    /// - Throws: ``Problem`` `provider_rejected_client` when the credential cannot be read: the operator's fault, which
-    ///   signs nobody out.
+    /// - Returns: the client in the form that endpoints with client authentication require.
+    /// - Throws: ``Problem`` `provider_rejected_client` if the credential cannot be read. The operator must fix this;
+    ///   no one is signed out.
     package func client(of application: Application) throws(Problem) -> AuthenticatedClient {
         do {
             return AuthenticatedClient(
@@ -55,8 +55,8 @@ package final class ClientCredentials: Sendable {
         }
     }
 
-    /// Whether an application's credential can be read now, and when it ends as far as anybody has said. One that was read
-    /// before serves on, but a restart would not find it.
+    /// Returns whether an application's credential can be read now, and its expiry date, if known. A credential that
+    /// was read earlier remains in use, but is lost at a restart.
     package func condition(of application: Application) -> (isUsable: Bool, expires: Date?) {
         do throws(Failure) {
             let (authentication, isUsable) = try present(application.id, application.credential)
@@ -70,7 +70,7 @@ package final class ClientCredentials: Sendable {
         }
     }
 
-    /// What proves who the application is, and whether its files could be read as they are now.
+    /// Returns the authentication from the credential, and whether its files can be read in their present state.
     private func present(
         _ id: String, _ credential: ClientCredential
     ) throws(Failure) -> (authentication: ClientAuthentication, isReadable: Bool) {
@@ -88,13 +88,13 @@ package final class ClientCredentials: Sendable {
             known.withLock { $0[id] = Known(stamps: stamps, authentication: authentication) }
             return (authentication, true)
         } catch {
-            // Half of a pair that is being replaced, or a file that is away for a moment: the old one may still do.
+            // The files may be in the middle of a replacement, so the previous credential stays in use.
             if let before { return (before.authentication, false) }
             throw error
         }
     }
 
-    /// Reads a credential; each failure says which file and what to do.
+    /// Reads a credential. Each failure names the file and the remedy.
     package static func read(
         _ credential: ClientCredential, now: @escaping @Sendable () -> Date = { Date() },
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = { _ in [] }

@@ -2,7 +2,7 @@ import Foundation
 import OpenIDConnect
 import SessionStore
 
-/// Everything that an operator can decide, checked, so that nobody need check it again. `Settings.swift` declares the keys;
+/// The complete configuration, already validated. `Settings.swift` declares the keys;
 /// ``CompanionConfiguration/read(options:environment:file:needsApplications:)`` reads them.
 package struct CompanionConfiguration: Sendable {
     /// The address to bind.
@@ -11,74 +11,76 @@ package struct CompanionConfiguration: Sendable {
     package var port: Int
     /// The address that users see. Redirect URIs and the cookie's attributes follow from it, never from a request.
     package var publicURL: PublicURL
-    /// Where sessions live.
+    /// The database of the sessions.
     package var database: StoreAddress
-    /// The folder of pages.
+    /// The folder of the pages.
     package var publicFolder: String
     /// Whether one person or several use this machine.
     package var deviceMode: DeviceMode
-    /// How much of an access token the pages may show.
+    /// The part of an access token that pages may show.
     package var tokenDisplay: TokenDisplay
-    /// Where the key that seals tokens comes from.
+    /// The source of the key that encrypts tokens.
     package var encryptionKey: EncryptionKey
-    /// How long a session lives without use.
+    /// The time after which an unused session ends.
     package var sessionIdle: Duration
-    /// How long a session lives at most.
+    /// The maximum lifetime of a session.
     package var sessionMaximum: Duration
-    /// How long nobody touches a kiosk until its page counts down.
+    /// The time without input after which a kiosk's page starts its countdown.
     package var kioskCountdownAfter: Duration
-    /// How long nobody touches a kiosk until the person who is signed in there is signed out, by the server if not by the page.
+    /// The time without input after which the person at a kiosk is signed out, by the server if the page does not do
+    /// it.
     package var kioskIdle: Duration
-    /// The hosts that the kiosk's browser may go to besides our own, the authorities' and Microsoft's: those of federated
-    /// providers.
+    /// Additional hosts that the kiosk's browser may visit, such as those of federated providers. Our own host, the
+    /// authorities and Microsoft's hosts are always allowed.
     package var kioskHosts: [String]
-    /// The organiser's picture on the kiosk's pages; nil shows ours.
+    /// The organiser's logo on the kiosk's pages; nil shows the product's own.
     package var kioskLogo: KioskLogo?
-    /// The organiser's colour on the kiosk's pages; nil leaves ours.
+    /// The organiser's colour on the kiosk's pages; nil keeps the default.
     package var kioskColor: KioskColor?
-    /// What the kiosk says to people who walk up, by the language's tag; without one, the page's own words.
+    /// The kiosk's welcome texts by language tag. A language without one has the page's default text.
     package var kioskWelcome: [String: String]
-    /// The networks of the fronts whose `X-Forwarded-Proto` counts (what came to them by plain http is sent to https), and
-    /// whose `X-Forwarded-For`: whom ``limits`` count.
+    /// Proxies whose `X-Forwarded-Proto` is trusted (plain http is redirected to https), and whose `X-Forwarded-For`
+    /// determines the address that ``limits`` apply to.
     package var trustedProxies: [AddressRange]
-    /// How much one address may ask for.
+    /// The limits per address, session and browser.
     package var limits: Limits
-    /// The applications, in the order in which the home page lists them.
+    /// The applications, in their order on the home page.
     package var applications: [Application]
-    /// The secret of the demo's application at the demo tenant; nil makes one that nobody knows. For trying the tenant
-    /// with another client.
+    /// The client secret of the demo's application at the demo tenant, for trying the tenant with another client; nil
+    /// generates a random one.
     package var demoClientSecret: String?
-    /// The address that the demo and its tenant listen on; nil leaves the tenant to this machine alone.
+    /// The address that the demo and its tenant listen on; nil restricts them to this machine.
     package var demoHost: String?
     /// The control page of the built-in demo tenant; nil outside the demo.
     package var demoControlURL: String?
 
-    /// Where `/metrics` is served, apart from everything else; nil serves it to this machine itself on `host` and `port`.
+    /// The separate listener for `/metrics`; nil serves it on `host` and `port`, to this machine only.
     package var metricsListener: ListenAddress?
-    /// The bytes of the disk that stay free for those who are signed in; 0 keeps none.
+    /// Disk space in bytes that is reserved for people who are signed in; 0 reserves none.
     package var freeBytes: Int
-    /// Settings that are given and have no effect any more.
+    /// Settings that are present but no longer have an effect.
     package internal(set) var withoutEffect: [String] = []
-    /// Whether each request is a line of level info; else only of level debug, and a warning where it failed here.
+    /// Whether each request is logged at level info. Otherwise the level is debug, or warning for a fault of this
+    /// server.
     package var logRequests: Bool
 
-    /// The least severe log level that is written: trace, debug, info, notice, warning, error or critical.
+    /// The lowest log level that is written: trace, debug, info, notice, warning, error or critical.
     package var logLevel: String
-    /// The shape of log lines.
+    /// The format of log lines.
     package var logFormat: LogFormat
-    /// Where the audit log is appended, JSON lines; nil writes it to the ordinary log, level info.
+    /// The file to which the audit log is appended as JSON lines; nil writes it to the ordinary log at level info.
     package var auditLogFile: String?
-    /// How long requests are taken after a stop signal while `/readyz` says that no more should come.
+    /// The time after a stop signal during which requests are still served while `/readyz` returns 503.
     package var drain: Duration
-    /// How long what belongs to a refresh may take. No operator sets it: others depend on these times.
+    /// Time limits of a token refresh. They are not settings, because other times depend on them.
     package var refreshTimes = RefreshTimes()
 
-    /// How long a session lives without use: at a kiosk no longer than nobody touches it.
+    /// The time after which an unused session ends. At a kiosk it is at most the kiosk's idle time.
     package var effectiveSessionIdle: Duration {
         applications.contains { $0.page == .kiosk } ? min(sessionIdle, kioskIdle) : sessionIdle
     }
 
-    /// Everything at its default, for the demo and for tests.
+    /// Creates a configuration with all defaults, for the demo and for tests.
     ///
     /// - Parameters:
     ///   - port: the port to bind.
@@ -91,9 +93,9 @@ package struct CompanionConfiguration: Sendable {
 }
 
 extension CompanionConfiguration {
-    /// Takes applications that no file names, as the demo's.
+    /// Sets applications that are not from a file, such as the demo's.
     ///
-    /// - Throws: when the public URL's path is one of theirs.
+    /// - Throws: ``ConfigurationMistakes`` if an application's name conflicts with the public URL's path.
     package mutating func serve(_ applications: [Application]) throws(ConfigurationMistakes) {
         self.applications = applications
         guard let reason = publicURL.conflict(with: applications.map(\.id)) else { return }
@@ -105,24 +107,24 @@ extension CompanionConfiguration {
 
 /// An address to listen on.
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
-    /// Where the server listens unless configured.
+    /// The default address.
     package static let standard = ListenAddress(host: "127.0.0.1", port: 8080)
 
-    /// A name or an address.
+    /// A host name or an IP address.
     package var host: String
     /// The TCP port; 0 lets the kernel choose.
     package var port: Int
 
-    /// An address and its port.
+    /// Creates an address from a host and a port.
     package init(host: String, port: Int) {
         self.host = host
         self.port = port
     }
 
-    /// As the configuration has it: `host:port`, with an IPv6 address in brackets.
+    /// The form in the configuration: `host:port`, with an IPv6 address in brackets.
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// Takes `host:port` apart, with an IPv6 address in brackets; nil when it is neither.
+    /// Parses `host:port`, with an IPv6 address in brackets; returns nil if the text is not in that form.
     init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), colon != text.startIndex,
             let port = Int(digits: text[text.index(after: colon)...]), (0...65535).contains(port)
@@ -134,51 +136,52 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Who uses the machine; MSAL's device mode, decided by configuration because a browser has no managed shared mode.
+/// The use of the machine by one person or several. MSAL's device mode is a setting here, because a browser has no
+/// managed shared mode.
 package enum DeviceMode: String, Sendable, CaseIterable {
-    /// One person's own machine.
+    /// A machine that one person uses.
     case `private`
     /// A kiosk.
     case shared
 
-    /// How long a session lives without use unless configured.
+    /// The default time after which an unused session ends.
     package var sessionIdle: Duration { self == .private ? .seconds(60 * 60) : .seconds(2 * 60) }
-    /// How long a session lives at most unless configured.
+    /// The default maximum lifetime of a session.
     package var sessionMaximum: Duration { self == .private ? .seconds(12 * 60 * 60) : .seconds(15 * 60) }
 }
 
-/// How much of an access token the pages may show.
+/// The part of an access token that pages may show.
 package enum TokenDisplay: String, Sendable, CaseIterable {
-    /// Nothing.
+    /// No part of the token.
     case hidden
-    /// The first characters, which every JWT shares, and the length.
+    /// The first characters, which are the same in every JWT, and the length.
     case masked
-    /// All of it; refused in shared mode.
+    /// The whole token; not allowed in shared mode.
     case full
 }
 
-/// The shape of log lines.
+/// The format of log lines.
 package enum LogFormat: String, Sendable, CaseIterable {
-    /// For people.
+    /// Plain lines for people.
     case text
-    /// One JSON object a line.
+    /// One JSON object per line.
     case json
 }
 
-/// Where the key that seals tokens comes from.
+/// The source of the key that encrypts tokens.
 package enum EncryptionKey: Sendable, CustomStringConvertible {
-    /// A file, made on first start.
+    /// A file, created at the first start.
     case file(String)
-    /// The key itself, base64 of 32 bytes; further ones behind it open what they sealed before.
+    /// The key itself, as the base64 of 32 bytes. Further keys after it only decrypt older data.
     case value(String)
 
-    /// The key itself where it is given, else a file.
+    /// Takes the key itself if it is given, else its file.
     package init(_ text: String?, file: String?, besides database: String) {
         let folder = URL(fileURLWithPath: database).deletingLastPathComponent()
         self = text.map(Self.value) ?? .file(file ?? folder.appendingPathComponent("companion.key").path)
     }
 
-    /// Never the key itself.
+    /// A description that never contains the key.
     package var description: String {
         switch self {
         case .file(let path): "file \(path)"

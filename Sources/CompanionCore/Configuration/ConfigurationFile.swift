@@ -1,18 +1,19 @@
 import Foundation
 import Yams
 
-/// A configuration file taken apart into keys and texts. YAML 1.2 contains JSON, so one reader serves both.
+/// The keys and values of a configuration file. YAML 1.2 contains JSON, so one parser serves both.
 ///
-/// Values stay texts, whatever YAML takes them for, so that `client_id: 1234` and the environment's `1234` read alike.
+/// All values are kept as text whatever their YAML type, so that `client_id: 1234` in the file and `1234` in the
+/// environment mean the same.
 struct ConfigurationFile {
     /// The names below `apps`, in the file's order.
     private(set) var applications: [String] = []
-    /// Every key that has a value, as `session.idle_minutes`.
+    /// All keys that have a value, such as `session.idle_minutes`.
     private(set) var keys: [String] = []
     /// The values by key.
     private(set) var values: [String: Value] = [:]
 
-    /// What stands behind a key.
+    /// The value of a key.
     package enum Value: Equatable {
         case text(String)
         case list([String])
@@ -21,7 +22,7 @@ struct ConfigurationFile {
     /// The empty file.
     init() {}
 
-    /// Reads a file; mistakes of form are added to the list with their line.
+    /// Reads a file. Syntax errors are added to the list with their line.
     init(path: String, mistakes: inout ConfigurationMistakes) {
         guard let data = FileManager.default.contents(atPath: path) else {
             mistakes.add(path, "cannot be read; check the path and its permissions")

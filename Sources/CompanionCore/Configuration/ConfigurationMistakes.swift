@@ -1,14 +1,14 @@
-/// All that is wrong with a configuration, in one list, so that an operator fixes it in one go.
+/// All mistakes in a configuration in one list, so that an operator can fix them in one go.
 package struct ConfigurationMistakes: Error, CustomStringConvertible {
     /// One mistake.
     package struct Mistake: Sendable, Equatable {
-        /// The file's key, as `apps.ios.client_id`, or the file's path.
+        /// The key in the file, such as `apps.ios.client_id`, or the file's path.
         package let key: String
-        /// What is wrong and what to write instead.
+        /// The mistake, and what to write instead.
         package let reason: String
     }
 
-    /// In the order in which they were found.
+    /// The mistakes in the order in which they were found.
     package private(set) var all: [Mistake] = []
 
     package mutating func add(_ key: String, _ reason: String) {
@@ -19,7 +19,7 @@ package struct ConfigurationMistakes: Error, CustomStringConvertible {
         all += others.all
     }
 
-    /// The list as an operator reads it, one mistake a line.
+    /// The list for the operator, one mistake per line.
     package var description: String {
         let count = all.count == 1 ? "1 mistake" : "\(all.count) mistakes"
         return all.reduce("The configuration has \(count):") { text, mistake in

@@ -1,15 +1,16 @@
 import Foundation
 
 extension CompanionConfiguration {
-    /// Reads options over environment over file over default, and reports every mistake at once.
+    /// Reads the configuration and reports all mistakes at once. Options override the environment, which overrides
+    /// the file, which overrides the defaults.
     ///
     /// - Parameters:
-    ///   - options: what the command line says, by key (`host` and `port` are parts of `listen`).
+    ///   - options: the command line's options by key (`host` and `port` are parts of `listen`).
     ///   - environment: the process's environment.
     ///   - path: the configuration file's path.
-    ///   - needsApplications: whether naming none is a mistake; the demo has its own.
-    /// - Returns: what is configured, checked.
-    /// - Throws: ``ConfigurationMistakes`` with all of them.
+    ///   - needsApplications: whether a configuration without applications is a mistake; the demo has its own.
+    /// - Returns: the validated configuration.
+    /// - Throws: ``ConfigurationMistakes`` with all mistakes.
     package static func read(
         options: [String: String] = [:], environment: [String: String] = [:], file path: String?,
         needsApplications: Bool = true
@@ -21,7 +22,7 @@ extension CompanionConfiguration {
         return configuration
     }
 
-    /// All settings in the order of their table; those of an application as that named `ios` has them.
+    /// All settings in the order of their table. Those of an application are listed for one named `ios`.
     package static let settings: [Setting] = {
         var reading = ConfigurationReading(environment: ["COMPANION_APPS": "ios"])
         _ = reading.configuration(needsApplications: true)
@@ -29,12 +30,12 @@ extension CompanionConfiguration {
     }()
 }
 
-/// One pass over the table of settings. A wrong value leaves its default in place, so that the pass goes on to the next
-/// mistake.
+/// One pass over the table of settings. After a wrong value the default is used, so that the pass continues and finds
+/// the next mistake.
 package struct ConfigurationReading {
-    /// What has been asked for so far.
+    /// The settings that have been read so far.
     package private(set) var settings: [Setting] = []
-    /// What is wrong with what has been asked for.
+    /// The mistakes that have been found so far.
     package var mistakes = ConfigurationMistakes()
 
     private let options: [String: String]
@@ -44,9 +45,9 @@ package struct ConfigurationReading {
     private let applications: [String]
     private let fileMistakes: ConfigurationMistakes
 
-    /// The names that are no settings.
+    /// Variables that are not settings.
     private static let (applicationsName, fileName) = ("COMPANION_APPS", "COMPANION_CONFIG")
-    /// Settings of earlier versions: a file that has them is no mistake.
+    /// Settings of earlier versions, which are still accepted in a file.
     private static let withoutEffect = ["limits.pending_sign_ins", "limits.pending_megabytes"]
 
     init(options: [String: String] = [:], environment: [String: String] = [:], file path: String? = nil) {
@@ -60,7 +61,7 @@ package struct ConfigurationReading {
             environment[Self.applicationsName].map(ConfigurationReading.items) ?? file.applications
     }
 
-    /// The whole configuration, and what only two settings together can have wrong.
+    /// Reads the whole configuration, and checks settings that depend on each other.
     package mutating func configuration(needsApplications: Bool) -> CompanionConfiguration {
         var result = CompanionConfiguration(reading: &self)
         if result.deviceMode == .shared, result.tokenDisplay == .full {
@@ -85,7 +86,7 @@ package struct ConfigurationReading {
         return result
     }
 
-    /// The file's mistakes of form, what is no setting, and what is wrong with those that are.
+    /// All mistakes: the file's syntax errors, unknown settings, and wrong values.
     var allMistakes: ConfigurationMistakes {
         var all = fileMistakes
         let known = Dictionary(settings.map { ($0.key, $0.form) }) { first, _ in first }
@@ -107,7 +108,7 @@ package struct ConfigurationReading {
         return all
     }
 
-    /// The address to listen on, whose two parts are options of their own.
+    /// Returns the address to listen on, with the options for host and port applied.
     mutating func applyingOptions(to listen: ListenAddress) -> (host: String, port: Int) {
         let host = options["host"] ?? listen.host
         guard let option = options["port"] else { return (host, listen.port) }
@@ -118,23 +119,23 @@ package struct ConfigurationReading {
         return (host, port)
     }
 
-    // MARK: One row of the table each
+    // MARK: One function call per row
 
-    /// A setting that has a default.
+    /// Reads a setting that has a default.
     mutating func value<Value>(
         _ key: String, _ type: SettingType<Value>, default standard: Value, _ help: String
     ) -> Value {
         value(key, type, default: standard, missing: nil, help) ?? standard
     }
 
-    /// A setting that may be left out.
+    /// Reads an optional setting.
     mutating func value<Value>(_ key: String, _ type: SettingType<Value>, _ help: String) -> Value? {
         value(key, type, default: nil, missing: nil, help)
     }
 
-    /// A setting whose default other settings decide.
+    /// Reads a setting whose default depends on other settings.
     ///
-    /// - Parameter hint: what to do where there is neither a value nor a default, if that is a mistake.
+    /// - Parameter hint: the remedy, if it is a mistake that there is neither a value nor a default; else nil.
     mutating func value<Value>(
         _ key: String, _ type: SettingType<Value>, default standard: Value?, missing hint: String?, _ help: String
     ) -> Value? {
@@ -161,7 +162,8 @@ package struct ConfigurationReading {
         return value ?? standard
     }
 
-    /// What the first place says that says anything; an empty text takes back what the others say.
+    /// Returns the value from the first source that has one. An empty text in an option or a variable removes the
+    /// file's value.
     private func raw(_ key: String) -> ConfigurationFile.Value? {
         guard let text = options[key] ?? environment[Setting.environmentName(of: key)] else { return file.values[key] }
         return text.isEmpty ? nil : .text(text)

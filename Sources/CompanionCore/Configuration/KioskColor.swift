@@ -1,16 +1,16 @@
 import Foundation
 import WebFormats
 
-/// The organiser's colour on a kiosk's pages, dark enough for white letters on it and for itself on white.
+/// The organiser's colour on a kiosk's pages. It has enough contrast with white, both as a background and as text.
 package struct KioskColor: Sendable, Equatable {
-    /// The least contrast of a text and its ground (WCAG 2.2, success criterion 1.4.3).
+    /// The minimum contrast between text and background (WCAG 2.2, success criterion 1.4.3).
     static let leastContrast = 4.5
 
     /// Red, green and blue in sRGB, each from 0 to 1.
     private struct RGB: Equatable {
         var red, green, blue: Double
 
-        /// WCAG 2.2, “relative luminance”.
+        /// The “relative luminance” of WCAG 2.2.
         private var luminance: Double {
             func linear(_ part: Double) -> Double {
                 part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
@@ -18,13 +18,13 @@ package struct KioskColor: Sendable, Equatable {
             return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
         }
 
-        /// WCAG 2.2, “contrast ratio”.
+        /// Returns the “contrast ratio” of WCAG 2.2.
         func contrast(with other: RGB) -> Double {
             let (lighter, darker) = (max(luminance, other.luminance), min(luminance, other.luminance))
             return (lighter + 0.05) / (darker + 0.05)
         }
 
-        /// - Parameter share: how much of the other colour, from 0 to 1.
+        /// - Parameter share: the proportion of the other colour, from 0 to 1.
         func mixed(with other: RGB, _ share: Double) -> RGB {
             func mix(_ own: Double, _ others: Double) -> Double { own * (1 - share) + others * share }
             return RGB(
@@ -42,7 +42,7 @@ package struct KioskColor: Sendable, Equatable {
 
     private let color: RGB
 
-    /// - Parameter text: `#` and six hexadecimal digits; nil for anything else.
+    /// - Parameter text: `#` and six hexadecimal digits; the result is nil for anything else.
     init?(_ text: String) {
         guard text.utf8.first == UInt8(ascii: "#"), text.utf8.count == 7,
             text.utf8.dropFirst().allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
@@ -52,13 +52,13 @@ package struct KioskColor: Sendable, Equatable {
         color = RGB(red: part(16), green: part(8), blue: part(0))
     }
 
-    /// With white, from 1 to 21.
+    /// The contrast with white, from 1 to 21.
     var contrast: Double { color.contrast(with: KioskColor.white) }
 
-    /// As the configuration has it.
+    /// The form in the configuration.
     package var text: String { color.text }
 
-    /// The colours of `companion.css` that follow from this one. In the dark it is as much lighter as letters need.
+    /// The colours of `companion.css` that depend on this one. In dark mode it is lightened until text is readable.
     package var styleSheet: String {
         let (white, dark) = (KioskColor.white, KioskColor.dark)
         var light = color

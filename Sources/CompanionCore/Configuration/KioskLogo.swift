@@ -1,20 +1,20 @@
 import Foundation
 
-/// The organiser's picture on a kiosk's pages: a PNG, read when the server starts.
+/// The organiser's logo on a kiosk's pages: a PNG, read when the server starts.
 package struct KioskLogo: Sendable, Equatable {
-    /// So many bytes at most: each visitor's browser loads them.
+    /// The maximum size in bytes, because each visitor's browser loads the file.
     static let mostBytes = 256 * 1024
-    /// So many pixels at most to a side.
+    /// The maximum width and height in pixels.
     static let mostPixels = 2048
 
     package let path: String
     package let bytes: [UInt8]
-    /// In pixels.
+    /// The size in pixels.
     package let width, height: Int
 
     /// Reads a file.
     ///
-    /// - Throws: ``WrongValue`` when it cannot be read, is too large, or is no PNG.
+    /// - Throws: ``WrongValue`` if the file cannot be read, is too large, or is not a PNG.
     init(path: String) throws(WrongValue) {
         guard let file = FileHandle(forReadingAtPath: path),
             let data = try? file.read(upToCount: KioskLogo.mostBytes + 1)
@@ -34,7 +34,8 @@ package struct KioskLogo: Sendable, Equatable {
         (self.width, self.height) = (width, height)
     }
 
-    /// PNG (ISO/IEC 15948), sections 5.2 and 11.2.1: the signature, and the header as the first chunk.
+    /// Returns the size from a PNG (ISO/IEC 15948, sections 5.2 and 11.2.1): the signature, and the header as the
+    /// first chunk.
     private static func size(of data: Data) -> (width: Int, height: Int)? {
         let start: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
         guard data.count > 33, data.starts(with: start) else { return nil }

@@ -1,18 +1,18 @@
-/// How much one address, one session that is signed in, or one browser in which somebody has signed in before may ask for of
-/// what costs something. Rates are token buckets; 0 turns one off.
+/// Limits on the use of what is expensive, for each address, each session with a signed-in account, and each browser
+/// with an earlier sign-in. Rates are token buckets; 0 turns a limit off.
 package struct Limits: Sendable, Equatable {
-    /// Sign-ins begun a minute, administrators' consents included.
+    /// Sign-ins per minute, including administrators' consents.
     package var signInsPerMinute: Int
-    /// So many may begin at once, as a class does; nil is half of ``signInsPerMinute``.
+    /// Sign-ins that may begin at once, for example in a class; nil stands for half of ``signInsPerMinute``.
     package var signInBurst: Int?
-    /// Answers of providers taken a minute.
+    /// Provider responses per minute.
     package var callbacksPerMinute: Int
-    /// Tokens replaced a minute that were still good.
+    /// Refreshes per minute of tokens that are still valid.
     package var forcedRefreshesPerMinute: Int
-    /// Requests a minute to what only a portal's operators may do.
+    /// Requests per minute to operations for a portal's operators only.
     package var operatorRequestsPerMinute: Int
-    /// Connections open at a time.
+    /// Open connections at a time.
     package var connections: Int
-    /// The networks whose addresses are not counted.
+    /// Networks to which no limit applies.
     package var exempt: [AddressRange]
 }

@@ -1,23 +1,23 @@
 import WebFormats
 
-/// The address under which users see the companion: an origin (RFC 6454) and, where it shares its host with others, a
-/// path.
+/// The address under which users see the companion: an origin (RFC 6454) and, if the host also serves something else,
+/// a path.
 package struct PublicURL: Sendable, Equatable {
     /// `http` or `https`.
     package let scheme: String
-    /// The host, lower-case, as it stands in a URL (an IPv6 address keeps its brackets).
+    /// The host in lower case, as in a URL (an IPv6 address keeps its brackets).
     package let host: String
-    /// The port; nil is the scheme's own.
+    /// The port; nil stands for the scheme's default port.
     package let port: Int?
 
-    /// As it stands in an `Origin` field.
+    /// The origin in the form of an `Origin` field.
     package let origin: String
 
-    /// The path below which everything of ours is, as `/companion`; empty when the host is ours alone. Only unreserved
-    /// characters (RFC 3986 §2.3), so that it has one spelling.
+    /// The path under which everything is served, such as `/companion`; empty if the host serves nothing else. It has
+    /// only unreserved characters (RFC 3986 §2.3), so that there is only one spelling.
     package let prefix: String
 
-    /// Origin and path, without a slash at the end.
+    /// The origin and the path, without a trailing slash.
     package var address: String { origin + prefix }
 
     /// Whether cookies must be `Secure` and HSTS is sent.
@@ -26,25 +26,26 @@ package struct PublicURL: Sendable, Equatable {
     /// The redirect URI that applications share.
     package var redirectURI: String { address + "/auth/callback" }
 
-    /// The redirect URI of one application alone: a provider's answer that comes to it was asked for by that application
-    /// (RFC 9700 §4.4.2).
+    /// Returns the redirect URI of one application alone. A response that arrives there was requested by that
+    /// application (RFC 9700 §4.4.2).
     package func redirectURI(ofApplication id: String) -> String { "\(address)/auth/\(id)/callback" }
 
-    /// Where the browser may come back to after signing out at the provider.
+    /// The page to which the browser returns after signing out at the provider.
     package var postLogoutRedirectURI: String { address + "/auth/signed-out" }
 
-    /// Where the provider reports sign-outs (OpenID Connect Front-Channel Logout 1.0).
+    /// The address to which the provider reports sign-outs (OpenID Connect Front-Channel Logout 1.0).
     package var frontChannelLogoutURI: String { address + "/auth/front-channel-logout" }
 
-    /// Why a text is not a public URL, for the operator.
+    /// The reason why a text is not a public URL, for the operator.
     package struct Mistake: Error, Equatable {
-        /// What is wrong and what to write instead.
+        /// The mistake, and what to write instead.
         package let reason: String
     }
 
-    /// Takes an operator's text apart.
+    /// Parses an operator's text.
     ///
-    /// - Throws: ``Mistake`` when it is no origin with a plain path, or when it is `http` and not localhost.
+    /// - Throws: ``Mistake`` if the text is not an origin with a plain path, or if it is `http` and the host is not
+    ///   localhost.
     package init(_ text: String) throws(Mistake) {
         guard let separator = text.firstRange(of: "://") else {
             throw Mistake(reason: "is not a URL; write it as https://companion.example.com")
@@ -82,12 +83,12 @@ package struct PublicURL: Sendable, Equatable {
         self.init(scheme: scheme, host: host, port: port, prefix: prefix)
     }
 
-    /// `http://localhost` at a port, which is where the demo and the tests live.
+    /// Returns `http://localhost` with a port, for the demo and the tests.
     package static func localhost(port: Int) -> PublicURL {
         PublicURL(scheme: "http", host: "localhost", port: port, prefix: "")
     }
 
-    /// A lone slash is no path.
+    /// Returns the validated path. A single slash counts as no path.
     private static func prefix(_ path: Substring) throws(Mistake) -> String {
         guard !path.isEmpty, path != "/" else { return "" }
         guard path.last != "/" else { throw Mistake(reason: "has a path that ends with /; leave that slash away") }
@@ -100,7 +101,7 @@ package struct PublicURL: Sendable, Equatable {
         return String(path)
     }
 
-    /// A name, or an IPv6 address in brackets, in lower case.
+    /// Whether the text is a host name, or an IPv6 address in brackets, in lower case.
     private static func isHost(_ host: String) -> Bool {
         if host.hasPrefix("[") {
             return host.hasSuffix("]") && AddressRange(String(host.dropFirst().dropLast()))?.isIPv6 ?? false
@@ -131,9 +132,9 @@ package struct PublicURL: Sendable, Equatable {
     }
 }
 
-/// The addresses of ours that the server itself writes.
+/// The addresses of this server that the server itself writes.
 extension PublicURL {
-    /// Why it cannot be the address of these applications' pages; nil when it can.
+    /// Returns the reason why the path conflicts with these applications' pages; nil if it does not.
     func conflict(with applications: [String]) -> String? {
         guard let segment = prefix.split(separator: "/").first.map(String.init),
             Application.reservedIDs.contains(segment) || applications.contains(segment)
@@ -141,18 +142,18 @@ extension PublicURL {
         return "has a path that begins with /\(segment), which the companion itself uses; choose another"
     }
 
-    /// The home page.
+    /// The path of the home page.
     package var homePath: String { prefix + "/" }
 
-    /// An application's page.
+    /// Returns the path of an application's page.
     package func pagePath(of application: Application) -> String { "\(prefix)/\(application.id)" }
 
-    /// Where a sign-in begins.
+    /// Returns the path at which a sign-in begins.
     package func signInPath(of application: Application, _ fields: [(String, String)]) -> String {
         "\(prefix)/auth/\(application.id)/sign-in?" + FormEncoding.encode(fields)
     }
 
-    /// A request's path below the prefix, whether the front has passed that on or taken it away.
+    /// Returns a request's path without the prefix, whether the proxy has kept or removed it.
     package func ownPath(_ path: String) -> String {
         guard !prefix.isEmpty, path.hasPrefix(prefix) else { return path }
         let rest = path.dropFirst(prefix.count)

@@ -1,14 +1,15 @@
-/// How long what belongs to a refresh may take. A provider's answer is worth more than a caller's patience: a refresh token
-/// that is good for one use, and spent, and not replaced, signs the person out.
+/// The time limits of a token refresh. The server waits for a provider's response longer than a caller would: if a
+/// single-use refresh token is spent and its replacement lost, the person is signed out.
 package struct RefreshTimes: Sendable {
-    /// How long a caller waits for a token, also in the queue for its account.
+    /// The time that a caller waits for a token, including the queue for its account.
     package var caller: Duration = .seconds(12)
-    /// How long a caller waits who has a token that is still valid, counted from when the refresh began.
+    /// The time that a caller with a still valid token waits, counted from the start of the refresh.
     package var whileValid: Duration = .seconds(1)
-    /// How long the provider has for its answer to a refresh.
+    /// The time that the provider has to respond to a refresh.
     package var exchange: Duration = .seconds(60)
-    /// How long the checks of an answer may take; and a code's exchange with its checks, for which a person waits.
+    /// The time for validating a refresh response; also the time for redeeming a code and validating the result,
+    /// while a person waits.
     package var checks: Duration = .seconds(12)
-    /// How often a turn to refresh is prolonged: well within ``SessionStore/refreshTurnTime``.
+    /// The interval at which a turn to refresh is extended. It is much shorter than ``SessionStore/refreshTurnTime``.
     package var prolonging: Duration = .seconds(5)
 }

@@ -1,30 +1,31 @@
-/// One key of the configuration, as its row in `Settings.swift` declares it: what `--help`, the README and the example file
-/// show.
+/// One key of the configuration, as declared in `Settings.swift` and shown by `--help`, the README and the example
+/// file.
 package struct Setting: Sendable, Equatable {
-    /// What may stand behind the key.
+    /// The form of a value.
     package enum Form: Sendable {
         /// One value.
         case text
         /// A file's path, relative to the configuration file's folder.
         case path
-        /// A list; in the environment separated by commas or spaces.
+        /// A list. In the environment its items are separated by commas or spaces.
         case list
-        /// One value that only the environment may hold: a configuration file is copied, committed and shown.
+        /// One value that only the environment may contain, because configuration files are copied, committed and
+        /// shown.
         case secret
     }
 
-    /// The key in the file, as `session.idle_minutes`: each dot is a level of the mapping.
+    /// The key in the file, such as `session.idle_minutes`. Each dot is a level of the mapping.
     package let key: String
-    /// What may stand behind the key.
+    /// The form of the value.
     package let form: Form
-    /// The type with its unit or its choices, for people.
+    /// The type with its unit, or the choices, as text for people.
     package let values: String
-    /// The default as the file would have it; nil where there is none, or where it follows from other settings.
+    /// The default in the form of the file; nil if there is none, or if it depends on other settings.
     package let standard: String?
-    /// What the setting decides, in sentences.
+    /// The help text, in sentences.
     package let help: String
 
-    /// The environment variable that wins over the file.
+    /// The environment variable that overrides the file.
     package var environmentName: String { Setting.environmentName(of: key) }
 
     static func environmentName(of key: String) -> String {

@@ -3,12 +3,12 @@ import OpenIDConnect
 import PostgresStore
 import SessionStore
 
-// The types of settings that are the companion's own.
+// Types of settings that are specific to the companion.
 
 extension SettingType where Value == ListenAddress {
-    /// An address and its port.
+    /// An address with its port.
     ///
-    /// - Parameter example: for people who wrote something else.
+    /// - Parameter example: an example for the error message.
     static func address(example: String) -> SettingType {
         one("address:port") { text throws(WrongValue) in
             guard let address = ListenAddress(text) else {
@@ -20,7 +20,7 @@ extension SettingType where Value == ListenAddress {
 }
 
 extension SettingType where Value == PublicURL {
-    /// An origin and, where it shares its host with others, a path.
+    /// An origin and, if the host also serves something else, a path.
     static var publicURL: SettingType {
         one("URL", text: \.address) { text throws(WrongValue) in
             do throws(PublicURL.Mistake) {
@@ -50,7 +50,7 @@ extension SettingType where Value == String {
         }
     }
 
-    /// Keys for sealing, as `companion.key` holds them.
+    /// Encryption keys, in the form of `companion.key`.
     static var encryptionKey: SettingType {
         one("text, in the environment only", form: .secret) { text throws(WrongValue) in
             guard (try? KeyRing(text: text)) != nil else {
@@ -63,7 +63,7 @@ extension SettingType where Value == String {
 }
 
 extension SettingType where Value == Endpoint {
-    /// Where an access token may be sent.
+    /// A URL to which an access token may be sent.
     static var outboundURL: SettingType {
         one("URL") { text throws(WrongValue) in
             guard let url = Endpoint(text), url.isTrustworthy else {
@@ -75,7 +75,7 @@ extension SettingType where Value == Endpoint {
 }
 
 extension SettingType where Value == KioskColor {
-    /// A colour with which white letters can be read.
+    /// A colour with enough contrast to white text.
     static var kioskColor: SettingType {
         one("#rrggbb", text: \.text) { text throws(WrongValue) in
             guard let color = KioskColor(text) else {
@@ -100,7 +100,7 @@ extension SettingType where Value == KioskLogo {
 }
 
 extension SettingType where Value == [AddressRange] {
-    /// Addresses and networks.
+    /// IP addresses and networks.
     static var networks: SettingType {
         list("list of addresses and networks (CIDR)") { text throws(WrongValue) in
             guard let range = AddressRange(text) else { throw WrongValue(", which is no address or CIDR network") }
@@ -110,12 +110,12 @@ extension SettingType where Value == [AddressRange] {
 }
 
 extension SettingType where Value == [String] {
-    /// Texts without a comma or a space in them.
+    /// A list of texts without commas or spaces.
     ///
-    /// - Parameter item: what each of them is, for people.
+    /// - Parameter item: the kind of the items, for people.
     static func texts(_ item: String) -> SettingType { list("list of \(item)") { $0 } }
 
-    /// Hosts that a kiosk's browser may go to.
+    /// Hosts that a kiosk's browser may visit.
     static var kioskHosts: SettingType {
         list("list of hosts") { text throws(WrongValue) in
             guard isHost(text) else {
@@ -125,7 +125,7 @@ extension SettingType where Value == [String] {
         }
     }
 
-    /// Whether a text of the configuration is a host's name, with or without a port, or `*.` and a name.
+    /// Whether a text is a host name, with or without a port, or `*.` and a name.
     private static func isHost(_ text: String) -> Bool {
         let isBelow = text.hasPrefix("*.")
         let parts = (isBelow ? text.dropFirst(2) : text[...]).split(separator: ":", omittingEmptySubsequences: false)
@@ -144,7 +144,7 @@ extension SettingType where Value == [String] {
         }
     }
 
-    /// Microsoft's names of tenants that nobody can give to another one.
+    /// Tenant IDs. Unlike domain names, they never move to another tenant.
     static var tenants: SettingType {
         list("list of tenant ids") { text throws(WrongValue) in
             guard UUID(uuidString: text) != nil else {
@@ -155,7 +155,7 @@ extension SettingType where Value == [String] {
         }
     }
 
-    /// Parameters of an authorization request that the companion does not set by itself.
+    /// Parameters of an authorization request that the companion does not set itself.
     static var extraQueryParameters: SettingType {
         list("list of names") { text throws(WrongValue) in
             guard !AuthorizationRequest.ownParameters.contains(text), !SignInFields.own.contains(text) else {
@@ -167,7 +167,7 @@ extension SettingType where Value == [String] {
 }
 
 extension SettingType where Value == Prompt? {
-    /// The prompts that people see; nil is MSAL's "if necessary".
+    /// Prompts that a person can see; nil is MSAL's "if necessary".
     static var prompt: SettingType {
         let choices = "if_necessary, select_account, login, consent, create"
         return one(choices, text: { $0?.rawValue ?? SignInFields.promptIfNecessary }) { text throws(WrongValue) in

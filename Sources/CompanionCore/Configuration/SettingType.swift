@@ -1,24 +1,24 @@
 import Foundation
 
-/// The type of a setting: what a reader may write, how that becomes a value, and what is wrong with it if it does not.
+/// The type of a setting: its permitted texts, their conversion to a value, and the error messages.
 struct SettingType<Value: Sendable>: Sendable {
-    /// What may stand behind the key.
+    /// The form of the value.
     let form: Setting.Form
-    /// For people: the type with its unit, or the choices.
+    /// The type with its unit, or the choices, as text for people.
     let values: String
-    /// A value as the file has it.
+    /// Returns the text of a value as it appears in the file.
     let text: @Sendable (Value) -> String
-    /// Reads what stands there: the items of a list, else one text. Adds what is wrong, and then returns nil or what is
-    /// left of a list.
+    /// Parses the items of a list, or a single text. Adds any mistakes, and then returns nil or the valid rest of a
+    /// list.
     let parse: @Sendable ([String], _ mistakes: inout [String]) -> Value?
 
-    /// One value.
+    /// Returns a type with one value.
     ///
     /// - Parameters:
-    ///   - values: for people, the type with its unit, or the choices.
-    ///   - form: what may stand behind the key.
-    ///   - text: a value as the file has it.
-    ///   - parse: reads the text, or says what to write instead.
+    ///   - values: the type with its unit, or the choices, as text for people.
+    ///   - form: the form of the value.
+    ///   - text: returns the text of a value as it appears in the file.
+    ///   - parse: parses the text, or throws what to write instead.
     static func one(
         _ values: String, form: Setting.Form = .text, text: @escaping @Sendable (Value) -> String = { "\($0)" },
         parse: @escaping @Sendable (String) throws(WrongValue) -> Value
@@ -33,11 +33,11 @@ struct SettingType<Value: Sendable>: Sendable {
         }
     }
 
-    /// Any number of values.
+    /// Returns a type with any number of values.
     ///
     /// - Parameters:
-    ///   - values: for people, what the items are.
-    ///   - parse: reads one item. What it throws continues the sentence “has “item””.
+    ///   - values: the kind of the items, as text for people.
+    ///   - parse: parses one item. The error continues the sentence “has “item””.
     static func list<Item: Sendable>(
         _ values: String, parse: @escaping @Sendable (String) throws(WrongValue) -> Item
     ) -> SettingType where Value == [Item] {
@@ -56,9 +56,9 @@ struct SettingType<Value: Sendable>: Sendable {
     }
 }
 
-/// Why a text is no value of a setting, for the operator.
+/// The reason why a text is not valid for a setting, for the operator.
 struct WrongValue: Error {
-    /// What is wrong and what to write instead.
+    /// The mistake, and what to write instead.
     let reason: String
 
     init(_ reason: String) { self.reason = reason }
@@ -69,12 +69,12 @@ struct WrongValue: Error {
 extension SettingType where Value == String {
     /// Any text.
     static var text: SettingType { one("text") { $0 } }
-    /// A file, read when it is needed.
+    /// A file that is read when it is needed.
     static var path: SettingType { one("file", form: .path) { $0 } }
-    /// A text that only the environment may hold.
+    /// A text that only the environment may contain.
     static var secret: SettingType { one("text, in the environment only", form: .secret) { $0 } }
 
-    /// One of these words.
+    /// One of the given words.
     static func oneOf(_ words: [String]) -> SettingType {
         let choices = words.joined(separator: ", ")
         return one(choices) { text throws(WrongValue) in
@@ -106,9 +106,9 @@ extension SettingType where Value == Bool {
 }
 
 extension SettingType where Value == Int {
-    /// A whole number from a range.
+    /// A whole number within a range.
     ///
-    /// - Parameter unit: what one of them is, in the value's own unit.
+    /// - Parameter unit: the factor that converts the number into the value's unit.
     static func number(
         _ values: String, from least: Int = 0, to most: Int = 1_000_000, unit: Int = 1
     ) -> SettingType {
@@ -121,9 +121,9 @@ extension SettingType where Value == Int {
         }
     }
 
-    /// A number of which 0 turns the limit off.
+    /// A number; 0 turns the limit off.
     static var limit: SettingType { number("number; 0 turns it off") }
-    /// Bytes, written in megabytes; 0 turns the limit off.
+    /// Bytes, written as megabytes; 0 turns the limit off.
     static var megabytes: SettingType { number("megabytes; 0 turns it off", to: 1 << 20, unit: 1 << 20) }
 }
 
@@ -131,10 +131,10 @@ extension SettingType where Value == Duration {
     static var seconds: SettingType { duration("seconds", 1) }
     static var minutes: SettingType { duration("minutes", 60) }
     static var hours: SettingType { duration("hours", 3600) }
-    /// Seconds, of which there may be none.
+    /// A number of seconds, which may be 0.
     static var secondsOrNone: SettingType { duration("seconds", 1, mayBeNone: true) }
 
-    /// At most a year, of so many seconds each.
+    /// Returns a type for durations of at most a year. `seconds` is the length of the unit.
     private static func duration(_ values: String, _ seconds: Double, mayBeNone: Bool = false) -> SettingType {
         one(values, text: { plain($0 / .seconds(seconds)) }) { text throws(WrongValue) in
             if mayBeNone, text == "0" { return .zero }
@@ -145,7 +145,7 @@ extension SettingType where Value == Duration {
         }
     }
 
-    /// A whole number has no fraction in the file.
+    /// Formats a number as it appears in the file: a whole number has no fraction.
     private static func plain(_ number: Double) -> String {
         let text = "\(number)"
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

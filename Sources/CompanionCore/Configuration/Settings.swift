@@ -4,18 +4,19 @@ import OpenIDConnect
 import PostgresStore
 import SessionStore
 
-// The table of all settings. A row declares one key: its name in the file (the environment's follows from it), its type with
-// unit and check, its default and its help text. Reading the table from top to bottom reads the configuration. A new setting
-// is a row here and the property that it fills; the tests then say what the README and the example file lack.
+// The table of all settings. Each row declares one key: its name in the file (the environment variable follows from
+// it), its type with unit and checks, its default and its help text. The configuration is read from the top of the
+// table to its bottom. A new setting takes a row here and a property for its value; the tests then report what the
+// README and the example file lack.
 
 extension CompanionConfiguration {
-    /// The pages' languages, by their tags, as an organiser may welcome people in them.
+    /// The pages' languages by tag, for the kiosk's welcome texts.
     static let welcomeLanguages = [
         ("en", "English"), ("ja", "Japanese"), ("pt-BR", "Brazilian Portuguese"), ("pt-PT", "Portuguese"),
         ("sv", "Swedish"), ("zh-Hans", "Simplified Chinese"),
     ]
 
-    /// The settings of the whole server.
+    /// Reads the settings of the whole server.
     package init(reading keys: inout ConfigurationReading) {
         let listen = keys.value(
             "listen", .address(example: "127.0.0.1:8080"), default: .standard,
@@ -135,8 +136,8 @@ extension CompanionConfiguration {
 }
 
 extension Limits {
-    /// The share of one address (IPv6: of one /64, and ten times as much of a /48), or one session where somebody is signed in,
-    /// or one browser where somebody has signed in before.
+    /// Reads the limits, which apply to one address (IPv6: one /64, with ten times as much for a /48), one session
+    /// with a signed-in account, or one browser with an earlier sign-in.
     fileprivate init(reading keys: inout ConfigurationReading) {
         signInsPerMinute = keys.value(
             "limits.sign_ins_per_minute", .limit, default: 3000,
@@ -165,7 +166,7 @@ extension Limits {
     }
 }
 
-/// The settings of one application, each key below `apps.{id}`.
+/// The settings of one application, under `apps.{id}`.
 struct ApplicationSettings {
     let page: Application.Page?
     let title: String
@@ -184,7 +185,7 @@ struct ApplicationSettings {
     let prompt: Prompt?
     let extraQueryParameters: [String]
 
-    /// Whether providers send people back to an address of all applications or of this one alone.
+    /// The redirect URI: one for all applications, or one for this application alone.
     enum RedirectURI: String, CaseIterable { case shared, own }
 
     init(_ id: String, reading keys: inout ConfigurationReading) {

@@ -1,10 +1,10 @@
-/// The query of a sign-in's address, as far as the configuration has to know it.
+/// The query parameters of a sign-in's address, as far as the configuration needs them.
 package enum SignInFields {
-    /// The fields that the companion understands by itself.
+    /// The parameters that the companion itself handles.
     package static let own: Set<String> = [
         "prompt", "max_age", "login_hint", "domain_hint", "scope", "policy", "tenant", "claims", "return_to",
         "automatic",
     ]
-    /// MSAL's "prompt if necessary", which is no `prompt` parameter at the provider.
+    /// MSAL's "prompt if necessary", which sends no `prompt` parameter to the provider.
     package static let promptIfNecessary = "if_necessary"
 }

@@ -2,17 +2,17 @@ import Foundation
 package import PostgresStore
 import SQLiteStore
 
-/// Where sessions live, as `database` names it. Only the store's place asks which kind it is.
+/// The location of the sessions, from the setting `database`. Only a ``StorePlace`` distinguishes the kinds.
 package enum StoreAddress: Sendable, Equatable, CustomStringConvertible {
-    /// A file of SQLite.
+    /// An SQLite file.
     case file(String)
-    /// A PostgreSQL database, and the file of its password where there is one.
+    /// A PostgreSQL database, and the file with its password, if there is one.
     case postgres(PostgresSettings, passwordFile: String? = nil)
 
-    /// Where sessions live unless configured otherwise.
+    /// The default location.
     package static let standard = StoreAddress.file(SQLiteStore.defaultPath)
 
-    /// The file's path, or the database's address as people write it, without a password.
+    /// The file's path, or the database's address without a password.
     package var description: String {
         switch self {
         case .file(let path): path
@@ -20,17 +20,17 @@ package enum StoreAddress: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Whether several servers may work with the same sessions.
+    /// Whether several servers may use the same sessions.
     package var isClustered: Bool {
         if case .postgres = self { true } else { false }
     }
 
-    /// The folder of this machine that it fills; nil where it is not on this machine's disk.
+    /// The folder on this machine that the database occupies; nil if it is elsewhere.
     package var folder: String? {
         if case .file(let path) = self { URL(fileURLWithPath: path).deletingLastPathComponent().path } else { nil }
     }
 
-    /// The path beside which the server keeps its own files: the key, the demo's state.
+    /// The path beside which the server keeps its own files, such as the key and the demo's state.
     package var localPath: String {
         if case .file(let path) = self { path } else { Self.standard.description }
     }

@@ -1,19 +1,19 @@
 import EventLoop
 import Synchronization
 
-/// Numbers that only grow and that every thread adds to: a row of them for each worker, and one for all other threads.
+/// Counters that every thread can increment. Each worker has a row of them, and all other threads share one.
 ///
-/// An addition is one relaxed atomic instruction on memory that no other worker writes, and needs no lock; the
-/// reader takes the sum over the rows.
+/// An increment is one relaxed atomic instruction on memory that no other worker writes, so it takes no lock. A
+/// reader sums the rows.
 ///
-/// Safe to share unchecked: the memory is made once and only its atomics change.
+/// Sharing is safe without the compiler's check, because the memory is allocated once and only its atomics change.
 package final class Cells: @unchecked Sendable {
-    /// Which row the caller's thread adds to; ask once for several additions.
+    /// The row of the caller's thread. Several increments can share one lookup.
     package struct Row {
         fileprivate let index: Int
     }
 
-    /// Two rows never share a cache line (64 bytes), nor the one that the processor fetches with it.
+    /// Two rows never share a cache line (64 bytes), nor a pair of lines that the processor fetches together.
     private static let wordsApart = 16
 
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
@@ -22,8 +22,8 @@ package final class Cells: @unchecked Sendable {
     private let rows: Int
 
     /// - Parameters:
-    ///   - count: how many numbers.
-    ///   - workers: how many workers the event loop has.
+    ///   - count: the number of counters.
+    ///   - workers: the number of workers of the event loop.
     init(count: Int, workers: Int) {
         self.count = count
         rows = workers + 1
@@ -40,13 +40,13 @@ package final class Cells: @unchecked Sendable {
     /// The row of the caller's thread.
     package var row: Row { Row(index: min(Worker.current?.index ?? rows - 1, rows - 1)) }
 
-    /// Adds to one number; one that there is not is left alone.
+    /// Adds to one counter. An index out of range is ignored.
     package func add(_ amount: UInt64 = 1, at index: Int, row: Row) {
         guard index >= 0, index < count else { return }
         words[row.index * stride + index].wrappingAdd(amount, ordering: .relaxed)
     }
 
-    /// One number, over all rows.
+    /// Returns the sum of one counter over all rows.
     subscript(index: Int) -> UInt64 {
         guard index >= 0, index < count else { return 0 }
         var sum: UInt64 = 0

@@ -1,4 +1,4 @@
-/// What is limited by address, as `limits` of the configuration, metrics and log name it.
+/// The limits, with their names in the configuration's `limits`, in metrics and in the log.
 package enum Limit: String, Sendable, CaseIterable {
     case signIns = "sign_ins"
     case callbacks

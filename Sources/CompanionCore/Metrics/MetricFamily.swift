@@ -1,20 +1,19 @@
-/// A label and every value that it can have: what is not listed cannot be counted, so that no request, however it is
-/// made, adds a series.
+/// A label with all its possible values. Other values are not counted, so that no request can add a series.
 struct MetricLabel: Sendable {
-    /// For each value what is written.
+    /// The label pairs that are written for each value.
     let values: [MetricsText.Labels]
 
     init(_ name: String, _ values: [String]) {
         self.values = values.map { [(name, $0)] }
     }
 
-    /// Several labels that depend on each other, as an outcome and its error code.
+    /// Creates one list from several labels that depend on each other, such as an outcome and its error code.
     init(combinations: [MetricsText.Labels]) {
         values = combinations
     }
 }
 
-/// What is counted under one name.
+/// Everything that is counted under one name.
 protocol MetricFamily: Sendable {
     func write(to text: inout MetricsText)
 }
@@ -26,8 +25,8 @@ struct CounterFamily: MetricFamily {
     private let labels: [MetricLabel]
     private let cells: Cells
     private let count: Int
-    /// Which combinations are written while they are zero. A series that begins with its first event hides that event
-    /// from `rate()`; but most combinations never happen.
+    /// Whether a combination is written while it is zero. Without the zero, `rate()` misses the first event of a
+    /// series, but most combinations never occur.
     private let isWrittenAtZero: @Sendable (Int) -> Bool
 
     init(
@@ -42,15 +41,15 @@ struct CounterFamily: MetricFamily {
         cells = Cells(count: count, workers: workers)
     }
 
-    /// The row of the caller's thread, for one who adds several times.
+    /// The row of the caller's thread, for several increments in succession.
     var row: Cells.Row { cells.row }
 
-    /// Adds to the combination of these places in the labels' lists.
+    /// Increments the combination with these positions in the labels' lists.
     func add(_ first: Int, _ second: Int = 0, _ third: Int = 0, row: Cells.Row? = nil) {
         cells.add(at: index(first, second, third), row: row ?? cells.row)
     }
 
-    /// The combination's place; one that there is not is no place.
+    /// Returns the index of a combination; -1 if a position is out of range.
     func index(_ first: Int, _ second: Int = 0, _ third: Int = 0) -> Int {
         var index = 0
         for place in 0..<labels.count {
@@ -80,12 +79,12 @@ struct CounterFamily: MetricFamily {
 
 /// Histograms of durations, one for each value of a label.
 struct HistogramFamily: MetricFamily {
-    /// From a page out of memory to a provider that is about to be given up, in nanoseconds.
+    /// The upper bounds in nanoseconds, from a page in memory to a provider that is about to time out.
     private static let bounds: [UInt64] = [
         250_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000, 250_000_000,
         500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
     ]
-    /// A cell for each bound, one for what is above, and the sum.
+    /// One cell for each bound, one for longer durations, and one for the sum.
     private static let cellsEach = bounds.count + 2
 
     private let name: String
@@ -120,7 +119,7 @@ struct HistogramFamily: MetricFamily {
         text.family(name, .histogram, help)
         for place in 0..<count {
             let first = place * HistogramFamily.cellsEach
-            // Read once: the parts of a histogram must agree with each other.
+            // The buckets are read only once, because the lines of a histogram must agree with each other.
             let buckets = (0...HistogramFamily.bounds.count).map { cells[first + $0] }
             let total = buckets.reduce(0, &+)
             guard total > 0 || label == nil else { continue }

@@ -1,11 +1,11 @@
 import HTTPClient
 package import HTTPTypes
 
-/// A sign-in's flow and how it ended.
+/// The labels of sign-ins: the flow and the outcome.
 enum SignInLabels {
     private static let flowList: [SignInKind] = [.signIn, .editProfile, .resetPassword, .adminConsent]
     static let flows = MetricLabel("flow", flowList.map(\.rawValue))
-    /// Success, then every code. Going on to another flow or pressing cancel is no failure.
+    /// The outcome `succeeded`, then one for every code. Switching to another flow or cancelling is not a failure.
     static let results = MetricLabel(
         combinations: [[("outcome", "succeeded"), ("code", "")]]
             + Problem.Code.allCases.map { code in
@@ -17,7 +17,7 @@ enum SignInLabels {
     static func place(_ code: Problem.Code?) -> Int { code.map { CodePlaces.place($0) + 1 } ?? 0 }
 }
 
-/// Where an access token came from.
+/// The source of an access token.
 enum TokenLabels {
     static let results = MetricLabel(
         combinations: [[("outcome", "cache"), ("code", "")], [("outcome", "refreshed"), ("code", "")]]
@@ -33,7 +33,7 @@ private enum CodePlaces {
     static func place(_ code: Problem.Code) -> Int { places[code] ?? -1 }
 }
 
-/// How a call of an API ended: its status, or why there is none.
+/// The outcome of an API call: its status, or the reason why there is none.
 enum APILabels {
     static let results = MetricLabel("status", StatusLabel.values + ["timed_out", "unreachable"])
 
@@ -45,7 +45,7 @@ enum APILabels {
     }
 }
 
-/// How a request to an identity provider ended. `refused` is a 4xx, which is the daily bread of a token endpoint.
+/// The outcome of a request to an identity provider. `refused` is a 4xx, which is routine for a token endpoint.
 enum ProviderLabels {
     static let outcomes = MetricLabel("outcome", ["answered", "refused", "throttled", "failed", "unreachable"])
 
@@ -60,7 +60,7 @@ enum ProviderLabels {
     }
 }
 
-/// Status codes: those that servers really send, and one value for the rest of each class.
+/// Status codes: the common ones, and one value for the rest of each class.
 enum StatusLabel {
     private static let codes = [
         200, 201, 202, 204, 206, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 406, 408, 409, 410, 412, 413,
@@ -79,15 +79,15 @@ enum StatusLabel {
     }
 }
 
-/// Methods: those that a route takes, and one value for the rest.
+/// Methods: those that routes support, and one value for the rest.
 package enum MethodLabel {
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete]
     package static let values = methods.map(\.rawValue) + ["other"]
 
-    /// A method as a label or a log line has it: any token is a method.
+    /// Returns a method as it appears in labels and log lines. Clients can send any token as a method.
     package static func text(_ method: HTTPRequest.Method?) -> String { values[place(method)] }
 
-    /// Nil is the method of a request that could not be read.
+    /// - Parameter method: the method; nil if the request could not be parsed.
     package static func place(_ method: HTTPRequest.Method?) -> Int {
         guard let method else { return methods.count }
         if method == .get { return 0 }

@@ -1,6 +1,6 @@
 import SessionStore
 
-/// The families of ``Metrics``, with their names, in the order in which they are written.
+/// The families of ``Metrics`` with their names, in the order of the output.
 package struct MetricsFamilies: Sendable {
     let requests: CounterFamily
     let requestTime: HistogramFamily
@@ -19,10 +19,10 @@ package struct MetricsFamilies: Sendable {
     let limited: CounterFamily
 
     /// - Parameters:
-    ///   - apps: the applications' ids.
+    ///   - apps: the applications' IDs.
     ///   - providers: the providers' hosts.
-    ///   - routes: the names of routes, by their number.
-    ///   - workers: how many workers the event loop has.
+    ///   - routes: the names of routes by their number.
+    ///   - workers: the number of workers of the event loop.
     init(apps: [String], providers: [String], routes: [String], workers: Int) {
         let app = MetricLabel("app", apps)
         let provider = MetricLabel("provider", providers)

@@ -1,12 +1,12 @@
 /// Writes the Prometheus text format, version 0.0.4
 /// (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format).
 package struct MetricsText {
-    /// What a family's numbers mean.
+    /// The type of a family.
     package enum Kind: String {
         case counter, gauge, histogram
     }
 
-    /// Names and values of labels, in the order in which they are written.
+    /// Names and values of labels, in the order of the output.
     package typealias Labels = [(name: String, value: String)]
 
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
@@ -15,12 +15,12 @@ package struct MetricsText {
 
     package init() {}
 
-    /// Begins a family: all its samples must follow, and only they.
+    /// Begins a family. All samples of the family must follow directly.
     package mutating func family(_ name: String, _ kind: Kind, _ help: String) {
         text += "# HELP \(name) \(MetricsText.escaped(help, quotes: false))\n# TYPE \(name) \(kind.rawValue)\n"
     }
 
-    /// One sample.
+    /// Writes one sample.
     package mutating func sample(_ name: String, _ labels: Labels, _ value: String) {
         text += name
         if !labels.isEmpty {
@@ -30,23 +30,23 @@ package struct MetricsText {
         text += " \(value)\n"
     }
 
-    /// One sample of a whole number.
+    /// Writes one sample with a whole number.
     package mutating func sample(_ name: String, _ labels: Labels, _ value: some BinaryInteger) {
         sample(name, labels, String(value))
     }
 
-    /// One sample of any number.
+    /// Writes one sample with any number.
     package mutating func sample(_ name: String, _ labels: Labels, _ value: Double) {
         sample(name, labels, MetricsText.number(value))
     }
 
-    /// A family of one sample without labels.
+    /// Writes a family with one sample and no labels.
     package mutating func gauge(_ name: String, _ help: String, _ value: Double) {
         family(name, .gauge, help)
         sample(name, [], value)
     }
 
-    /// As Go's ParseFloat reads it.
+    /// Formats a number for Go's ParseFloat.
     package static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
@@ -54,7 +54,7 @@ package struct MetricsText {
         return String(value)
     }
 
-    /// Backslash and line feed are escaped, in a label's value the quote as well.
+    /// Escapes backslashes and line feeds, and in a label's value also quotes.
     private static func escaped(_ text: String, quotes: Bool) -> String {
         var result = ""
         for character in text {

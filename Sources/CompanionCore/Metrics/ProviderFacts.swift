@@ -5,24 +5,24 @@ import OpenIDConnect
 import Synchronization
 import WebFormats
 
-/// What is known of each identity provider from the requests so far: how its clock differs, when it last answered, and
-/// how it last failed.
+/// Facts about each identity provider from earlier requests: its clock difference, its last response, and its last
+/// failure.
 package final class ProviderFacts: Sendable {
-    /// What is known of one.
+    /// The facts about one provider.
     package struct Facts: Sendable {
-        /// How far this machine's clock is ahead of the provider's, in seconds.
+        /// The time by which this machine's clock is ahead of the provider's, in seconds.
         package var clockSkew: TimeInterval?
         package var lastAnswer: Date?
         package var lastFailure: Date?
-        /// What happened then, for operators.
+        /// The description of the last failure, for operators.
         package var reason: String?
 
         /// Whether the last request failed.
         package var isFailing: Bool { lastFailure.map { $0 > lastAnswer ?? .distantPast } ?? false }
     }
 
-    /// The configured authorities' hosts, with the port where it is not the scheme's own; the last one is `other`, for
-    /// endpoints that a provider has elsewhere.
+    /// The hosts of the configured authorities, with the port if it is not the scheme's default. The last entry is
+    /// `other`, for endpoints on other hosts.
     package let hosts: [String]
     private let places: [String: Int]
     private let facts: Mutex<[Facts]>
@@ -40,13 +40,13 @@ package final class ProviderFacts: Sendable {
         self.now = now
     }
 
-    /// A host's place among ``hosts``.
+    /// Returns the index of a host in ``hosts``.
     package func place(_ host: String) -> Int { places[host] ?? hosts.count - 1 }
 
-    /// What is known of each, in the order of ``hosts``.
+    /// The facts about all providers, in the order of ``hosts``.
     package var all: [(host: String, facts: Facts)] { Array(zip(hosts, facts.withLock { $0 })) }
 
-    /// One request ended; without an answer, or with a 5xx, it failed.
+    /// Records the end of one request. It has failed if there is no response or a 5xx.
     package func note(_ place: Int, _ answer: HTTPResponse?, failure: String?) {
         let now = now()
         let skew = answer?.clockSkew(at: now)
@@ -64,7 +64,8 @@ package final class ProviderFacts: Sendable {
 }
 
 extension HTTPResponse {
-    /// How far this machine's clock is ahead of the sender's, in seconds; nil when it does not say (RFC 9110 §6.6.1).
+    /// Returns the time by which this machine's clock is ahead of the sender's, in seconds; nil without a Date field
+    /// (RFC 9110 §6.6.1).
     package func clockSkew(at now: Date) -> TimeInterval? {
         let now = now.timeIntervalSince1970
         guard let text = headerFields[.date],

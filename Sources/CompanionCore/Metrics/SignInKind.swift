@@ -1,4 +1,4 @@
-/// What a browser went to the provider for, as metrics, the audit log and the attempt name it.
+/// The purpose of a browser's visit to the provider, with its name in metrics, the audit log and the stored attempt.
 package enum SignInKind: String, Sendable, Codable {
     case signIn = "sign_in"
     case editProfile = "edit_profile"
@@ -14,7 +14,7 @@ package enum SignInKind: String, Sendable, Codable {
             }
     }
 
-    /// The user flow in which somebody signs in; nil where an administrator agrees.
+    /// The user flow of the sign-in; nil for an administrator's consent.
     package var userFlow: Application.UserFlow? {
         switch self {
         case .signIn: .signIn

@@ -1,2 +1,2 @@
-/// Where an access token came from.
+/// The source of an access token.
 package enum TokenSource: String, Sendable { case cache, refreshed }

@@ -1,8 +1,8 @@
 package import OpenIDConnect
 
 extension ErrorExplanation {
-    /// Every explanation by its number, such as `AADSTS50011`, with the remedies that name this product's pages, settings and
-    /// commands.
+    /// All explanations by number, such as `AADSTS50011`, with the remedies that name this product's pages, settings
+    /// and commands.
     package static let byNumber = all.reduce(into: [String: ErrorExplanation]()) { explanations, general in
         var explanation = general
         explanation.remedy = remedies[general.number] ?? general.remedy

@@ -4,23 +4,23 @@ import HTTPWire
 package import WebFormats
 
 extension JSONValue {
-    /// An object without the members that have no value.
+    /// Returns an object without the members whose value is nil.
     package static func members(_ members: [String: JSONValue?]) -> JSONValue {
         .object(members.compactMapValues(\.self))
     }
 
-    /// Text; nil, and so no member of ``members(_:)``, where there is none.
+    /// Returns a JSON string; nil for nil, so that ``members(_:)`` omits it.
     package static func text(_ text: String?) -> JSONValue? { text.map(JSONValue.string) }
 
-    /// Text, or `null` where there is none, because the key is always there.
+    /// Returns a JSON string, or `null` for a key that is always present.
     package static func orNull(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
 
-    /// A list of texts.
+    /// Returns a list of JSON strings.
     package static func list(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
 }
 
 extension PreparedResponse {
-    /// JSON that no cache keeps.
+    /// Returns a JSON response that is not cached anywhere.
     package static func json(_ value: JSONValue) -> PreparedResponse {
         PreparedResponse(body: value.bytes, contentType: "application/json")
     }

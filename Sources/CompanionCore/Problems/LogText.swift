@@ -1,17 +1,18 @@
 package import Logging
 
-/// A log line for people that machines can read as well: `message name=value`, in the form that logfmt has. Text from
-/// outside can neither begin a line nor a field of its own, nor steer a terminal (CWE-117).
+/// Formats log lines for people and machines: `message name=value`, as in logfmt. Text from outside can neither start
+/// a new line or field nor send control characters to a terminal (CWE-117).
 package enum LogText {
-    /// The message and its fields, by name.
+    /// Returns a line with the message and its fields, sorted by name.
     package static func line(_ message: String, _ metadata: Logger.Metadata) -> String {
-        // A message is read up to the first field, so that only what could pass for one is quoted.
+        // The message ends at the first field, so only a message that could be mistaken for one is quoted.
         metadata.sorted { $0.key < $1.key }.reduce(isPlain(message, orSpaces: true) ? message : quoted(message)) {
             $0 + " \($1.key)=\(value($1.value.description))"
         }
     }
 
-    /// A value as it stands when it is one word, else in quotes with `"`, `\` and whatever cannot be seen escaped.
+    /// Returns a single word unchanged. Other values are put in quotes, with `"`, `\` and invisible characters
+    /// escaped.
     package static func value(_ text: String) -> String {
         isPlain(text, orSpaces: false) ? text : quoted(text)
     }

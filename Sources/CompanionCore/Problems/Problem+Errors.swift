@@ -3,14 +3,14 @@ import Languages
 package import OpenIDConnect
 package import SessionStore
 
-/// The one place that turns the modules' errors into problems.
+/// Converts the modules' errors into problems. This is the only place that does so.
 extension Problem {
-    /// How long to wait where a 429 does not say, in seconds.
+    /// The seconds to wait after a 429 without Retry-After.
     package static let unstatedPause: Double = 120
 
-    /// A provider's error. `action` is added where signing in again helps.
+    /// Converts a provider's error. `action` is added if signing in again helps.
     package init(_ error: OpenIDError, action: Action? = nil) {
-        // Both lists hold the contract's codes; a code of the protocol that is none of ours is a server error.
+        // The contract's codes include those of the protocol; any other code of the protocol becomes a server error.
         let code = Code(rawValue: error.code.rawValue) ?? .serverError
         let explanation = error.explanation.flatMap { ErrorExplanation.byNumber[$0.number] }
         let pause = error.retryAfter.map { Int($0.components.seconds) }
@@ -23,7 +23,7 @@ extension Problem {
         timestamp = error.timestamp
     }
 
-    /// A store's error: nobody is signed out by it.
+    /// Converts a store's error. It signs no one out.
     package init(_ error: StoreError) {
         switch error {
         case .noSuchSession, .attemptNotPending:
@@ -41,7 +41,7 @@ extension Problem {
         }
     }
 
-    /// The API could not be reached.
+    /// Converts the failure of a request to the API.
     package init(api error: HTTPClientError) {
         let detail: Message =
             error.kind == .timedOut
@@ -50,7 +50,7 @@ extension Problem {
         self.init(.apiUnavailable, detail, reason: "\(error.kind): \(error.reason)")
     }
 
-    /// What a step threw, with our identifier of the request where the provider gave none.
+    /// Converts any error, with this request's identifier if the provider gave none.
     package init(any error: any Error) {
         self.init(converting: error)
         correlationID = correlationID ?? RequestContext.current?.correlationID

@@ -5,8 +5,8 @@ package import Languages
 package import OpenIDConnect
 package import WebFormats
 
-/// An error as the browser gets it: problem details (RFC 9457) with stable codes. Texts are for the
-/// person at the page and never hold a token, code, state, verifier or cookie.
+/// An error as the browser receives it: problem details (RFC 9457) with a stable code. Its texts address the person
+/// at the page and never contain a token, code, state, verifier or cookie.
 package struct Problem: Error, Sendable {
     /// The contract's stable codes.
     package enum Code: String, Sendable, CaseIterable {
@@ -36,8 +36,8 @@ package struct Problem: Error, Sendable {
         case signInLoop = "sign_in_loop"
         case serverError = "server_error"
 
-        /// Whether the page that begins a sign-in says it better than an error page: the request was right, and the person can
-        /// try again from there.
+        /// Whether the page that begins a sign-in can explain the problem better than an error page can. That is so
+        /// if the request was correct and the person can try again there.
         package var isSaidByPage: Bool {
             switch self {
             case .providerUnavailable, .providerRejectedClient, .providerRejectedRequest, .providerMetadataInvalid,
@@ -48,7 +48,7 @@ package struct Problem: Error, Sendable {
         }
     }
 
-    /// What the person can do next.
+    /// The next step that the person can take.
     package struct Action: Sendable, Equatable {
         package var kind: String
         package var url: String
@@ -64,18 +64,18 @@ package struct Problem: Error, Sendable {
     package let code: Code
     package let detail: Message
     package var action: Action?
-    /// Seconds to wait.
+    /// The number of seconds to wait.
     package var retryAfter: Int?
-    /// What the platform's error number means, where there was one.
+    /// The explanation of the platform's error number, if the error has one.
     package var explanation: ErrorExplanation?
-    /// The provider's identifiers of what happened, for its support.
+    /// The provider's trace identifier, for its support.
     package var traceID: String?
     package var timestamp: String?
-    /// The provider's or Graph's identifier of what happened; ours when they gave none.
+    /// The correlation identifier from the provider or Graph; ours if they gave none.
     package var correlationID: String?
-    /// Whether the answer ends the connection: what comes behind it would be refused too.
+    /// Whether the response closes the connection, because further requests would be refused too.
     package var endsConnection = false
-    /// For the log only: what an operator needs beyond `detail`. Holds no secret either.
+    /// Details for the log only, beyond those that `detail` gives a person. They contain no secret either.
     package var reason: String?
 
     package init(
@@ -90,7 +90,7 @@ package struct Problem: Error, Sendable {
         self.reason = reason
     }
 
-    /// What a visitor reads out to the staff, who find it at the beginning of a correlation id of the log.
+    /// A short code that a visitor can read to the staff. It is the beginning of a correlation ID in the log.
     package var staffCode: String {
         let digits = String(decoding: correlationID?.utf8.prefix(8) ?? "".utf8.prefix(0), as: UTF8.self).uppercased()
         guard digits.utf8.count == 8, digits.utf8.allSatisfy({ $0 < 0x80 }) else { return code.rawValue }
@@ -113,8 +113,9 @@ package struct Problem: Error, Sendable {
         }
     }
 
-    /// Whether it is for this side, the provider or the API to fix, so that the operator has to know. An answer of the
-    /// provider that cannot be verified is never the person's fault: a clock, a key or a configuration is wrong.
+    /// Whether the operator must know, because the fault lies with this server, the provider or the API. A response
+    /// of the provider that cannot be verified is never the person's fault: a clock, a key or a configuration is
+    /// wrong.
     package var isFault: Bool {
         switch code {
         case .invalidIDToken, .nonceMismatch, .issuerMismatch: true
@@ -150,15 +151,15 @@ package struct Problem: Error, Sendable {
         }
     }
 
-    /// `detail` as the person reads it. What the protocol's modules say has no translation of its own: then the
-    /// explanation of the platform's number, or the sentence that the pages have for the code, says it.
+    /// Returns `detail` in the person's language. Sentences of the protocol's modules have no translations; they are
+    /// replaced by the explanation of the platform's error number, or by the pages' sentence for the code.
     package func detail(in language: Language) -> String {
         if language.knows(detail) { return language.text(detail) }
         if let explanation { return language.text(explanation.cause) + " " + language.text(explanation.remedy) }
         return language.page["sign_in.\(generalCode.rawValue)"] ?? detail.english
     }
 
-    /// The pages have one sentence for what is the same to a person.
+    /// The code under which the pages have a sentence. Codes with the same meaning for a person share one.
     private var generalCode: Code {
         switch code {
         case .issuerMismatch, .nonceMismatch: .invalidIDToken
@@ -167,7 +168,7 @@ package struct Problem: Error, Sendable {
         }
     }
 
-    /// The problem document (RFC 9457).
+    /// Returns the problem document (RFC 9457).
     package func document(in language: Language) -> JSONValue {
         .members([
             "type": .string("urn:companion:problem:\(code.rawValue)"), "title": .string(language.text(title)),
@@ -184,7 +185,7 @@ package struct Problem: Error, Sendable {
         ])
     }
 
-    /// The problem as `application/problem+json`.
+    /// Returns the problem as `application/problem+json`.
     package func response(in language: Language) -> Response {
         var response = Response.json(
             document(in: language), status: status, contentType: "application/problem+json")

@@ -5,10 +5,10 @@ package import SessionStore
 import Synchronization
 import WebFormats
 
-/// What is known of one request from its begin to its log line, wherever its work goes on: its identifiers, and what
-/// went wrong.
+/// The context of one request from its start to its log line, also in tasks that it starts: its identifiers, and the
+/// problems that occurred.
 package final class RequestContext: Sendable {
-    /// The request for which the present task works.
+    /// The context of the request that the current task works for.
     @TaskLocal package static var current: RequestContext?
 
     private struct Notes {
@@ -20,8 +20,8 @@ package final class RequestContext: Sendable {
         var session: SessionKey?
     }
 
-    /// Our identifier of this request, for logs, errors and Graph. It is made when somebody first asks for it, which for most
-    /// requests nobody does.
+    /// This server's identifier of the request, for logs, errors and Graph. It is generated at its first use, because
+    /// most requests never need it.
     package var correlationID: String {
         notes.withLock { notes in
             if let known = notes.correlationID { return known }
@@ -31,7 +31,7 @@ package final class RequestContext: Sendable {
         }
     }
 
-    /// The trace that the client began.
+    /// The trace context from the client.
     private let parent: TraceParent?
     private let notes = Mutex(Notes())
 
@@ -39,7 +39,7 @@ package final class RequestContext: Sendable {
         parent = TraceParent(head)
     }
 
-    /// The trace: the client's, else one of the same digits as the correlation id, so that either leads to the other.
+    /// The trace: the client's, or one with the correlation ID's digits, so that each can be found from the other.
     private var trace: TraceParent {
         parent ?? TraceParent(traceID: correlationID.filter { $0 != "-" }, isSampled: false)
     }
@@ -47,30 +47,30 @@ package final class RequestContext: Sendable {
     /// The trace's identifier.
     package var traceID: String { trace.traceID }
 
-    /// Marks a request to a provider or an API as part of this one.
+    /// Adds the trace to the header fields of a request to a provider or an API.
     package func mark(_ fields: inout HTTPFields) {
         fields[.traceparent] = trace.child()
     }
 
-    /// Keeps what the request ends with, for its log line.
+    /// Records the problem with which the request ends, for its log line.
     package func note(_ problem: Problem) {
         notes.withLock { $0.problem = problem }
     }
 
-    /// Keeps why a provider could not do something, also where the request goes on without it. No secret, nothing
-    /// personal.
+    /// Records why a provider failed, even if the request continues without it. The text must contain no secrets or
+    /// personal data.
     package func note(cause: String) {
         notes.withLock { $0.cause = cause }
     }
 
-    /// Who answers what this request needs.
+    /// The service that a request depends on.
     package enum Upstream: String {
         case provider = "the provider"
         case api = "the API"
     }
 
-    /// Keeps that a provider or an API answered that it cannot, or not so often, also where the request goes on without it.
-    /// The API's answer is passed on as it is: then the log line alone has our code for it.
+    /// Records that a provider or an API failed or throttled the request, even if the request continues without it.
+    /// The API's response is passed on unchanged, so only the log line has our code for it.
     package func note(_ status: HTTPResponse.Status, retryAfter: String?, of upstream: Upstream) {
         let isThrottled = status == .tooManyRequests
         guard isThrottled || status.kind == .serverError else { return }
@@ -81,17 +81,17 @@ package final class RequestContext: Sendable {
         }
     }
 
-    /// Keeps how many accounts the provider has signed out.
+    /// Records the number of accounts that the provider has signed out.
     package func note(endedAccounts count: Int) {
         notes.withLock { $0.ended = count }
     }
 
-    /// Keeps which session it is of.
+    /// Records the session of the request.
     package func note(session: SessionKey) {
         notes.withLock { $0.session = session }
     }
 
-    /// What went wrong, if anything did.
+    /// The recorded problem, if any.
     package var problem: Problem? { notes.withLock { $0.problem } }
     package var cause: String? { notes.withLock { $0.cause } }
     package var upstreamCode: Problem.Code? { notes.withLock { $0.upstreamCode } }

@@ -3,9 +3,10 @@ import HTTPTypes
 import HTTPWire
 import WebFormats
 
-/// The field `traceparent` (W3C Trace Context, section 3.2): which trace a request belongs to, and its sender's span.
+/// The header field `traceparent` (W3C Trace Context, section 3.2), with the trace of a request and its sender's
+/// span.
 ///
-/// `tracestate` is not handed on: it may hold anything, and what we call belongs to others.
+/// `tracestate` is not passed on: it may contain anything, and other parties run the services that we call.
 struct TraceParent: Sendable, Equatable {
     /// 32 lower-case hexadecimal digits, not all zero.
     let traceID: String
@@ -17,8 +18,8 @@ struct TraceParent: Sendable, Equatable {
         self.isSampled = isSampled
     }
 
-    /// Reads a field's value; nil when it is none that the specification allows, which is to be treated as if there
-    /// were none (section 4.3). Later versions may have more behind the flags.
+    /// Parses a field's value; returns nil if the specification does not allow it, which has the same effect as no
+    /// field (section 4.3). Later versions may add more after the flags.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count >= 55, bytes[2] == UInt8(ascii: "-"), bytes[35] == UInt8(ascii: "-"),
@@ -31,7 +32,7 @@ struct TraceParent: Sendable, Equatable {
         isSampled = flags & 1 == 1
     }
 
-    /// The request's; nil when it has none or several.
+    /// Returns the field of a request; nil if there is none, or more than one.
     init?(_ head: RequestHead) {
         guard head.contains(.traceparent) else { return nil }
         let values = head.values(for: .traceparent)
@@ -39,13 +40,13 @@ struct TraceParent: Sendable, Equatable {
         self.init(value)
     }
 
-    /// The field for a request of ours within this trace, which is a new span.
+    /// Returns the field for an outgoing request within this trace, with a new span.
     func child() -> String {
         let span = withUnsafeBytes(of: UInt64.random(in: 1 ... .max), Hex.encode)
         return "00-\(traceID)-\(span)-\(isSampled ? "01" : "00")"
     }
 
-    /// Up to 16 digits; upper case is not allowed (section 3.2.2).
+    /// Parses up to 16 digits. Upper case is not allowed (section 3.2.2).
     private static func hex(_ bytes: ArraySlice<UInt8>) -> UInt64? {
         var value: UInt64 = 0
         for byte in bytes {
