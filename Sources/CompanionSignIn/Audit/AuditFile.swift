@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// The audit log's own file: one JSON object a line, each in one write, mode 0600. A file that was moved away or deleted,
-/// as by logrotate, is followed by a new one with the next line.
+/// The audit log's own file: one JSON object per line, each in a single write, mode 0600. If the file is moved away or
+/// deleted, for example by logrotate, the next line goes to a new file.
 final class AuditFile: Sendable {
-    /// Why it cannot be written, for the operator.
+    /// The reason why the file cannot be written, for the operator.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
     private struct State {
         var descriptor: Int32 = -1
-        /// The last write broke off within its line.
+        /// Whether the last write ended within its line.
         var isMidLine = false
     }
 
@@ -23,10 +23,10 @@ final class AuditFile: Sendable {
     /// Opens the file.
     ///
     /// - Parameters:
-    ///   - mayMake: whether to make it when it is not there. The command line does not: run as root, it would make a file
+    ///   - mayMake: whether to create a missing file. The command line does not, because as root it would create a file
     ///     that the server cannot write.
-    ///   - write: `write(2)`; a test's may break off, as on a full disk.
-    /// - Throws: when it cannot be written, or is not an ordinary file.
+    ///   - write: `write(2)`; in tests it can stop short, as on a full disk.
+    /// - Throws: if the file cannot be written, or is not a regular file.
     init(
         _ path: String, mayMake: Bool,
         write: @escaping @Sendable (Int32, [UInt8]) -> Int = { Foundation.write($0, $1, $1.count) }
@@ -42,7 +42,7 @@ final class AuditFile: Sendable {
         state.withLock { state in if state.descriptor >= 0 { close(state.descriptor) } }
     }
 
-    /// Appends a line, which holds no line feed.
+    /// Appends a line, which must not contain a line feed.
     func append(_ line: [UInt8]) throws(Failure) {
         try state.withLock { (state) throws(Failure) in
             if !isCurrent(state.descriptor) {
@@ -68,7 +68,7 @@ final class AuditFile: Sendable {
             && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
     }
 
-    /// Without waiting for the other end, should it be a pipe.
+    /// Opens the file without blocking, even if it is a pipe.
     private func open() throws(Failure) -> Int32 {
         let flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (mayMake ? O_CREAT : 0)
         let descriptor = Foundation.open(path, flags, 0o600)

@@ -4,10 +4,11 @@ package import Logging
 package import SessionStore
 import WebFormats
 
-/// What people and operators did, a line each: in the ordinary log (level info, message `audit`), or in a file of its own.
+/// Records what people and operators did, one line per event: in the ordinary log (level info, message `audit`), or in
+/// a file of its own.
 ///
-/// A line has the event, the application, the outcome (`ok` or a problem's code), the account by its ``Pseudonym``, the
-/// session's key and the request's correlation id. No name, token, cookie or address.
+/// A line has the event, the application, the outcome (`ok` or a problem's code), the account as a ``Pseudonym``, the
+/// session's key and the request's correlation ID. It never has a name, token, cookie or address.
 package final class AuditLog: Sendable {
     private let logger: Logger
     private let file: AuditFile?
@@ -16,7 +17,7 @@ package final class AuditLog: Sendable {
     /// - Parameters:
     ///   - path: the file; nil writes to the log.
     ///   - mayMakeFile: see ``AuditFile``.
-    /// - Throws: when the file cannot be written; the error's description says why.
+    /// - Throws: if the file cannot be written. The error's description gives the reason.
     package init(
         logger: Logger, file path: String?, mayMakeFile: Bool = true, now: @escaping @Sendable () -> Date
     ) throws {
@@ -25,34 +26,35 @@ package final class AuditLog: Sendable {
         self.now = now
     }
 
-    /// The command line's: it writes beside the server, into the file that the server has made.
+    /// Opens the audit log for the command line, which appends to the file that the server has created.
     ///
-    /// - Returns: nil where the configuration names no file.
-    /// - Throws: when the file is not there or cannot be written.
+    /// - Returns: nil if the configuration names no file.
+    /// - Throws: if the file does not exist or cannot be written.
     package convenience init?(besideServerOf configuration: CompanionConfiguration) throws {
         guard let path = configuration.auditLogFile else { return nil }
         try self.init(logger: Logger(label: "companion"), file: path, mayMakeFile: false, now: { Date() })
     }
 
-    /// Sessions were ended by the command line.
+    /// Records sessions that were ended on the command line.
     package func endedByCommandLine(_ sessions: [SessionKey]) {
         for session in sessions {
             write(.sessionEndedByOperator, more: ["ended_session": session.description, "by": "command_line"])
         }
     }
 
-    /// A limit has refused a request.
+    /// Records that a limit has refused a request.
     ///
-    /// - Parameter limit: its stable name, as `sign_ins`.
+    /// - Parameter limit: its stable name, such as `sign_ins`.
     package func limitReached(_ limit: String, application: String?) {
         write(.limitReached, application: application, more: ["outcome": limit])
     }
 
-    /// Writes a line. A file that cannot be written is reported, and the line goes to the log: nothing fails by it.
+    /// Writes a line. If the file cannot be written, the error is reported and the line goes to the log; the caller
+    /// never fails.
     ///
     /// - Parameters:
-    ///   - session: the session in which it happened.
-    ///   - more: what else the event has, as another outcome than `ok`; no secret, nothing personal.
+    ///   - session: the session of the event.
+    ///   - more: further fields, such as another outcome than `ok`. They contain no secrets or personal data.
     package func write(
         _ event: AuditEvent, application: String? = nil, account: Pseudonym? = nil, session: SessionKey? = nil,
         more: [String: String] = [:]

@@ -1,13 +1,13 @@
 import EventLoop
 import Synchronization
 
-/// Waiting for work that goes on when nobody waits for it any more.
+/// Waits for work that continues even if the caller stops waiting.
 enum Patience {
-    /// A timer that fires later than this says that the whole process stood still. What came meanwhile is waiting to be
-    /// read: it gets as long again.
+    /// A timer that fires later than this shows that the whole process was suspended. Responses that arrived meanwhile
+    /// still have to be read, so the work gets this much extra time.
     private static let lateness: Duration = .seconds(1)
 
-    /// The outcome of the work; nil when it has not ended by then.
+    /// Returns the outcome of the work; nil if it has not ended in time.
     static func outcome<Value: Sendable>(
         before end: ContinuousClock.Instant, of work: @escaping @Sendable () async throws -> Value
     ) async -> Result<Value, any Error>? {
@@ -29,7 +29,7 @@ enum Patience {
     }
 }
 
-/// The first of several outcomes, for one who waits.
+/// The first outcome, for one waiting caller.
 private final class Outcome<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -39,7 +39,7 @@ private final class Outcome<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.open)
 
-    /// nil says that the time is over.
+    /// Sets the outcome if there is none yet; nil means that the time is over.
     func set(_ result: Result<Value, any Error>?) {
         let waiter = state.withLock { state -> CheckedContinuation<Result<Value, any Error>?, Never>? in
             if case .known = state { return nil }

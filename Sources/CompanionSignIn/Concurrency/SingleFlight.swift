@@ -1,10 +1,10 @@
 import CompanionCore
 import EventLoop
 
-/// At most one run of a piece of work for a key at a time; callers that ask meanwhile wait for that run's outcome.
+/// Runs at most one piece of work per key at a time. Concurrent callers with the same key share the outcome.
 ///
-/// The work runs in a task of its own, so that it ends even when the request that began it goes away: a refresh token
-/// that the provider has already replaced must still be stored.
+/// The work runs in a task of its own, so that it completes even if the request that started it is cancelled. For
+/// example, a refresh token that the provider has replaced must still be stored.
 actor SingleFlight<Key: Hashable & Sendable, Value: Sendable> {
     /// One run of the work.
     package struct Run {
@@ -19,10 +19,10 @@ actor SingleFlight<Key: Hashable & Sendable, Value: Sendable> {
         try await join(key, work).task.value
     }
 
-    /// The run under way for the key, else a new one: for those who may not wait for its end.
+    /// Returns the current run for the key, or starts one. Use this if the caller must not wait for its end.
     func join(_ key: Key, _ work: @escaping @Sendable () async throws -> Value) -> Run {
         if let run = running[key] { return run }
-        // The work is logged under the request that began it.
+        // Log lines of the work belong to the request that started it.
         let context = RequestContext.current
         let task = Task.detached(executorPreference: Worker.current) { [self] in
             do {
@@ -44,11 +44,11 @@ actor SingleFlight<Key: Hashable & Sendable, Value: Sendable> {
     }
 }
 
-/// Pieces of work for one key one after the other, in the order in which they came.
+/// Runs pieces of work with the same key one after another, in the order of the calls.
 actor OneAtATime<Key: Hashable & Sendable> {
     private var waiting: [Key: [CheckedContinuation<Void, Never>]] = [:]
 
-    /// Runs the work when all that came before it for the same key has ended.
+    /// Runs the work after all earlier work for the same key has ended.
     func run<Value: Sendable>(_ key: Key, _ work: @Sendable () async throws -> Value) async throws -> Value {
         await enter(key)
         do {

@@ -1,17 +1,18 @@
 package import SessionStore
 
-/// The result of the one look-up of a request's session.
+/// The result of looking up a request's session, which happens once.
 package enum LookedUpSession: Sendable {
-    /// It is there, and all of its accounts may be in it.
+    /// The session exists, and all of its accounts are admitted.
     case found(Session)
-    /// There is none, or it has ended.
+    /// The session does not exist, or has ended.
     case absent
-    /// It cannot be known now: why, and the session where only that is unknown whether its accounts may be in it.
+    /// The lookup failed with an error. The session is present if it was found but the admission of its accounts could
+    /// not be checked.
     case unknown(any Error, Session?)
 
-    /// The session; nil when there is none.
+    /// Returns the session; nil if there is none.
     ///
-    /// - Throws: ``StoreError``; ``OpenIDError`` when the metadata of an authority is needed and cannot be had.
+    /// - Throws: ``StoreError``; ``OpenIDError`` if the metadata of an authority is needed and not available.
     package func get() throws -> Session? {
         switch self {
         case .found(let session): session
@@ -20,14 +21,14 @@ package enum LookedUpSession: Sendable {
         }
     }
 
-    /// The session as it is stored, also where an authority cannot say who may be in it: it may be signed in to all the same.
+    /// Returns the stored session, even if its accounts could not be checked because an authority is not available.
     ///
     /// - Throws: ``StoreError``.
     package func stored() throws -> Session? {
         if case .unknown(_, let session?) = self { session } else { try get() }
     }
 
-    /// The session in which somebody is signed in. One that cannot be read now is not known to be anybody's.
+    /// The session's key, if an account is signed in there; nil also if the session could not be looked up.
     package var signedIn: SessionKey? {
         guard case .found(let session) = self, !session.accounts.isEmpty else { return nil }
         return session.key

@@ -2,13 +2,13 @@ package import CompanionCore
 package import Logging
 package import SessionStore
 
-/// Finds the session of a request, with the accounts that may still be in it.
+/// Looks up the session of a request, and signs out accounts that are no longer admitted.
 package struct SessionLookup: Sendable {
     package let store: SessionStore
     package let admission: Admission
     package let audit: AuditLog
     package let logger: Logger
-    /// Whether calls note which session they are of: only where other servers may have it as it was.
+    /// Whether calls record their session. That is needed only if other servers may have an older version of it.
     private let notesSessions: Bool
 
     package init(store: SessionStore, admission: Admission, audit: AuditLog, logger: Logger) {
@@ -19,8 +19,8 @@ package struct SessionLookup: Sendable {
         notesSessions = store.staleness != nil
     }
 
-    /// The session that a cookie names, as far as it is known at once; nil when the store has to be waited for, or when an
-    /// account may have to go.
+    /// Returns the session for a cookie if it is available without waiting; nil if the store is too slow for that, or
+    /// if an account may have to be signed out.
     package func now(_ id: SessionID?) -> LookedUpSession? {
         guard let id else { return .absent }
         switch store.sessionNow(id) {
@@ -30,28 +30,29 @@ package struct SessionLookup: Sendable {
         }
     }
 
-    /// Who is admitted does not change while this process runs: what was checked for these accounts holds for them.
+    /// Whether all accounts are admitted. The configuration does not change while the process runs, so the result is
+    /// cached with the session.
     private func isAdmitted(_ session: Session) -> Bool {
         session.derived.value {
             session.accounts.allSatisfy { admission.admits($0) == true } ? Admitted() : nil
         } != nil
     }
 
-    /// Derived from a session, all of whose accounts are admitted.
+    /// Marks a session whose accounts are all admitted.
     private final class Admitted: Sendable {}
 
-    /// The version of a request's session, where the request, or another one a moment ago, has changed it here and other
-    /// servers may have it as it was.
+    /// Returns the new version of a request's session, if this request or another one recently changed it here and
+    /// other servers may have an older version.
     package func changedVersion(after context: RequestContext) async -> Int64? {
         guard let session = context.session else { return nil }
         return await store.changedVersion(of: session)
     }
 
-    /// The session that a cookie names. An account that the configuration no longer admits is signed out.
+    /// Returns the session for a cookie. Accounts that the configuration no longer admits are signed out.
     ///
     /// - Parameters:
-    ///   - known: what has been looked up for this request before; nil looks it up.
-    ///   - context: the request's, which learns the session's key.
+    ///   - known: the result of an earlier lookup for this request; nil looks it up.
+    ///   - context: the request's context, which records the session's key.
     package func session(
         _ id: SessionID?, known: LookedUpSession? = nil, for context: RequestContext
     ) async -> LookedUpSession {
@@ -78,7 +79,7 @@ package struct SessionLookup: Sendable {
         return session
     }
 
-    /// - Returns: whether there were any.
+    /// - Returns: whether an account was signed out.
     private func signOutRefused(in session: Session, _ context: RequestContext) async throws -> Bool {
         let refused = try await admission.refused(in: session)
         for account in refused {

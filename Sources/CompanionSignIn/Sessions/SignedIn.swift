@@ -1,13 +1,13 @@
 package import CompanionCore
 package import SessionStore
 
-/// Who is asking: an account of an application, in a session. A class, because it is handed on through every step of a call,
-/// and to copy what it holds takes dozens of reference counts each time.
+/// The account behind a call, with its application and session. This is a class because it is passed through every step
+/// of a call, and copying its contents each time would take dozens of reference counts.
 package final class SignedIn: Sendable {
     package let application: Application
     package let session: Session
     package let account: Account
-    /// Another tenant than the one in which the account signed in, where it is a guest.
+    /// A tenant where the account is a guest, instead of the one in which it signed in.
     package let tenant: String?
 
     package init(application: Application, session: Session, account: Account, tenant: String?) {
@@ -17,6 +17,6 @@ package final class SignedIn: Sendable {
         self.tenant = tenant
     }
 
-    /// What its tokens are kept under.
+    /// The key under which the account's tokens are stored.
     package var key: AccountKey { session.key(of: account) }
 }

@@ -3,10 +3,10 @@ import OpenIDConnect
 import SessionStore
 package import WebFormats
 
-// What the protocol made and validated, in the form in which the store keeps it.
+// Conversions from the protocol's validated types to those of the store.
 
 extension NewSignInAttempt {
-    /// What every attempt keeps until its callback.
+    /// Creates the stored attempt from the values that the callback needs.
     init(
         _ application: Application, _ secrets: AuthorizationAttempt, _ purpose: AttemptPurpose, returnPath: ReturnPath,
         scopes: [String]
@@ -18,12 +18,12 @@ extension NewSignInAttempt {
 }
 
 extension SignInAttempt {
-    /// Where the browser goes, with a field that says what was done.
+    /// Returns the return path with another query field, which reports what was done.
     package func returnPath(with field: String) -> String {
         begun.returnTo + (begun.returnTo.contains("?") ? "&" : "?") + field
     }
 
-    /// Whether the person who came back is the one whom the attempt began for.
+    /// Checks that the person who came back is the one who began the attempt.
     ///
     /// - Throws: ``Problem`` `other_account`.
     func checkPerson(is homeAccountID: String) throws(Problem) {
@@ -32,7 +32,7 @@ extension SignInAttempt {
         }
     }
 
-    /// B2C's account id without the user flow that it ends in: `{oid}-{policy}.{tenant}`. Each user flow has its own.
+    /// Returns B2C's account ID without its user flow, which differs between flows: `{oid}-{policy}.{tenant}`.
     private func person(_ accountID: String) -> String {
         let uid = accountID.split(separator: ".", omittingEmptySubsequences: false).first ?? ""
         return uid.split(separator: "-", maxSplits: 5).prefix(5).joined(separator: "-").lowercased()
@@ -41,8 +41,8 @@ extension SignInAttempt {
 
 extension NewAccount {
     /// - Parameters:
-    ///   - userInfo: what UserInfo says, where the ID token has no name.
-    ///   - authority: where the account signed in.
+    ///   - userInfo: the response of UserInfo, used if the ID token has no name.
+    ///   - authority: the authority of the sign-in.
     init(_ signedIn: SignedInTokens, _ userInfo: UserInfo?, at authority: Authority) {
         let claims = signedIn.idTokenClaims
         self.init(
@@ -56,7 +56,7 @@ extension NewAccount {
 }
 
 extension NewTokens {
-    /// - Parameter requestedScopes: what was asked for, by which the access token is found again.
+    /// - Parameter requestedScopes: the requested scopes, under which the access token is stored.
     init(_ signedIn: SignedInTokens, requestedScopes: [String]) {
         self.init(
             signedIn.tokens, claims: signedIn.idTokenClaims, idToken: signedIn.idToken,
@@ -64,8 +64,8 @@ extension NewTokens {
     }
 
     /// - Parameters:
-    ///   - requestedScopes: as above.
-    ///   - tenant: the tenant, when it is another than the one in which the account signed in.
+    ///   - requestedScopes: the requested scopes, under which the access token is stored.
+    ///   - tenant: the tenant, if it is not the one in which the account signed in.
     init(_ refreshed: RefreshedTokens, requestedScopes: [String], tenant: String?) {
         self.init(
             refreshed.tokens, claims: refreshed.idTokenClaims, idToken: refreshed.idToken,
@@ -86,6 +86,6 @@ extension NewTokens {
 }
 
 extension Account {
-    /// The ID token's claims; empty when they cannot be read, which a validated token rules out.
+    /// The ID token's claims; empty if they cannot be parsed, which validation has ruled out.
     package var claims: [String: JSONValue] { JSONValue(parsing: idTokenClaims.utf8)?.object ?? [:] }
 }

@@ -2,8 +2,8 @@ package import CompanionCore
 package import OpenIDConnect
 package import SessionStore
 
-/// An administrator agrees to an application's permissions for a whole tenant. It is a sign-in without tokens: the attempt is
-/// of the same kind, and it ends with the callback.
+/// Lets an administrator consent to an application's permissions for a whole tenant. This is a sign-in without tokens:
+/// the attempt is of the same kind, and ends with the callback.
 package struct AdminConsent: Sendable {
     package let publicURL: PublicURL
     package let store: SessionStore
@@ -11,9 +11,9 @@ package struct AdminConsent: Sendable {
     package let admission: Admission
     package let journal: SignInJournal
 
-    /// Sends the browser to where the administrator agrees, with the attempt that it keeps.
+    /// Sends the browser to the consent page, with the attempt in a cookie.
     ///
-    /// - Parameter tenant: its ID or a domain; nil leaves it to the administrator's own.
+    /// - Parameter tenant: the tenant's ID or domain; nil stands for the administrator's own tenant.
     /// - Throws: ``Problem`` `bad_request` for a tenant that the configuration does not admit; ``StoreError``.
     package func begin(
         _ application: Application, tenant: String?, returnPath: ReturnPath, _ browser: Browser
@@ -41,9 +41,9 @@ package struct AdminConsent: Sendable {
         return departure
     }
 
-    /// Ends an attempt with the administrator's answer.
+    /// Completes an attempt with the administrator's response.
     ///
-    /// - Throws: ``OpenIDError`` when it is a refusal; ``StoreError``.
+    /// - Throws: ``OpenIDError`` if the administrator declined; ``StoreError``.
     package func complete(
         _ attempt: SignInAttempt, _ callback: Callback, _ secrets: AuthorizationAttempt, _ journey: SignInJournal.Return
     ) async throws -> SignInFlow.Outcome {
@@ -53,7 +53,7 @@ package struct AdminConsent: Sendable {
         return .signedIn(returnPath: attempt.returnPath(with: "admin_consent=granted"), sessionID: sessionID)
     }
 
-    /// The URL for an administrator, who may sit at another machine; nil where the platform has no such page.
+    /// Returns a URL for an administrator, who may use another machine; nil if the platform has no such page.
     func invitation(to application: Application) -> Problem.Action? {
         guard application.kind == .workforce else { return nil }
         return Problem.Action(kind: "admin_consent", url: "\(publicURL.address)/auth/\(application.id)/admin-consent")

@@ -4,13 +4,14 @@ package import OpenIDConnect
 package import SessionStore
 import Synchronization
 
-/// Who may sign in to an application, and stay so: the tenants of its configured authority and those that the operator
-/// lists, and of these the accounts in `allowed_users`. What was validated or stored is compared, never what a request
-/// says (security law 7).
+/// Decides which accounts may sign in to an application and stay signed in. Admitted are the tenants of its authority
+/// and those that the operator lists; within these, `allowed_users` may restrict the accounts. The check compares
+/// validated or stored values, never those from a request (security law 7).
 package final class Admission: Sendable {
     private let applications: [String: Application]
     private let directory: ProviderDirectory
-    /// By application; an authority that is named by a domain is missing until its metadata was read.
+    /// The admitted tenants by application. If the authority is named by a domain, they are missing until its metadata
+    /// has been loaded.
     private let tenants: Mutex<[String: AdmittedTenants]>
 
     package init(applications: [Application], directory: ProviderDirectory) {
@@ -24,20 +25,20 @@ package final class Admission: Sendable {
 
     // MARK: Accounts
 
-    /// Whether an account of a session may stay signed in, by what is known without asking anybody.
+    /// Whether an account of a session may stay signed in, decided without any request.
     ///
-    /// - Returns: nil when the authority is named by a domain whose metadata was not read yet.
+    /// - Returns: nil if the authority is named by a domain whose metadata has not been loaded yet.
     func admits(_ account: Account) -> Bool? {
         guard let application = applications[account.app] else { return true }
         guard let tenants = tenants.withLock({ $0[application.id] }) else { return nil }
         return tenants.contains(account.identity.tenantID) && allows(account, application)
     }
 
-    /// The accounts of a session that may not stay signed in: who signed in before the configuration, or this rule, said
-    /// so.
+    /// Returns the accounts of a session that may not stay signed in, because the configuration was changed after their
+    /// sign-in.
     ///
-    /// - Throws: ``OpenIDError`` when the metadata of an authority is needed and cannot be had: that says nothing
-    ///   against the account.
+    /// - Throws: ``OpenIDError`` if the metadata of an authority is needed and not available. That is no reason to sign
+    ///   the account out.
     package func refused(in session: Session) async throws(OpenIDError) -> [Account] {
         var refused: [Account] = []
         for account in session.accounts {
@@ -49,9 +50,9 @@ package final class Admission: Sendable {
         return refused
     }
 
-    /// The operator's list of who may sign in. The tenant was checked with the ID token.
+    /// Checks an account against the operator's list of users. The tenant was checked with the ID token.
     ///
-    /// - Throws: ``Problem`` `access_denied`.
+    /// - Throws: ``Problem`` `access_denied` if the account is not listed.
     package func check(_ claims: IDTokenClaims, _ application: Application) throws(Problem) {
         let account = AllowedUser.Claims(
             tenantID: claims.tenantID, objectID: claims.objectID, subject: claims.subject,
@@ -65,7 +66,7 @@ package final class Admission: Sendable {
     private func allows(_ account: Account, _ application: Application) -> Bool {
         guard !application.allowedUsers.isEmpty else { return true }
         let identity = account.identity
-        // The stored username may have been an e-mail address or a name.
+        // The stored username is not used, because it may have been an e-mail address or a name.
         let claims = AllowedUser.Claims(
             tenantID: identity.tenantID, objectID: identity.objectID, subject: identity.subject,
             preferredUsername: { account.claims["preferred_username"]?.string })
@@ -74,9 +75,9 @@ package final class Admission: Sendable {
 
     // MARK: Tenants
 
-    /// Refuses the authority of a tenant that a request names unless the configuration admits that tenant.
+    /// Checks that the configuration admits the tenant that a request names.
     ///
-    /// - Throws: ``Problem`` `bad_request` when it does not; ``OpenIDError`` when metadata is needed and cannot be had.
+    /// - Throws: ``Problem`` `bad_request` if it does not; ``OpenIDError`` if metadata is needed and not available.
     package func check(_ authority: Authority, _ application: Application) async throws {
         guard authority != application.authority, case .tenant(let name) = authority.segment else { return }
         let admitted = try await admittedTenants(of: application)

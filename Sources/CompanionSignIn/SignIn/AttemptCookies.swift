@@ -4,13 +4,14 @@ import HTTPTypes
 package import HTTPWire
 package import SessionStore
 
-/// The cookies in which the browser keeps its sign-ins until they come back, one for each: nothing of them is here meanwhile,
-/// and who begins many takes up their own room alone. They stay until they could not open any more, so that a callback that is
-/// loaded again is answered as before.
+/// The cookies that hold a browser's pending sign-ins, one each. The server stores nothing for them, so starting many
+/// sign-ins uses only the browser's own space. A cookie lasts until its attempt expires, so that reloading a callback
+/// gives the same response.
 package struct AttemptCookies: Sendable {
-    /// The most that a browser keeps; the oldest make room. Fronts refuse heads of more than 8 KB.
+    /// The maximum number of cookies, beyond which the oldest are removed. Proxies refuse request heads of more than 8
+    /// KB.
     package static let maxCount = 5
-    /// The most bytes of their names and values together.
+    /// The maximum total size of their names and values, in bytes.
     static let maxBytes = 6 << 10
 
     private let prefix: String
@@ -22,21 +23,21 @@ package struct AttemptCookies: Sendable {
         isSecure = configuration.publicURL.isSecure
         prefix = (isSecure ? "__Secure-" : "") + "companion-attempt-"
         path = configuration.publicURL.prefix + "/auth"
-        // On a shared device they end with the browser.
+        // On a shared device the cookies end with the browser.
         maxAge =
             configuration.deviceMode == .shared
             ? nil : Int(SessionStore.Configuration.attemptLifetime.components.seconds)
     }
 
-    /// The cookie of the sign-in with this state.
+    /// Returns the name of the cookie for a state.
     package func name(of state: String) -> String { prefix + SealedSignIn.name(of: state) }
 
-    /// The sign-in with this state, as the browser kept it.
+    /// Returns the browser's sign-in with this state.
     package func signIn(of state: String, in head: RequestHead) -> SealedSignIn? {
         RequestCookies(head)[name(of: state)].flatMap(SealedSignIn.init)
     }
 
-    /// A response with which the browser keeps a sign-in beside those that it sent.
+    /// Returns the response with a cookie for a sign-in, beside those of the request.
     package func keeping(_ signIn: SealedSignIn, of state: String, beside head: RequestHead, on response: Response)
         -> Response
     {
@@ -52,7 +53,7 @@ package struct AttemptCookies: Sendable {
         return response
     }
 
-    /// A response with which the browser forgets those that it sent.
+    /// Returns the response with the cookies of the request removed.
     package func ending(in head: RequestHead, on response: Response) -> Response {
         kept(by: head).reduce(response) { end($1.name, on: $0) }
     }
@@ -67,7 +68,7 @@ package struct AttemptCookies: Sendable {
 
     private func set(_ name: String, to value: String, maxAge: Int?, on response: Response) -> Response {
         var response = response
-        // A name that the browser made up may be none that can be set: it is left alone.
+        // A cookie whose name the browser made up may not be a valid name. Such a cookie is ignored.
         if let cookie = try? SetCookie(
             name: name, value: value, path: path, maxAge: maxAge, secure: isSecure, httpOnly: true, sameSite: .lax)
         {

@@ -4,21 +4,22 @@ import OpenIDConnect
 import SessionStore
 import WebFormats
 
-/// What an attempt is for, as it is kept, sealed, until its callback: the second half of the flow trusts nothing else.
+/// The purpose and parameters of a sign-in attempt, encrypted until its callback. The second half of the flow trusts
+/// nothing else.
 struct AttemptPurpose: Sendable {
     let kind: SignInKind
     let authority: Authority
-    /// Where the answer has to come to, as the provider knows it, and with which the code is redeemed.
+    /// The redirect URI that the provider knows. The response must arrive there, and the code is redeemed with it.
     let redirectURI: String
-    /// What the token is asked to satisfy, at the authorization endpoint and at the token endpoint alike.
+    /// The claims request, sent to the authorization endpoint and to the token endpoint.
     let claims: ClaimsRequest?
-    /// Its mark in ``AttemptHistory``.
+    /// The mark of the attempt in ``AttemptHistory``.
     let mark: String?
-    /// How long ago the person may have proved who they are, in seconds; nil when that was not asked for.
+    /// The maximum age of the authentication in seconds; nil if it was not limited.
     let maxAge: Int?
-    /// Its request, as pages show it.
+    /// The request's parameters, for display on pages.
     let settings: AttemptSettings
-    /// Where the browser went, for the timeline of somebody who had no session then.
+    /// The authorization endpoint, for the timeline of a browser that had no session when it left.
     let departedTo: String?
 
     init(
@@ -36,7 +37,7 @@ struct AttemptPurpose: Sendable {
         self.departedTo = departedTo
     }
 
-    /// - Throws: when the application was configured otherwise since.
+    /// - Throws: ``Problem`` if the application's configuration has changed since.
     init(_ attempt: SignInAttempt, _ application: Application) throws(Problem) {
         guard let stored = Stored(attempt), let authority = try? Authority(stored.authority, kind: application.kind)
         else {
@@ -48,10 +49,10 @@ struct AttemptPurpose: Sendable {
             settings: stored.settings(of: attempt), departedTo: stored.departedTo)
     }
 
-    /// Whether the provider did as `max_age` and `prompt=login` asked (OpenID Connect Core section 3.1.3.7, rule 13). Where
-    /// it does not say when the person proved who they are, it has to be believed.
+    /// Checks that the provider complied with `max_age` and `prompt=login` (OpenID Connect Core section 3.1.3.7, rule
+    /// 13). Without an `auth_time` claim this cannot be checked, and the provider is trusted.
     ///
-    /// - Throws: ``Problem`` `invalid_id_token`.
+    /// - Throws: ``Problem`` `invalid_id_token` if the authentication is too old.
     func checkAuthenticationTime(of claims: IDTokenClaims, _ attempt: SignInAttempt, now: Date) throws(Problem) {
         guard let maxAge, let time = claims.authenticationTime else { return }
         let age = attempt.prompt == Prompt.login.rawValue ? 0 : maxAge
@@ -64,20 +65,21 @@ struct AttemptPurpose: Sendable {
         }
     }
 
-    /// What it is for, which can be read even when the application was configured otherwise since.
+    /// Returns the kind of the attempt, which can be read even if the application's configuration has changed since.
     static func kind(of attempt: SignInAttempt) -> SignInKind { Stored(attempt)?.kind ?? .signIn }
 
-    /// The mark alone, which can be read even when the application was configured otherwise since.
+    /// Returns the mark of the attempt, which can be read even if the application's configuration has changed since.
     static func mark(of attempt: SignInAttempt) -> String? { Stored(attempt)?.mark }
 
-    /// The beginning of the story of somebody who had no session, of which the same holds.
+    /// Returns the values that describe the start of an attempt without a session. They can be read even if the
+    /// application's configuration has changed since.
     static func beginning(
         of attempt: SignInAttempt
     ) -> (authority: String, settings: AttemptSettings, departedTo: String?)? {
         Stored(attempt).map { ($0.authority, $0.settings(of: attempt), $0.departedTo) }
     }
 
-    /// What the attempt keeps of it.
+    /// The bytes that the attempt stores.
     var payload: [UInt8] {
         var fields = PackedFields()
         fields.append(kind.rawValue)
@@ -92,7 +94,7 @@ struct AttemptPurpose: Sendable {
     }
 }
 
-/// The form in which an attempt keeps its purpose.
+/// The stored form of a purpose.
 private struct Stored {
     let kind: SignInKind
     let authority: String
@@ -106,7 +108,7 @@ private struct Stored {
     private let policy: String?
     let departedTo: String?
 
-    /// Nil for what has not this form.
+    /// Parses the stored form; returns nil if it is not valid.
     init?(_ attempt: SignInAttempt) {
         var fields = PackedReader(attempt.payload)
         do {

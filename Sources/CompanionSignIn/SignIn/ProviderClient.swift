@@ -3,15 +3,15 @@ package import HTTPClient
 package import OpenIDConnect
 import Synchronization
 
-/// Requests to identity providers: each carries the trace on, is counted, and when it fails says why in the line of the
-/// request that it was made for.
+/// Sends requests to identity providers. Each request carries the trace and is counted; a failure is recorded in the
+/// log line of the request that caused it.
 package final class ProviderClient: Sendable {
-    /// How long a person waits for a provider that may not be there.
+    /// The time that a person waits for a provider that may not respond.
     package static let patience: Duration = .seconds(3)
 
     private let client: HTTPClient
     private let metrics: Metrics
-    /// When each host answered last.
+    /// The time of each host's last response.
     private let answers = Mutex<[String: ContinuousClock.Instant]>([:])
     private let questions = SingleFlight<String, Void>()
 
@@ -20,9 +20,9 @@ package final class ProviderClient: Sendable {
         self.metrics = metrics
     }
 
-    /// The provider's answer, whatever its status.
+    /// Returns the provider's response, whatever its status.
     ///
-    /// - Throws: ``OpenIDError`` `provider_unavailable` when no answer comes.
+    /// - Throws: ``OpenIDError`` `provider_unavailable` if there is no response.
     package func send(_ request: ProviderRequest, timeout: Duration? = nil) async throws(OpenIDError)
         -> ProviderResponse
     {
@@ -44,12 +44,12 @@ package final class ProviderClient: Sendable {
         }
     }
 
-    /// Asks whether a provider answers right now. What is known of it may be hours old, and a browser that goes to a page
-    /// which does not come ends on a page of its own, without a way back. Many who ask at once are one question, so that
-    /// nobody can have a provider asked often.
+    /// Checks that a provider responds right now. Earlier results may be hours old, and a browser sent to a page that
+    /// does not load shows its own error page, without a way back. Concurrent checks share one request, so that no
+    /// client can make the server contact a provider often.
     ///
-    /// - Parameter start: an answer that came later than this is good enough.
-    /// - Throws: ``OpenIDError`` `provider_unavailable` when no answer comes, or an error of the provider's.
+    /// - Parameter start: a response that arrived after this time is recent enough.
+    /// - Throws: ``OpenIDError`` `provider_unavailable` if there is no response, or the provider's error.
     func requireAnswer(of authority: Authority, since start: ContinuousClock.Instant = .now) async throws {
         let request = authority.discoveryRequest
         let host = request.head.authority ?? "-"
@@ -60,14 +60,14 @@ package final class ProviderClient: Sendable {
         }
     }
 
-    /// No answer came, or not in time.
+    /// The error if no response arrived in time.
     static var unreachable: OpenIDError {
         OpenIDError(unreachable: "The identity provider cannot be reached. Try again in a moment.")
     }
 }
 
 extension HTTPClient {
-    /// Sends what `OpenIDConnect` has put together.
+    /// Sends a request that `OpenIDConnect` has built.
     package func send(
         _ request: ProviderRequest, timeout: Duration? = nil
     ) async throws(HTTPClientError) -> ProviderResponse {

@@ -4,8 +4,8 @@ package import HTTPClient
 package import OpenIDConnect
 package import SessionStore
 
-/// All that it takes to speak with the applications' identity providers: what they publish, what proves who we are, the
-/// exchange for tokens, and the clock and the randomness of the protocol.
+/// Everything needed to communicate with the applications' identity providers: their metadata, the clients'
+/// credentials, the token exchange, and the protocol's clocks and random source.
 package struct Providers: Sendable {
     package let client: ProviderClient
     package let directory: ProviderDirectory
@@ -14,12 +14,12 @@ package struct Providers: Sendable {
     package let clocks: Clocks
     package let randomBytes: @Sendable (Int) -> [UInt8]
 
-    /// For what providers publish, which is small; see ``TokenExchange`` for what must not wait longer.
+    /// The time limit for fetching metadata and keys, which are small. For tokens see ``TokenExchange``.
     private static let publicationTimeout: Duration = .seconds(7)
 
     /// - Parameters:
-    ///   - applications: those whose authorities are known for as long as this lives.
-    ///   - times: how long an exchange may take.
+    ///   - applications: the applications whose authorities stay cached as long as this object lives.
+    ///   - times: the time limits of an exchange.
     ///   - randomBytes: a secure source.
     package init(
         applications: [Application], client: HTTPClient, metrics: Metrics, times: RefreshTimes, clocks: Clocks,

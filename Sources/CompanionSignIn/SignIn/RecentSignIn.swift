@@ -4,19 +4,20 @@ import OpenIDConnect
 package import SessionStore
 import Synchronization
 
-/// How it is known that somebody proved a moment ago who they are.
+/// The evidence that a person has authenticated recently.
 package enum RecentSignIn: String, Sendable {
-    /// The ID token's `auth_time` says so.
+    /// The ID token's `auth_time` claim.
     case told = "recent"
-    /// The provider does not say when (Entra ID does only where that optional claim is configured): the sign-in that asked
-    /// for the password began a moment ago.
+    /// The start of a sign-in that asked for the password, used if the provider sends no `auth_time`. Entra ID sends it
+    /// only if that optional claim is configured.
     case begun = "absent"
 
-    /// So long ago it may be, in seconds.
+    /// Maximum age, in seconds.
     package static let maxAge = 300
 }
 
-/// The sign-ins of the last minutes that asked for the password. In memory: after a restart an operator signs in once more.
+/// Recent sign-ins that asked for the password. They are kept in memory only, so after a restart an operator has to
+/// sign in again.
 package final class RecentSignIns: Sendable {
     private struct Key: Hashable, Sendable {
         var session: SessionKey
@@ -32,7 +33,7 @@ package final class RecentSignIns: Sendable {
         self.clocks = clocks
     }
 
-    /// Notes a sign-in that is stored. One that the provider was free to answer without a question proves nothing.
+    /// Records a stored sign-in. It does not count if the provider could have completed it without asking the person.
     package func note(_ attempt: SignInAttempt, account: String) {
         guard attempt.prompt == Prompt.login.rawValue else { return }
         let key = Key(session: attempt.session, app: attempt.app, account: account)
@@ -41,7 +42,7 @@ package final class RecentSignIns: Sendable {
         _ = begun.withLock { $0.set((), for: key, until: now.addingTimeInterval(left), now: now) }
     }
 
-    /// How it is known that an account signed in within the last minutes; nil when it did not.
+    /// Returns the evidence that an account has signed in recently; nil if there is none.
     package func evidence(of account: Account, in session: SessionKey) -> RecentSignIn? {
         if let time = AuthenticationTime(ofValidated: account.idTokenClaims) {
             let now = clocks.wall()

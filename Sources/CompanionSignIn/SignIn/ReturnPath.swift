@@ -2,21 +2,23 @@ import CompanionCore
 import HTTPWire
 import WebFormats
 
-/// A path of ours to come back to after sign-in (security law 5: an open redirect would lend our name to phishing).
+/// A path on this site to return to after a sign-in (security law 5: an open redirect would help phishing under our
+/// name).
 package struct ReturnPath: Sendable, Equatable {
     package let text: String
 
-    /// Accepts a path of ours as it stands in a `Location`; nil for anything that a browser could take for another
-    /// site: a scheme, `//host`, `/\host`, control characters, in plain or percent-encoded spelling; and for our own
-    /// `/auth/` and `/api/`, which are for scripts and providers, and would let a link do more than it shows.
+    /// Accepts a path of ours in the form of a `Location` field. Returns nil for anything that a browser could
+    /// interpret as another site: a scheme, `//host`, `/\host` or control characters, plain or percent-encoded. Also
+    /// returns nil for `/auth/` and `/api/`, which are for scripts and providers: a link to them could do more than it
+    /// shows.
     ///
-    /// - Parameter prefix: the public URL's path. What else its host serves is not ours.
+    /// - Parameter prefix: the public URL's path. Other paths on the host are not ours.
     package init?(_ text: String, below prefix: String) {
         guard text.utf8.count <= 512, text.utf8.first == UInt8(ascii: "/"), text.hasPrefix(prefix),
             prefix.isEmpty || ["/", "?", "#", nil].contains(text.dropFirst(prefix.count).first)
         else { return nil }
         var bytes = Array(text.utf8)
-        // Decoded until nothing changes, because a front in between may decode once more than we do.
+        // The text is decoded until it no longer changes, because a proxy may decode it once more than we do.
         for _ in 0..<4 {
             guard ReturnPath.isSafe(bytes, spaces: bytes != Array(text.utf8)), ReturnPath.isPage(bytes, below: prefix)
             else { return nil }
@@ -40,7 +42,7 @@ package struct ReturnPath: Sendable, Equatable {
             && (segments.count == 1 || segments.first?.isEmpty == false)
     }
 
-    /// Whether the path leads neither to `/auth/` nor to `/api/`, also when a front makes one slash of two.
+    /// Whether the path leads neither to `/auth/` nor to `/api/`, even if a proxy merges two slashes into one.
     private static func isPage(_ bytes: [UInt8], below prefix: String) -> Bool {
         guard bytes.starts(with: prefix.utf8) else { return false }
         let path = bytes.dropFirst(prefix.utf8.count).prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }

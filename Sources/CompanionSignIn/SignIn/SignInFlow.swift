@@ -3,24 +3,24 @@ import Foundation
 package import OpenIDConnect
 package import SessionStore
 
-/// The authorization-code sign-in: how it begins and how it completes, in one file because the two halves are one
-/// argument. What the first half puts into the attempt is all that the second half trusts.
+/// The authorization-code sign-in, from its start to its completion. Both halves are in one file because they belong
+/// together: the second half trusts only what the first half put into the attempt.
 package final class SignInFlow: Sendable {
-    /// What the browser came back with. Two equal ones are one callback, loaded twice.
+    /// The browser's return. Two equal arrivals are the same callback, loaded twice.
     private struct Arrival: Hashable {
         let callback: Callback
         let redirectURI: String
         let cookie: SessionID?
     }
 
-    /// An attempt that was taken, on the way to its end.
+    /// An attempt that has been consumed but not yet completed.
     private struct Completion {
         let attempt: SignInAttempt
-        /// The id of the session that was made for it.
+        /// The ID of the session that was created for the attempt.
         let newSessionID: SessionID?
         let application: Application
         let arrival: Arrival
-        /// The browser's.
+        /// The browser's mark.
         let mark: [UInt8]
         var journey: SignInJournal.Return
     }
@@ -32,7 +32,7 @@ package final class SignInFlow: Sendable {
     private let admission: Admission
     private let journal: SignInJournal
     private let callbacks = SingleFlight<Arrival, Outcome>()
-    /// On a shared device what somebody began before the start is over.
+    /// On a shared device, sign-ins that began before the server's start are not accepted.
     private let earliestBeginning: Date
     package let adminConsent: AdminConsent
 
@@ -53,13 +53,13 @@ package final class SignInFlow: Sendable {
 
     // MARK: Begin
 
-    /// Sends the browser to the provider, with the attempt that it keeps.
+    /// Starts a sign-in: returns the address at the provider, and the attempt for the browser's cookie.
     package func begin(_ application: Application, _ options: SignInOptions, _ browser: Browser) async throws
         -> Departure
     {
         let beginning = journal.begin(application, SignInKind(options.userFlow))
         var options = options
-        // A newcomer has none: they cannot be in a loop, and nothing is known of them.
+        // A browser without a session cannot be in a loop, and has no accounts.
         let session = browser.session
         do {
             if let session {
@@ -80,7 +80,7 @@ package final class SignInFlow: Sendable {
         let (application, start) = (beginning.application, ContinuousClock.now)
         try await admission.check(options.authority, application)
         let metadata = try await providers.directory.metadata(for: options.authority)
-        // There is no way back from the browser's own page about one that does not come.
+        // Make sure that the provider responds: the browser's own error page would offer no way back.
         try await providers.client.requireAnswer(of: options.authority, since: start)
         let subject = options.userFlow == .editProfile ? browser.session?.currentAccount(for: application.id) : nil
         if options.userFlow == .editProfile, subject == nil {
@@ -105,13 +105,13 @@ package final class SignInFlow: Sendable {
 
     // MARK: Complete
 
-    /// Takes the provider's answer. Two runs of the same callback (a reload while the first is under way) share one.
+    /// Handles the provider's response. Concurrent runs of the same callback, such as a reload, share one outcome.
     ///
     /// - Parameters:
-    ///   - begun: the sign-in that the browser kept.
-    ///   - redirectURI: where it came to.
-    ///   - cookie: the session's id that the browser has now.
-    ///   - mark: the browser's.
+    ///   - begun: the sign-in from the browser's cookie.
+    ///   - redirectURI: the redirect URI at which the response arrived.
+    ///   - cookie: the session's ID from the browser's cookie.
+    ///   - mark: the browser's mark.
     package func complete(
         _ callback: Callback, _ begun: BegunSignIn, at redirectURI: String, cookie: SessionID?, mark: [UInt8]
     ) async throws -> Outcome {
@@ -120,7 +120,7 @@ package final class SignInFlow: Sendable {
         return try await callbacks.run(arrival) { try await self.consume(begun, arrival, mark: mark) }
     }
 
-    /// Takes the attempt that the answer belongs to, which can be done once, and goes on with it.
+    /// Consumes the attempt of the response, which is possible only once, and continues with it.
     private func consume(_ begun: BegunSignIn, _ arrival: Arrival, mark: [UInt8]) async throws -> Outcome {
         let start = ContinuousClock.now
         let consumed = try await consumed(begun, arrival)
@@ -138,10 +138,11 @@ package final class SignInFlow: Sendable {
         case .replayed(let sessionID):
             return .signedIn(returnPath: begun.returnTo, sessionID: sessionID)
         case .inProgress, .failed, .expired:
-            // An old callback, as from the browser's history: a person who is signed in goes to the page.
+            // This is an old callback, for example from the browser's history. A person who is signed in goes to the
+            // page.
             let session = try await session(arrival.cookie)
             if session?.currentAccount(for: begun.app) != nil { return .signedInBefore(returnPath: begun.returnTo) }
-            // One that failed says once more why.
+            // A failed attempt reports its reason again.
             if case .failed = consumed, let session,
                 let known = try await journal.lastFailure(in: session.key, app: begun.app)
             {
@@ -154,7 +155,7 @@ package final class SignInFlow: Sendable {
         }
     }
 
-    /// Another server may be redeeming the same callback's code: its result counts for all of them.
+    /// Consumes the attempt. If another server is redeeming the code of the same callback, waits for its result.
     private func consumed(_ begun: BegunSignIn, _ arrival: Arrival) async throws -> ConsumedAttempt {
         let end = ContinuousClock.now + ProviderClient.patience
         var pause = Duration.milliseconds(50)
@@ -171,7 +172,7 @@ package final class SignInFlow: Sendable {
         if let cookie { try await store.session(cookie) } else { nil }
     }
 
-    /// Goes through with a taken attempt; or reports why that is not possible.
+    /// Completes a consumed attempt, or reports the failure.
     private func finish(_ taken: Completion) async throws -> Outcome {
         var completion = taken
         do {
@@ -181,11 +182,11 @@ package final class SignInFlow: Sendable {
         }
     }
 
-    /// Redeems the code, checks who signed in, and stores what came of it.
+    /// Redeems the code, checks the account, and stores the result.
     private func conclude(_ completion: inout Completion) async throws -> Outcome {
         let (attempt, application, arrival) = (completion.attempt, completion.application, completion.arrival)
         let purpose = try AttemptPurpose(attempt, application)
-        // Another provider's answer, which its code must not be taken from (a mix-up, RFC 9700 §4.4).
+        // The response belongs to another provider, so its code must not be redeemed (a mix-up, RFC 9700 §4.4).
         guard purpose.redirectURI == arrival.redirectURI else {
             throw Problem(.issuerMismatch, "The response came to the wrong address. Start again.")
         }
@@ -222,7 +223,7 @@ package final class SignInFlow: Sendable {
         }
     }
 
-    /// What UserInfo says of the person, where the ID token has no name for them. Nobody is kept out because it fails.
+    /// Returns the person's name from UserInfo if the ID token has none. A failure does not prevent the sign-in.
     private func userInfo(_ signedIn: SignedInTokens, at metadata: ProviderMetadata) async -> UserInfo? {
         guard metadata.authority.kind == .oidc, signedIn.idTokenClaims.username == nil,
             let endpoint = metadata.userInfoEndpoint
@@ -232,7 +233,7 @@ package final class SignInFlow: Sendable {
         return answer.flatMap { UserInfo($0, subject: signedIn.idTokenClaims.subject) }
     }
 
-    /// Stores what the sign-in was for. Only then is it reported.
+    /// Stores the result of the flow, and reports success only after that.
     private func keep(
         _ signedIn: SignedInTokens, of flow: Application.UserFlow, at metadata: ProviderMetadata,
         _ completion: Completion
@@ -255,15 +256,15 @@ package final class SignInFlow: Sendable {
         case .resetPassword:
             let sessionID = try await store.completeAttempt(attempt)
             await journal.succeeded(journey, signedIn.tokens, nil)
-            // The new password has just proved who it is: the sign-in that follows asks for nothing.
+            // The person has just authenticated with the new password, so this sign-in does not ask for it again.
             return await goOn(with: .signIn, after: completion, sessionID: sessionID)
                 ?? .signedIn(returnPath: attempt.returnTo, sessionID: sessionID)
         }
     }
 
-    /// Reports why an attempt failed, and ends it.
+    /// Reports the failure of an attempt, and ends it.
     ///
-    /// - Throws: the error itself where nothing could be kept: the person did everything right.
+    /// - Throws: the error itself if the store is unavailable, because then the person did nothing wrong.
     private func fail(_ completion: Completion, _ error: any Error) async throws -> Outcome {
         let (attempt, application) = (completion.attempt, completion.application)
         var problem = Problem(any: error)
@@ -272,7 +273,7 @@ package final class SignInFlow: Sendable {
         if let error = error as? StoreError, error.isUnavailable { throw error }
         try await store.failSignIn(attempt)
         await journal.personAnswered(completion.journey)
-        // "Forgot your password?" is no failure: the page for it comes at once.
+        // "Forgot your password?" is not a failure: the browser goes directly to the user flow for it.
         if problem.code == .passwordResetRequested,
             let outcome = await goOn(with: .resetPassword, after: completion, sessionID: completion.newSessionID)
         {
@@ -281,9 +282,9 @@ package final class SignInFlow: Sendable {
         return .failed(returnPath: attempt.returnTo, problem, sessionID: completion.newSessionID)
     }
 
-    /// Begins the user flow that follows by itself; nil when there is none.
+    /// Starts the user flow that follows automatically; returns nil if it is not configured.
     ///
-    /// - Parameter sessionID: the session's new id; nil leaves the browser the one that it has.
+    /// - Parameter sessionID: the session's new ID; nil if it has not changed.
     private func goOn(with flow: Application.UserFlow, after completion: Completion, sessionID: SessionID?) async
         -> Outcome?
     {

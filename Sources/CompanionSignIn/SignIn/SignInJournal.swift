@@ -4,20 +4,20 @@ import Languages
 package import OpenIDConnect
 package import SessionStore
 
-/// The one place where a sign-in is reported, from leaving for the provider to what came of it: to the timeline, the
-/// history, the metrics, the audit log and the list of recent sign-ins.
+/// Reports each step of a sign-in, from its start to its outcome, in one place: to the timeline, the history, the
+/// metrics, the audit log and the list of recent sign-ins.
 package final class SignInJournal: Sendable {
-    /// A sign-in that is about to leave for the provider.
+    /// A sign-in that has not left for the provider yet.
     package struct Beginning {
         fileprivate let number: Int
         fileprivate let start = ContinuousClock.now
         package let application: Application
         package let kind: SignInKind
-        /// By which its callback finds it again.
+        /// The mark by which the callback finds the record.
         package let mark: String
     }
 
-    /// A callback on its way through its steps.
+    /// A callback that is being processed.
     package struct Return {
         fileprivate let attempt: SignInAttempt
         fileprivate let application: Application
@@ -25,7 +25,7 @@ package final class SignInJournal: Sendable {
         fileprivate var step = "callback"
         fileprivate var endpoint: String
         fileprivate var start: ContinuousClock.Instant
-        /// Whose it is, once the provider has said so.
+        /// The account, once the provider has identified it.
         package var account: Pseudonym?
     }
 
@@ -45,17 +45,17 @@ package final class SignInJournal: Sendable {
         self.recent = recent
     }
 
-    // MARK: Out
+    // MARK: Departure
 
-    /// Somebody wants to sign in.
+    /// Creates the record of a new sign-in.
     package func begin(_ application: Application, _ kind: SignInKind) -> Beginning {
         let number = history.nextID()
         return Beginning(number: number, application: application, kind: kind, mark: history.mark(number))
     }
 
-    /// Counts a trip that a page began by itself; asked before anything is fetched or written.
+    /// Counts a trip that a page started automatically. This happens before anything is fetched or written.
     ///
-    /// - Throws: ``Problem`` `sign_in_loop`; ``StoreError``.
+    /// - Throws: ``Problem`` `sign_in_loop` after too many trips; ``StoreError``.
     func countTrip(of session: SessionKey, _ beginning: Beginning) async throws {
         guard let seconds = try await memory.countTrip(of: session, app: beginning.application.id) else { return }
         throw Problem(
@@ -66,11 +66,11 @@ package final class SignInJournal: Sendable {
             retryAfter: seconds)
     }
 
-    /// The browser leaves for the provider.
+    /// Records that the browser leaves for the provider.
     ///
     /// - Parameters:
-    ///   - session: nil when there is none: the story of somebody who had none begins when they come back.
-    ///   - location: where it goes; nil leaves no step in the timeline.
+    ///   - session: the browser's session; nil if it has none, in which case the record is written at the callback.
+    ///   - location: the address at the provider; nil omits the step from the timeline.
     package func left(
         _ beginning: Beginning, in session: SessionKey?, for authority: Authority, _ settings: AttemptSettings,
         location: String?
@@ -83,20 +83,20 @@ package final class SignInJournal: Sendable {
                 TimelineStep("authorize", at: location, attempt: beginning.number, since: beginning.start),
                 of: session, app: beginning.application.id)
         }
-        // The browser may come back to another server.
+        // The browser may return to another server.
         await memory.settle()
     }
 
-    /// It could not leave.
+    /// Records that the sign-in failed before the browser left.
     ///
-    /// - Parameter session: nil when there is none whose pages could show it.
+    /// - Parameter session: the session whose pages can show the failure; nil if there is none.
     package func failed(
         _ beginning: Beginning, in session: SessionKey?, for authority: Authority, _ settings: AttemptSettings,
         _ error: any Error
     ) async {
         let problem = Problem(any: error)
         metrics.signInEnded(beginning.application.id, beginning.kind, problem.code)
-        // What a limit refused is no attempt, and leaves nothing behind.
+        // A refusal because of a loop is not an attempt, and is not recorded.
         guard problem.code != .signInLoop, let session else { return }
         note(beginning, in: session, authority, settings)
         history.fail(beginning.number, session: session, problem)
@@ -111,13 +111,13 @@ package final class SignInJournal: Sendable {
             settings: settings)
     }
 
-    // MARK: Back
+    // MARK: Return
 
-    /// The browser came back from the provider, with the first callback of its attempt.
+    /// Records the first callback of an attempt.
     ///
     /// - Parameters:
-    ///   - redirectURI: where it came to.
-    ///   - start: when.
+    ///   - redirectURI: the redirect URI at which the callback arrived.
+    ///   - start: the time of arrival.
     func cameBack(
         _ attempt: SignInAttempt, to application: Application, at redirectURI: String,
         since start: ContinuousClock.Instant
@@ -130,7 +130,7 @@ package final class SignInJournal: Sendable {
         return journey
     }
 
-    /// Notes how the sign-in of somebody began who had no session then.
+    /// Records the start of a sign-in for a browser that had no session at that time.
     private func begin(_ journey: Return) {
         let (attempt, app) = (journey.attempt, journey.application.id)
         guard let number = journey.number, let beginning = AttemptPurpose.beginning(of: attempt) else { return }
@@ -143,7 +143,7 @@ package final class SignInJournal: Sendable {
             app: app)
     }
 
-    /// The answer is good; its code goes to the token endpoint.
+    /// Records that the response is valid and its code is being redeemed.
     func redeems(_ journey: inout Return, at tokenEndpoint: Endpoint) {
         record(journey, "ok")
         journey.step = "token"
@@ -151,12 +151,12 @@ package final class SignInJournal: Sendable {
         journey.start = .now
     }
 
-    /// It is stored, and not before: until then it can fail.
+    /// Records success. Call this only after the result is stored, because until then the sign-in can fail.
     ///
     /// - Parameters:
-    ///   - account: the session's account that it was for, by its id; nil where it was for none.
-    ///   - tokens: what the provider granted; nil when nothing was redeemed.
-    ///   - event: for the audit log.
+    ///   - account: the ID of the session's account; nil if the attempt was not for an account.
+    ///   - tokens: the tokens that the provider granted; nil if no code was redeemed.
+    ///   - event: the event for the audit log.
     package func succeeded(
         _ journey: Return, of account: String? = nil, _ tokens: GrantedTokens?, _ event: AuditEvent?
     ) async {
@@ -170,7 +170,7 @@ package final class SignInJournal: Sendable {
         if let event { audit.write(event, application: app, account: journey.account, session: attempt.session) }
     }
 
-    /// It failed.
+    /// Records the failure of a callback.
     package func failed(_ journey: Return, _ problem: Problem) async {
         let (attempt, app) = (journey.attempt, journey.application.id)
         metrics.signInEnded(app, AttemptPurpose.kind(of: attempt), problem.code)
@@ -184,18 +184,18 @@ package final class SignInJournal: Sendable {
         await memory.settle()
     }
 
-    /// Somebody answered at the provider's page: what they do next is no loop.
+    /// Records that a person responded at the provider's page. Their next sign-in does not count towards a loop.
     func personAnswered(_ journey: Return) async {
         memory.note(.acted, of: journey.attempt.session, app: journey.attempt.app, isSignedIn: false)
         await memory.settle()
     }
 
-    /// Remembers a sign-in with which an operator may end other people's sessions.
+    /// Remembers a sign-in that allows an operator to end other people's sessions.
     func rememberRecent(_ journey: Return, account: String) {
         recent.note(journey.attempt, account: account)
     }
 
-    /// Why the last sign-in to an application failed; nil when it did not.
+    /// Returns the problem of the last sign-in to an application; nil if it did not fail.
     package func lastFailure(in session: SessionKey, app: String) async throws(StoreError) -> Problem? {
         try await memory.all(of: session)?.lastFailure(app: app)
     }

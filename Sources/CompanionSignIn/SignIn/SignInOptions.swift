@@ -4,43 +4,44 @@ package import OpenIDConnect
 import SessionStore
 import WebFormats
 
-/// What a sign-in's URL may ask for, checked.
+/// The validated parameters of a sign-in's URL.
 package struct SignInOptions: Sendable {
-    /// The most that `max_age` may ask for, in seconds: a year.
+    /// The largest accepted `max_age`, in seconds: a year.
     private static let longestMaxAge = 31_536_000
-    /// What a kiosk asks for, in seconds. Not 0: some providers look at it again after the password was given, and would
-    /// ask for ever. `prompt=login` asks for the password whatever the time.
+    /// The `max_age` of a kiosk, in seconds. It is not 0, because some providers check it again after the password was
+    /// entered and would ask forever. `prompt=login` asks for the password in any case.
     static let kioskMaxAge = 10
-    /// What an attempt keeps of an address that anybody may have written, in bytes.
+    /// Returns the maximum length of a parameter in bytes, because the attempt stores values that anyone may have
+    /// written.
     private static func maxBytes(of name: String) -> Int { name.hasSuffix("_hint") ? 256 : 512 }
     private static let maxClaimsBytes = 1024
 
     package var prompt: Prompt?
-    /// How long ago the person may have proved who they are, in seconds; nil does not ask.
+    /// The maximum age of the authentication in seconds; nil sets no limit.
     package var maxAge: Int?
     package var loginHint: String?
     var domainHint: String?
     var extraScopes: [String] = []
     /// The B2C user flow.
     var userFlow = Application.UserFlow.signIn
-    /// Another tenant than the application's own.
+    /// A tenant other than the application's own.
     package var tenant: String?
-    /// The name of the B2C user flow; nil where there are none.
+    /// The name of the B2C user flow; nil for other platforms.
     package var policy: String?
-    /// Where the browser goes: the application's authority, a user flow's, or another tenant's.
+    /// The authority for this sign-in: the application's, a user flow's, or another tenant's.
     package let authority: Authority
     /// A claims request (OpenID Connect Core §5.5), a JSON object.
     package var claims: ClaimsRequest?
-    /// What the application's configuration lets through to the provider.
+    /// Further parameters that the application's configuration allows.
     package var extraParameters: [(name: String, value: String)] = []
     package let returnPath: ReturnPath
-    /// Whether the person chooses the account at the provider, by the address or because another site sent them.
+    /// Whether the person chooses the account at the provider, because the URL or another site asked for that.
     let choosesAccount: Bool
-    /// Whether our own page's script began it by itself, and said so: only that counts against the limit of trips. What a
-    /// person presses is no loop.
+    /// Whether our own page's script started the sign-in automatically. Only such sign-ins count towards the loop
+    /// limit; a person who presses a button is not a loop.
     let isAutomatic: Bool
 
-    /// What follows another flow by itself: nothing is asked for but what is necessary.
+    /// Creates the options of a flow that follows another automatically, with only the necessary parameters.
     package init(continuing flow: Application.UserFlow, at authority: Authority, returnPath: ReturnPath) {
         userFlow = flow
         policy = flow.rawValue
@@ -50,10 +51,10 @@ package struct SignInOptions: Sendable {
         isAutomatic = false
     }
 
-    /// Reads the query of `/auth/{app}/sign-in`.
+    /// Parses the query of `/auth/{app}/sign-in`.
     ///
-    /// - Parameter isCrossSite: whether another site sent the browser here (`Sec-Fetch-Site: cross-site`). Then it may
-    ///   begin the application's own sign-in, in which the person picks the account, and ask for nothing else.
+    /// - Parameter isCrossSite: whether another site sent the browser here (`Sec-Fetch-Site: cross-site`). In that case
+    ///   only the application's normal sign-in, in which the person picks the account, is allowed.
     /// - Throws: ``Problem`` `bad_request` that names the parameter.
     package init(
         query: String?, application: Application, publicURL: PublicURL, isCrossSite: Bool = false
@@ -69,7 +70,7 @@ package struct SignInOptions: Sendable {
         choosesAccount = isCrossSite || ["select_account", "create"].contains(fields["prompt"])
         tenant = fields["tenant"].flatMap { $0.isEmpty ? nil : $0 }
         policy = application.kind == .b2c ? userFlow.rawValue : nil
-        // A hint names the account, so that asking which account it is (the application's own prompt) would be wrong.
+        // A hint already names the account, so the application's own prompt is not used: it would ask for one.
         prompt = try SignInOptions.prompt(
             fields["prompt"], else: loginHint == nil && userFlow == .signIn ? application.prompt : nil)
         maxAge = try SignInOptions.maxAge(fields["max_age"])
@@ -78,7 +79,7 @@ package struct SignInOptions: Sendable {
             (loginHint, domainHint, extraScopes, extraParameters, claims, maxAge) = (nil, nil, [], [], nil, nil)
             prompt = .selectAccount
         }
-        // Nobody at a kiosk gets in with what the person before them left at the provider.
+        // At a kiosk no one may sign in with the previous person's session at the provider.
         if application.page == .kiosk { (prompt, maxAge) = (.login, SignInOptions.kioskMaxAge) }
         let home = publicURL.pagePath(of: application)
         guard let path = ReturnPath(fields["return_to"] ?? home, below: publicURL.prefix) else {
@@ -87,7 +88,7 @@ package struct SignInOptions: Sendable {
         returnPath = path
     }
 
-    /// The query's fields, none of them twice, and each as long as it may be.
+    /// Parses the query. Each field may occur once, and has a maximum length.
     private static func fields(of query: String?, _ application: Application) throws(Problem) -> FormFields {
         let fields: FormFields
         do {
@@ -110,7 +111,7 @@ package struct SignInOptions: Sendable {
         return fields
     }
 
-    /// - Parameter own: what an address asks for that says nothing.
+    /// - Parameter own: the prompt to use if the URL has none.
     private static func prompt(_ text: String?, else own: Prompt?) throws(Problem) -> Prompt? {
         guard let text, !text.isEmpty else { return own }
         guard text != SignInFields.promptIfNecessary else { return nil }
@@ -137,10 +138,10 @@ package struct SignInOptions: Sendable {
         return request
     }
 
-    /// Adds the claims for which the provider or the API last refused the account: a sign-in without them would bring a
-    /// token that is refused again.
+    /// Adds the claims for which the provider or the API last refused the account, because without them the new token
+    /// would be refused again.
     ///
-    /// - Parameter accounts: the application's in this session.
+    /// - Parameter accounts: the application's accounts in this session.
     mutating func carryChallenge(of accounts: [Account]) {
         guard userFlow == .signIn, !choosesAccount else { return }
         let account = accounts.first { account in
@@ -171,7 +172,7 @@ package struct SignInOptions: Sendable {
 }
 
 extension AuthorizationRequest {
-    /// What the options ask the provider for.
+    /// Converts the options to a request.
     package init(_ options: SignInOptions, scopes: [String]) {
         self.init(
             prompt: options.prompt, loginHint: options.loginHint, domainHint: options.domainHint, scopes: scopes,

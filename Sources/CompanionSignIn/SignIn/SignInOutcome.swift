@@ -2,13 +2,13 @@ package import CompanionCore
 import Languages
 package import SessionStore
 
-/// The browser that signs in, as its cookies say.
+/// The browser that signs in, as its cookies identify it.
 package struct Browser: Sendable {
-    /// Nil when there is none, or when it has ended.
+    /// The session; nil if there is none, or if it has ended.
     package let session: Session?
     /// The session's id.
     package let cookie: SessionID?
-    /// Its mark, which no other has.
+    /// The browser's mark, which is unique.
     package let mark: [UInt8]
 
     package init(session: Session?, cookie: SessionID?, mark: [UInt8]) {
@@ -17,8 +17,9 @@ package struct Browser: Sendable {
         self.mark = mark
     }
 
-    /// The session that a sign-in belongs to, with the id that the browser has. One in which nobody is signed in, nor is
-    /// remembered, may end before the browser is back: what begins there joins the session of then.
+    /// The session that a sign-in belongs to, with its ID in the browser. Nil if the session has no current or
+    /// remembered account, because it may end before the browser returns. The sign-in then joins the session that
+    /// exists at its callback.
     package var origin: (key: SessionKey, id: SessionID)? {
         guard let session, let cookie, !session.accounts.isEmpty || session.remembersSomebody else {
             return nil
@@ -28,14 +29,14 @@ package struct Browser: Sendable {
 }
 
 extension SignInFlow {
-    /// The browser goes to the provider, and keeps the attempt until it comes back.
+    /// The redirect to the provider, with the attempt for the browser's cookie.
     package struct Departure: Sendable {
         package let location: String
         package let state: String
         package let signIn: SealedSignIn
 
-        /// - Throws: ``Problem`` `bad_request` when the attempt is too large to be kept; ``StoreError`` when what it comes back
-        ///   with could not be stored.
+        /// - Throws: ``Problem`` `bad_request` if the attempt is too large for a cookie; ``StoreError`` if the store
+        ///   could not take the result later.
         init(_ attempt: NewSignInAttempt, to location: String, of browser: Browser, _ store: SessionStore) async throws
         {
             try await store.requireReadiness(forNewcomer: browser.session?.accounts.isEmpty ?? true)
@@ -47,20 +48,21 @@ extension SignInFlow {
         }
     }
 
-    /// How a callback ended for the browser.
+    /// The outcome of a callback for the browser.
     package enum Outcome: Sendable {
-        /// Signed in, now or by the first run of the same callback; with whether an account has just come in, which a
-        /// provider has named.
+        /// The account is signed in, by this run or an earlier one of the same callback. `hasNewAccount` is true if
+        /// this run signed it in.
         case signedIn(returnPath: String, sessionID: SessionID, hasNewAccount: Bool = false)
-        /// Signed in by something else than this callback, which is over.
+        /// The account is already signed in, and this callback is too old.
         case signedInBefore(returnPath: String)
-        /// On to the provider again, with another user flow.
+        /// The browser goes to the provider again, with another user flow.
         case continues(Departure, sessionID: SessionID?)
-        /// Not signed in; the page that started it says why, with the session that was made for the attempt.
+        /// The sign-in failed. The page that started it gives the reason, with the session that was created for the
+        /// attempt.
         case failed(returnPath: String, Problem, sessionID: SessionID?)
     }
 
-    /// The answer belongs to no sign-in, or to another browser's.
+    /// The problem of a response that belongs to no sign-in, or to another browser's.
     package static var notOfThisBrowser: Problem {
         Problem(
             .stateMismatch,
@@ -68,7 +70,7 @@ extension SignInFlow {
                 + "and allow cookies for this site.")
     }
 
-    /// The answer belongs to a sign-in that has ended.
+    /// Returns the problem of a response that belongs to a finished sign-in.
     package static func isOver(_ correlationID: String? = nil) -> Problem {
         Problem(
             .stateMismatch, "This sign-in is over or took too long. Start again from the page.",

@@ -3,8 +3,9 @@ import Foundation
 package import OpenIDConnect
 package import SessionStore
 
-/// Sign-out that the provider begins: by the front channel (through the browser, which proves nothing but can only end
-/// the sessions that it names) and by the back channel (a signed token).
+/// Handles sign-outs that the provider initiates, by the front channel or the back channel. Front-channel requests come
+/// through the browser and prove nothing, but can only end the sessions that they name. Back-channel requests have a
+/// signed token.
 package final class ChannelLogout: Sendable {
     private let applications: [Application]
     private let store: SessionStore
@@ -18,9 +19,9 @@ package final class ChannelLogout: Sendable {
         self.audit = audit
     }
 
-    /// Front-Channel Logout 1.0 section 2: ends what has this issuer and session id.
+    /// Ends the sessions with this issuer and session ID (Front-Channel Logout 1.0 section 2).
     ///
-    /// - Throws: ``Problem`` `bad_request` when one is missing or the issuer is none that people sign in with here.
+    /// - Throws: ``Problem`` `bad_request` if a value is missing or the issuer belongs to no application.
     package func front(issuer: String?, sid: String?) async throws {
         guard let issuer, let sid, !sid.isEmpty, sid.utf8.count <= 512 else {
             throw Problem(.badRequest, "The provider has to include iss and sid.")
@@ -36,7 +37,7 @@ package final class ChannelLogout: Sendable {
         }
     }
 
-    /// Back-Channel Logout 1.0 section 2.6: checks the token, then ends what it names.
+    /// Validates the token, then ends the sessions that it names (Back-Channel Logout 1.0 section 2.6).
     package func back(token: String?) async throws(Problem) {
         guard let token, let issuer = LogoutToken.unverifiedIssuer(of: token) else {
             throw Problem(.badRequest, "The logout_token is missing or cannot be read.")
@@ -54,8 +55,7 @@ package final class ChannelLogout: Sendable {
         note(ended)
     }
 
-    /// The claims, as one of the applications of this issuer sees them: several may share a provider, and the token is
-    /// for one.
+    /// Returns the validated claims. Several applications may share the issuer, and the token is valid for one of them.
     private func claims(of token: String, issuer: String) async throws(Problem) -> LogoutTokenClaims {
         var refusal = Problem(.badRequest, "No application here has this issuer.")
         for application in applications {

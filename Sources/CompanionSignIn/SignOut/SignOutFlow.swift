@@ -6,7 +6,7 @@ import OpenIDConnect
 package import SessionStore
 import WebFormats
 
-/// Sign-out: here first, then at the provider.
+/// Signs out: first here, then at the provider.
 package struct SignOutFlow: Sendable {
     package let configuration: CompanionConfiguration
     package let store: SessionStore
@@ -29,22 +29,22 @@ package struct SignOutFlow: Sendable {
         self.logger = logger
     }
 
-    /// Removes the account's tokens, then says where the browser ends the provider's session.
+    /// Removes the account's tokens, and returns the address at which the browser ends the provider's session.
     ///
     /// - Parameters:
-    ///   - ofBrowser: whether the provider's session ends too; always so on a shared device, unless the account is
-    ///     only taken off the list.
-    ///   - isForgotten: whether the account leaves the list without a trace.
-    /// - Returns: the rotated session id, and the provider's URL; nil when it is not wanted or not known.
+    ///   - ofBrowser: whether to end the provider's session too. A shared device always does so, unless the account is
+    ///     only removed from the list.
+    ///   - isForgotten: whether to remove the account from the list of remembered accounts too.
+    /// - Returns: the session's new ID, and the provider's URL; nil if the URL is not wanted or not available.
     package func signOut(
         _ asking: SignedIn, ofBrowser: Bool, isForgotten: Bool = false
     ) async throws -> (sessionID: SessionID, redirect: String?) {
         let (application, session, account) = (asking.application, asking.session, asking.account)
         let start = ContinuousClock.now
         let isShared = configuration.deviceMode == .shared
-        // What cannot be read any more is no reason to stay signed in.
+        // An unreadable ID token does not prevent the sign-out.
         let idToken = try? await store.idToken(of: asking.key)
-        // The next person at a shared device learns nothing of who was there, and finds nobody signed in.
+        // On a shared device the next person must find no account signed in, and no trace of earlier people.
         if isShared, !isForgotten {
             for other in session.accounts where other.app != account.app || other.id != account.id {
                 _ = try await remove(other, of: session, keepAsPrevious: false, as: .signedOut)
@@ -65,21 +65,21 @@ package struct SignOutFlow: Sendable {
         return (sessionID, url)
     }
 
-    /// Where the browser ends the provider's session when nobody is signed in here any more, as at a kiosk whose session
-    /// ended by itself. Without the account the provider may ask which one.
+    /// Returns the address that ends the provider's session when no account is signed in here any more, for example at
+    /// a kiosk after its session has expired. Without the account the provider may ask for it.
     package func signOutOfProvider(_ application: Application) async -> String? {
         guard configuration.deviceMode == .shared else { return nil }
         return await providerURL(application, nil, idToken: nil)
     }
 
-    /// Nil when the provider has no such page or does not answer.
+    /// Returns nil if the provider has no such page or does not respond.
     private func providerURL(_ application: Application, _ account: Account?, idToken: String?) async -> String? {
         do {
             try await providers.client.requireAnswer(of: application.authority)
             let metadata = try await providers.directory.metadata(for: application.authority)
             return logoutURL(application, account, idToken: idToken, metadata: metadata)
         } catch {
-            // The person is signed out here all the same; the provider's session cannot be ended by us now.
+            // The person is signed out here in any case; only the provider's session cannot be ended now.
             RequestContext.current?.note(cause: "sign-out at the provider is not possible: \(error)")
             return nil
         }
@@ -92,7 +92,7 @@ package struct SignOutFlow: Sendable {
         timeline.record(TimelineStep("sign_out", at: url, since: start), of: session.key, app: application.id)
     }
 
-    /// An account's tokens are gone here when this returns; at the provider, a moment later.
+    /// Removes an account. Its tokens are gone here on return, and are revoked at the provider shortly after.
     private func remove(
         _ account: Account, of session: Session, keepAsPrevious: Bool, as event: AuditEvent
     ) async throws(StoreError) -> SessionID {
@@ -107,7 +107,8 @@ package struct SignOutFlow: Sendable {
         return sessionID
     }
 
-    /// Entra ID knows the session by its own hint, which names nobody; B2C and other providers want the ID token.
+    /// Returns the provider's sign-out URL. Entra ID identifies the session by its own hint, which contains no name;
+    /// B2C and other providers require the ID token.
     private func logoutURL(
         _ application: Application, _ account: Account?, idToken: String?, metadata: ProviderMetadata
     ) -> String? {
@@ -120,7 +121,8 @@ package struct SignOutFlow: Sendable {
         ).url(metadata: metadata, registration: application.registration)
     }
 
-    /// Ends the refresh token where the provider has an endpoint for it. Nobody waits for it: here it is gone already.
+    /// Revokes the refresh token if the provider has an endpoint for that. It is already gone here, so the caller does
+    /// not wait.
     private func revoke(_ refreshToken: String, _ application: Application) {
         Task.detached(executorPreference: Worker.current) {
             do {

@@ -5,7 +5,7 @@ import SessionStore
 package import WebFormats
 import Synchronization
 
-/// What a sign-in asked for. Never who: a login hint is only noted as given.
+/// The parameters of a sign-in. They identify no one: for a login hint, only its presence is recorded.
 package struct AttemptSettings: Sendable {
     package var prompt: String?
     package var loginHint: Bool
@@ -15,7 +15,7 @@ package struct AttemptSettings: Sendable {
     package var tenant: String?
     package var policy: String?
 
-    /// What is known of an attempt that began before the server was started anew, or of an administrator's consent.
+    /// Creates settings for an administrator's consent, or for an attempt that began before the server's restart.
     init(prompt: String?, scopes: [String], tenant: String? = nil) {
         self.prompt = prompt
         self.scopes = scopes
@@ -35,20 +35,20 @@ package struct AttemptSettings: Sendable {
 
     private static let maxClaimsBytes = 512
 
-    /// A claims request as it is, unless it is long: then JSON that says how long.
+    /// Returns a claims request unchanged if it is short, else JSON with its length.
     static func short(_ claims: String) -> String {
         let count = claims.utf8.count
         return count <= maxClaimsBytes ? claims : #"{"…":"\#(count) bytes"}"#
     }
 
-    /// The bytes beside the value's own.
+    /// The heap memory beside the value itself, in bytes.
     fileprivate var heapBytes: Int {
         ([prompt, domainHint, claims, tenant, policy].compactMap(\.self) + scopes).reduce(scopes.count * 16 + 48) {
             $0 + $1.heapBytes
         }
     }
 
-    /// As pages get it.
+    /// The JSON for pages.
     package var json: JSONValue {
         .members([
             "prompt": .text(prompt), "login_hint": .bool(loginHint), "domain_hint": .text(domainHint),
@@ -57,7 +57,7 @@ package struct AttemptSettings: Sendable {
     }
 }
 
-/// One interactive sign-in from leaving for the provider to what came of it.
+/// One interactive sign-in, from its start to its outcome.
 package struct AttemptRecord: Sendable {
     package let id: Int
     package let app: String
@@ -67,12 +67,12 @@ package struct AttemptRecord: Sendable {
     package var ended: Date?
     package var grantedScopes: [String] = []
     package var declinedScopes: [String] = []
-    /// The account that it signed in, by its id; nil where nobody came to be signed in.
+    /// The ID of the account that was signed in; nil if there was none.
     package var accountID: String?
-    /// Why it failed; nil while it is under way and when it succeeded.
+    /// The problem; nil while the attempt is under way and after success.
     package var problem: Problem?
 
-    /// An estimate of the memory that it takes, in bytes.
+    /// The estimated memory use, in bytes.
     package var bytes: Int {
         let texts = grantedScopes + declinedScopes + [authority, accountID ?? ""] + (problem?.texts ?? [])
         return texts.reduce(MemoryLayout<AttemptRecord>.stride + settings.heapBytes) { $0 + 16 + $1.heapBytes }
@@ -86,12 +86,12 @@ extension Problem {
     }
 }
 
-/// The last sign-ins of each session, for an hour: to compare and to explain, not to last. Holds no token, code, state or
-/// name.
+/// The sign-ins of each session within the last hour, for comparison and explanation. They contain no tokens, codes,
+/// states or names.
 final class AttemptHistory: Sendable {
     private let lastID = Mutex(0)
     private let memory: SessionMemory
-    /// Distinguishes this run's numbers from those of an earlier one. Servers that share the sessions share the numbers.
+    /// Distinguishes the numbers of this run from those of an earlier one. Servers with one database share the numbers.
     private let run: String
 
     init(memory: SessionMemory) {
@@ -99,17 +99,17 @@ final class AttemptHistory: Sendable {
         run = memory.cluster == nil ? String(Int(memory.now().timeIntervalSince1970 * 1000)) : "clustered"
     }
 
-    /// A number as it travels with the attempt, which may outlive this run of the server.
+    /// Returns the form of a number in an attempt, which may outlive this run of the server.
     func mark(_ id: Int) -> String { "\(run).\(id)" }
 
-    /// The number in a mark; nil when it is another run's.
+    /// Returns the number in a mark; nil if it is from another run.
     func id(of mark: String?) -> Int? {
         guard let mark, mark.hasPrefix(run + ".") else { return nil }
         return Int(mark.dropFirst(run.count + 1))
     }
 
-    /// A number for an attempt that is about to begin. Where several servers give them, it is made of the time and of
-    /// chance, and small enough for a script (below 2^53).
+    /// Returns a number for a new attempt. With several servers it consists of the time and random bits, and fits in a
+    /// script's integers (below 2^53).
     func nextID() -> Int {
         let first =
             memory.cluster == nil
@@ -120,9 +120,9 @@ final class AttemptHistory: Sendable {
         }
     }
 
-    /// Notes that an attempt began.
+    /// Records the start of an attempt.
     ///
-    /// - Parameter began: when; nil is now.
+    /// - Parameter began: the time of the start; nil means now.
     func begin(
         _ id: Int, session: SessionKey, app: String, authority: String, settings: AttemptSettings, at began: Date? = nil
     ) {
@@ -131,7 +131,7 @@ final class AttemptHistory: Sendable {
         memory.note(.began(record), of: session, app: app, isSignedIn: false)
     }
 
-    /// Notes what the provider granted, and to which account of the session.
+    /// Records the scopes that the provider granted, and the session's account.
     func succeed(
         _ id: Int?, session: SessionKey, account: String? = nil, granted: [String], declined: [String]
     ) {
@@ -141,7 +141,7 @@ final class AttemptHistory: Sendable {
         memory.note(.ended(end), of: session, app: "", isSignedIn: true)
     }
 
-    /// Notes why an attempt failed, one of an earlier run too.
+    /// Records the failure of an attempt, even if it is from an earlier run.
     func fail(_ id: Int?, session: SessionKey, attempt: SignInAttempt, authority: Authority, _ problem: Problem) {
         guard let id else {
             let id = nextID()
@@ -153,7 +153,7 @@ final class AttemptHistory: Sendable {
         fail(id, session: session, problem)
     }
 
-    /// Notes why an attempt failed.
+    /// Records the failure of an attempt.
     func fail(_ id: Int, session: SessionKey, _ problem: Problem) {
         memory.note(
             .ended(AttemptEnd(id: id, at: memory.now(), problem: problem)), of: session, app: "", isSignedIn: false)

@@ -5,7 +5,7 @@ import OpenIDConnect
 package import SessionStore
 import WebFormats
 
-/// One thing that happened in a session, of which its sign-ins and steps are made up.
+/// One event of a session. Its sign-ins and steps are assembled from these events.
 package enum SessionEntry: Sendable {
     /// A step ended.
     case step(TimelineEvent)
@@ -13,25 +13,25 @@ package enum SessionEntry: Sendable {
     case began(AttemptRecord)
     /// A sign-in ended.
     case ended(AttemptEnd)
-    /// A person answered at the provider's page, or signed out.
+    /// A person responded at the provider's page, or signed out.
     case acted
 }
 
-/// What came of a sign-in.
+/// The outcome of a sign-in.
 package struct AttemptEnd: Sendable {
     /// The number of the attempt in ``AttemptHistory``.
     var id: Int
     var at: Date
     var grantedScopes: [String] = []
     var declinedScopes: [String] = []
-    /// The session's account that it was for; nil where it was for none.
+    /// The ID of the session's account; nil if the attempt was not for an account.
     var accountID: String?
-    /// Why it failed; nil when it succeeded.
+    /// The problem; nil after success.
     var problem: Problem?
 }
 
 extension SessionEntry {
-    /// What it says about trips that a page began by itself: a call that succeeded, and a person's own act, end their count.
+    /// The entry's effect on the count of automatic trips: a successful call or a person's own action ends it.
     var kind: SessionNote.Kind {
         switch self {
         case .step(let event): event.step == "api" && event.outcome == "ok" ? .progress : .record
@@ -40,12 +40,12 @@ extension SessionEntry {
         }
     }
 
-    /// Whether a sign-in begins with it.
+    /// Whether the entry is the start of a sign-in.
     var isBeginning: Bool {
         if case .began = self { true } else { false }
     }
 
-    /// As servers that share the sessions note it for each other.
+    /// Returns the stored form, which other servers read.
     package func note(of app: String) -> SessionNote { SessionNote(kind, app: app, text: json?.text ?? "") }
 
     private var json: JSONValue? {
@@ -57,7 +57,7 @@ extension SessionEntry {
         }
     }
 
-    /// Nil for a note that is none of these, and for one of a version that writes them otherwise.
+    /// Parses a note; returns nil if it is of another kind, or from a version with another form.
     init?(_ note: SessionNote) {
         guard let json = JSONValue(parsing: note.text.utf8)?.object else { return nil }
         if let step = json["step"], let event = TimelineEvent(stored: step) {
@@ -72,10 +72,10 @@ extension SessionEntry {
     }
 }
 
-// MARK: The stored forms
+// MARK: Stored forms
 
 extension JSONValue {
-    /// A moment, to the millisecond.
+    /// Returns a time in milliseconds.
     fileprivate static func moment(_ date: Date) -> JSONValue {
         .integer(Int(clamping: date.milliseconds))
     }
@@ -148,7 +148,8 @@ extension AttemptEnd {
 }
 
 extension Problem {
-    /// What pages get of it; the reason is for the log of the server that met it.
+    /// The stored form of a problem, for pages. The reason is left out, because it is only for the log of the server
+    /// where the problem occurred.
     fileprivate var stored: JSONValue {
         let members: [String: JSONValue?] = [
             "code": .string(code.rawValue),

@@ -2,11 +2,11 @@ import Expiring
 import Foundation
 package import SessionStore
 
-/// Stops a page that goes to the provider and back again and again by itself: at most three trips a minute for one session
-/// and application (the platform itself answers such loops with AADSTS50196). Only trips that the page's script begins by
-/// itself are counted, and they say so; a trip that a person begins is no loop.
+/// Stops a page that goes to the provider and back in a loop. The limit is three trips per minute for one session and
+/// application; the platform itself answers such loops with AADSTS50196. Only trips that the page's script starts
+/// automatically are counted, and the script marks them as such.
 ///
-/// A person's own act (a sign-out, an answer at the provider's page) or a call that succeeded ends the count.
+/// A person's own action (a sign-out, or a response at the provider's page) or a successful call ends the count.
 extension SessionMemory {
     struct Trips: Hashable {
         var session: SessionKey
@@ -16,9 +16,9 @@ extension SessionMemory {
     static let maxTrips = 3
     static let tripWindow: TimeInterval = 60
 
-    /// Counts one trip, at all servers that share the sessions.
+    /// Counts one trip, across all servers with the same database.
     ///
-    /// - Returns: nil when it may go ahead, else the seconds until the next may.
+    /// - Returns: nil if the trip may start, else the seconds until the next one may.
     package func countTrip(of session: SessionKey, app: String) async throws(StoreError) -> Int? {
         let wait: TimeInterval?
         if let cluster {

@@ -4,31 +4,31 @@ package import Foundation
 package import SessionStore
 import Synchronization
 
-/// What is kept about sessions beside the store's cache: their sign-ins and their last steps, until an hour after the last of
-/// them. ``AttemptHistory`` and ``Timeline`` write it. It is in memory, and where several servers share the sessions also in
-/// the store, from which each of them reads what all know.
+/// Records about sessions beside the store: their sign-ins and last steps, kept for an hour after the last entry.
+/// ``AttemptHistory`` and ``Timeline`` write them. They are in memory and, if several servers use one database, also in
+/// the store, where each server reads the entries of all.
 ///
-/// Both together have one bound in bytes. Sessions in which nobody has signed in have a small part of it for themselves:
-/// anyone can begin a sign-in, and then only pushes out others who did no more than that.
+/// The memory for all records is limited. Sessions without a sign-in share a small part of it: since anyone can start a
+/// sign-in, they only evict each other.
 package final class SessionMemory: Sendable {
-    /// One session's part.
+    /// The records of one session.
     package struct Notes: Sendable {
-        /// A place in the map, in bytes: the entry, its key, and the two collections' own.
+        /// The memory for an empty entry in bytes: the map's entry, its key, and the two collections.
         fileprivate static let ownBytes = 400
         private static let maxAttempts = 20
         private static let maxAttemptBytes = 32 << 10
         private static let maxEvents = 50
 
-        /// The oldest first.
+        /// The attempts, oldest first.
         package private(set) var attempts: [AttemptRecord] = []
-        /// By application, the oldest first.
+        /// The steps by application, oldest first.
         package private(set) var events: [String: [TimelineEvent]] = [:]
         private var attemptBytes = 0
         private var eventBytes = 0
 
         fileprivate var bytes: Int { Self.ownBytes + attemptBytes + eventBytes }
 
-        /// Changes the attempts; the oldest make room.
+        /// Changes the attempts. Beyond the limit the oldest are removed.
         private mutating func changeAttempts(_ change: (inout [AttemptRecord]) -> Void) {
             change(&attempts)
             attemptBytes = attempts.reduce(0) { $0 + $1.bytes }
@@ -37,7 +37,7 @@ package final class SessionMemory: Sendable {
             }
         }
 
-        /// Takes in what happened with an application.
+        /// Applies an entry about an application.
         mutating func apply(_ entry: SessionEntry, of app: String) {
             switch entry {
             case .step(let event): add(event, of: app)
@@ -55,12 +55,12 @@ package final class SessionMemory: Sendable {
             }
         }
 
-        /// Why the last attempt with an application failed; nil when it did not.
+        /// Returns the problem of the last attempt with an application; nil if it did not fail.
         package func lastFailure(app: String) -> Problem? {
             attempts.last { $0.app == app && $0.ended != nil }?.problem
         }
 
-        /// Adds an event; the application's oldest one makes room.
+        /// Adds an event. Beyond the limit the application's oldest event is removed.
         private mutating func add(_ event: TimelineEvent, of app: String) {
             events[app, default: []].append(event)
             eventBytes += event.bytes
@@ -77,12 +77,12 @@ package final class SessionMemory: Sendable {
 
     private static let lifetime: TimeInterval = 3600
     private let state = Mutex(State())
-    /// The trips within a minute, where this server is alone. A session more pushes out only counts.
+    /// The trips within a minute, used by a single server. Sessions beyond the limit only reset the oldest counts.
     let trips = Mutex(RecentTimes<Trips>(most: maxTrips, within: tripWindow, maxKeys: 4_000))
     package let clocks: Clocks
     /// The wall clock.
     package var now: @Sendable () -> Date { clocks.wall }
-    /// Where several servers share the sessions, their store.
+    /// The store, if several servers share its database.
     package let cluster: SessionStore?
 
     package init(clocks: Clocks, store: SessionStore? = nil) {
@@ -90,24 +90,25 @@ package final class SessionMemory: Sendable {
         cluster = store.flatMap { $0.isClustered ? $0 : nil }
     }
 
-    /// Notes what happened in a session.
+    /// Records an event of a session.
     package func note(_ entry: SessionEntry, of session: SessionKey, app: String, isSignedIn: Bool) {
         if entry.kind == .progress { trips.withLock { $0.forget(Trips(session: session, app: app)) } }
         change(session, isSignedIn: isSignedIn) { $0.apply(entry, of: app) }
         cluster?.note(entry.note(of: app), of: session)
     }
 
-    /// Returns when other servers can see all that was noted until now.
+    /// Waits until other servers can see everything recorded so far.
     package func settle() async { await cluster?.settleNotes() }
 
-    /// What all servers know of a session; nil when that is nothing. While the store cannot be asked, what this one knows.
+    /// Returns the records of a session from all servers; nil if there are none. While the store is unavailable, these
+    /// are the records of this server.
     package func all(of session: SessionKey) async throws(StoreError) -> Notes? {
         guard let cluster else { return notes(of: session) }
         do throws(StoreError) {
             var notes = Notes()
             let stored = try await cluster.notes(of: session)
             let entries = stored.compactMap { note in SessionEntry(note).map { (entry: $0, app: note.app) } }
-            // The clocks of two machines may differ: no sign-in ends before it began.
+            // Clocks of two machines may differ, so beginnings are applied first: no sign-in ends before it began.
             for (entry, app) in entries.filter(\.entry.isBeginning) { notes.apply(entry, of: app) }
             for (entry, app) in entries where !entry.isBeginning { notes.apply(entry, of: app) }
             return entries.isEmpty ? nil : notes
@@ -117,9 +118,9 @@ package final class SessionMemory: Sendable {
         }
     }
 
-    /// Changes a session's part.
+    /// Changes the records of a session.
     ///
-    /// - Parameter isSignedIn: whether this shows that somebody has signed in; it stays true for the session.
+    /// - Parameter isSignedIn: whether this shows that an account is signed in; this stays true for the session.
     package func change(_ session: SessionKey, isSignedIn: Bool, _ change: (inout Notes) -> Void) {
         let now = clocks.steady()
         let end = now.addingTimeInterval(Self.lifetime)
@@ -140,7 +141,7 @@ package final class SessionMemory: Sendable {
         }
     }
 
-    /// A session's part; nil when nothing is known.
+    /// Returns this server's records of a session; nil if there are none.
     package func notes(of session: SessionKey) -> Notes? {
         let now = clocks.steady()
         return state.withLock {
@@ -148,7 +149,7 @@ package final class SessionMemory: Sendable {
         }
     }
 
-    /// Forgets a session: it is signed out, and at a shared device the next person is another.
+    /// Removes the records of a session that is signed out, since on a shared device another person is next.
     package func forget(_ session: SessionKey) async {
         state.withLock { state in
             state.signedIn.remove(session)
@@ -157,11 +158,11 @@ package final class SessionMemory: Sendable {
         await cluster?.forgetNotes(of: session)
     }
 
-    /// What it takes, in bytes.
+    /// The memory use, in bytes.
     package var bytes: (signedIn: Int, strangers: Int) { state.withLock { ($0.signedIn.bytes, $0.strangers.bytes) } }
 }
 
 extension String {
-    /// The bytes that a string takes beside its value: none up to 15, then an allocation.
+    /// The heap memory of a string in bytes: none up to 15 bytes of text, then an allocation.
     var heapBytes: Int { utf8.count <= 15 ? 0 : 48 + utf8.count }
 }

@@ -3,24 +3,24 @@ package import Foundation
 package import SessionStore
 package import WebFormats
 
-/// One step of a flow, as `/api/{app}/events` returns it. Holds nothing secret: no token, code, state or claim.
+/// One step of a flow, as `/api/{app}/events` returns it. It contains no secret: no token, code, state or claim.
 package struct TimelineEvent: Sendable {
-    /// When the step ended.
+    /// The end of the step.
     package let time: Date
     /// `authorize`, `callback`, `token`, `api` or `sign_out`.
     package let step: String
-    /// `ok`; for a token also `cache` or `refreshed`; else the error's code.
+    /// `ok`; for a token also `cache` or `refreshed`; otherwise the error's code.
     package let outcome: String
-    /// Where the step happened: a URL without its query, which may hold secrets.
+    /// The URL without its query, which may contain secrets.
     package let endpoint: String?
-    /// The interactive sign-in that the step belongs to, by its number in ``AttemptHistory``.
+    /// The number in ``AttemptHistory`` of the interactive sign-in that the step belongs to.
     package let attempt: Int?
-    /// How long the step took, in milliseconds; nil for a step that is a moment.
+    /// The duration in milliseconds; nil for a step without one.
     let durationMilliseconds: Int?
-    /// The identifier that the provider or Graph gave, else ours.
+    /// The identifier from the provider or Graph, or else ours.
     package let correlationID: String?
 
-    /// An estimate of the memory that it takes, in bytes; an array grows by doubling.
+    /// The estimated memory use in bytes, including the array's doubling.
     package var bytes: Int {
         var bytes = MemoryLayout<TimelineEvent>.stride * 3 / 2 + step.heapBytes + outcome.heapBytes
         bytes += (endpoint?.heapBytes ?? 0) + (correlationID?.heapBytes ?? 0)
@@ -29,7 +29,8 @@ package struct TimelineEvent: Sendable {
 }
 
 extension TimelineEvent {
-    /// As pages get it. The time becomes text here: most steps are never read, and the text costs more than all else of them.
+    /// The JSON for pages. The time is formatted only here, because most steps are never read and formatting costs more
+    /// than everything else about them.
     package var json: JSONValue {
         .members([
             "time": .string(Timeline.text(time)), "step": .string(step), "outcome": .string(outcome),
@@ -39,7 +40,7 @@ extension TimelineEvent {
     }
 }
 
-/// A step, as a rule one that ends now.
+/// A step to record, which usually ends now.
 package struct TimelineStep {
     package let name: String
     package let outcome: String
@@ -50,11 +51,11 @@ package struct TimelineStep {
     package let end: Date?
 
     /// - Parameters:
-    ///   - endpoint: a URL, which is kept without its query.
-    ///   - attempt: the interactive sign-in that it belongs to.
-    ///   - start: when it began; nil for a step that is a moment.
-    ///   - correlationID: the provider's or Graph's; nil takes ours.
-    ///   - end: when it ended; nil is now.
+    ///   - endpoint: a URL, which is stored without its query.
+    ///   - attempt: the number of the interactive sign-in that the step belongs to.
+    ///   - start: the start; nil for a step without a duration.
+    ///   - correlationID: the identifier from the provider or Graph; nil uses ours.
+    ///   - end: the end; nil means now.
     package init(
         _ name: String, outcome: String = "ok", at endpoint: String? = nil, attempt: Int? = nil,
         since start: ContinuousClock.Instant? = nil, correlationID: String? = nil, ending end: Date? = nil
@@ -69,11 +70,11 @@ package struct TimelineStep {
     }
 }
 
-/// The last steps of each session, for an hour: what just happened matters now and not after a restart.
+/// The recent steps of each session, kept in memory for an hour.
 package final class Timeline: Sendable {
-    /// Steps that only follow a sign-in.
+    /// Steps that occur only after a sign-in.
     private static let stepsOfSignedIn: Set<String> = ["token", "api"]
-    /// A provider's identifier may be anything; ours and Microsoft's have 36 characters.
+    /// A provider's identifier can be any text; ours and Microsoft's have 36 characters.
     private static let maxIdentifierCharacters = 64
     private let memory: SessionMemory
 
@@ -81,14 +82,14 @@ package final class Timeline: Sendable {
         self.memory = memory
     }
 
-    /// Adds a step; the oldest step, or the oldest session's steps, make room.
+    /// Records a step. Beyond the limits the oldest step, or the oldest session's steps, are removed.
     package func record(_ step: TimelineStep, of session: SessionKey, app: String) {
         let event = TimelineEvent(
             time: step.end ?? memory.now(), step: step.name, outcome: step.outcome,
             endpoint: step.endpoint.map(Timeline.withoutQuery), attempt: step.attempt,
             durationMilliseconds: step.start.map { Int(($0.duration(to: .now)) / .milliseconds(1)) },
             correlationID: (step.correlationID ?? RequestContext.current?.correlationID).map {
-                // Of ASCII a character is a byte.
+                // In ASCII a character is one byte.
                 $0.utf8.count <= Timeline.maxIdentifierCharacters
                     ? $0 : String($0.prefix(Timeline.maxIdentifierCharacters))
             })
@@ -96,12 +97,12 @@ package final class Timeline: Sendable {
             .step(event), of: session, app: app, isSignedIn: Timeline.stepsOfSignedIn.contains(step.name))
     }
 
-    /// A URL as the timeline has it: its query may hold secrets.
+    /// Returns a URL without its query, which may contain secrets.
     static func withoutQuery(_ url: String) -> String {
         url.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(url[..<$0]) } ?? url
     }
 
-    /// RFC 3339 in UTC, to the millisecond.
+    /// Returns a time in RFC 3339 format in UTC, to the millisecond.
     package static func text(_ date: Date) -> String {
         date.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true)) + "Z"
     }

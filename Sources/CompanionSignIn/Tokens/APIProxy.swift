@@ -8,7 +8,7 @@ import SessionStore
 import Synchronization
 import WebFormats
 
-/// Calls the application's API (Graph's `/me`, or UserInfo) with the account's access token and passes the answer on.
+/// Calls the application's API (Graph's `/me`, or UserInfo) with the account's access token and passes on the response.
 package struct APIProxy: Sendable {
     package let client: HTTPClient
     package let tokens: TokenAcquisition
@@ -33,14 +33,13 @@ package struct APIProxy: Sendable {
         prepared = PreparedCalls(client: client)
     }
 
-    /// GET on the API or below it.
+    /// Sends a GET request to the API or a path below it.
     ///
     /// - Parameters:
-    ///   - path: what to add to the API's URL, as `/photo/$value`.
-    ///   - asking: whose token is used.
-    /// - Returns: the upstream's answer, whatever its status, and how long the token took.
-    /// - Throws: ``Problem`` when there is no token or no answer, or when the answer asks for something that the
-    ///   person can give.
+    ///   - path: the path to append to the API's URL, such as `/photo/$value`.
+    ///   - asking: the account whose token is used.
+    /// - Returns: the upstream's response, whatever its status, and the time taken for the token.
+    /// - Throws: ``Problem`` if there is no token or no response, or if the response demands an action of the person.
     package func get(
         _ path: String = "", for asking: SignedIn
     ) async throws -> (answer: HTTPClientResponse, tokenTime: Duration) {
@@ -79,7 +78,7 @@ package struct APIProxy: Sendable {
         }
     }
 
-    /// The configured API, else the provider's UserInfo endpoint.
+    /// Returns the configured API, or the provider's UserInfo endpoint.
     private func url(of application: Application, _ path: String) async throws -> Endpoint {
         if let api = application.api { return path.isEmpty ? api : api.appending(path: path) }
         guard let endpoint = try await directory.metadata(for: application.authority).userInfoEndpoint else {
@@ -89,7 +88,7 @@ package struct APIProxy: Sendable {
         return path.isEmpty ? endpoint : endpoint.appending(path: path)
     }
 
-    /// The call, and a second one where a newer token may help.
+    /// Makes the call, and a second one if a newer token may help.
     private func call(
         _ url: Endpoint, for asking: SignedIn
     ) async throws -> (HTTPClientResponse, tokenTime: Duration) {
@@ -103,8 +102,8 @@ package struct APIProxy: Sendable {
         var answer = try await send(url, for: asking, token: first)
         var challenges = APIProxy.challenges(answer)
         if answer.status == .unauthorized {
-            // The API knows better than the clock: once, with a token that it has not yet seen, and with the claims
-            // that it asks for (continuous access evaluation).
+            // The API may reject a token before it expires (continuous access evaluation). The call is repeated once,
+            // with a token that the API has not seen and that satisfies the requested claims.
             let other = try await token(.insteadOf(first, claims: ClaimsRequest(challenges: challenges)))
             answer = try await send(url, for: asking, token: other)
             challenges = APIProxy.challenges(answer)
@@ -125,7 +124,7 @@ package struct APIProxy: Sendable {
         return (answer, tokenTime)
     }
 
-    /// What is about somebody else must not be used, whichever server has mixed it up (OpenID Connect Core section 5.3.2).
+    /// Rejects a response about another person, whichever server mixed it up (OpenID Connect Core section 5.3.2).
     private func checkPerson(_ answer: HTTPClientResponse, _ path: String, _ asking: SignedIn) throws(Problem) {
         let (application, account) = (asking.application, asking.account)
         guard let api = application.api else {
@@ -133,7 +132,7 @@ package struct APIProxy: Sendable {
             throw Problem(
                 .apiUnavailable, "The identity provider returned the details of someone else.")
         }
-        // In another tenant the person is a guest, whose object there has another identifier.
+        // In another tenant the person is a guest, with another object ID.
         guard path.isEmpty, asking.tenant == nil, let objectID = account.identity.objectID,
             GraphProfile.isServed(at: api, with: application.authority),
             !GraphProfile.isAbout(objectID: objectID, body: answer.body)
@@ -179,10 +178,11 @@ package struct APIProxy: Sendable {
     }
 }
 
-/// The calls of the APIs, each checked and written once.
+/// The prepared requests to the APIs, each validated and serialized once.
 private final class PreparedCalls: Sendable {
     private let client: HTTPClient
-    /// As many as there are APIs, and of each two paths: the URLs are the configuration's and the providers', nobody else's.
+    /// The number of requests is bounded: two paths per API, whose URLs come only from the configuration and the
+    /// providers.
     private let requests = Mutex<[Endpoint: PreparedRequest]>([:])
 
     init(client: HTTPClient) {

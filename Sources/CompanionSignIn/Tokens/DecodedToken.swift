@@ -1,8 +1,8 @@
 package import WebFormats
 
-/// A token's header and payload for people who test: what can be read without any key, and never the signature.
+/// A token's header and payload, decoded for developers without a key, and without the signature.
 package struct DecodedToken {
-    /// Claims that name a session, a device or a sign-in rather than say anything: shown masked unless tokens are shown whole.
+    /// Claims that identify a session, a device or a sign-in. They are masked unless whole tokens are shown.
     private static let masked: Set<String> = [
         "nonce", "sid", "aio", "rh", "uti", "at_hash", "c_hash", "deviceid", "login_hint", "ipaddr", "xms_st",
     ]
@@ -10,7 +10,7 @@ package struct DecodedToken {
     package let header: [String: JSONValue]
     package let payload: [String: JSONValue]
 
-    /// Nil for what is no JSON Web Token: then nobody but the API can read it.
+    /// Decodes a token; returns nil if it is not a JSON Web Token, which only the API can read.
     package init?(_ token: String) {
         let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let header = DecodedToken.object(parts[0]), let payload = DecodedToken.object(parts[1])
@@ -19,7 +19,7 @@ package struct DecodedToken {
         self.payload = payload
     }
 
-    /// The payload as a page may show it. The nonce is a secret of the sign-in (security law 1) and never shown.
+    /// Returns the payload for a page, without the nonce, which is a secret of the sign-in (security law 1).
     package func payload(isFull: Bool) -> [String: JSONValue] {
         var payload = payload
         if payload["nonce"] != nil { payload["nonce"] = "…" }
@@ -28,7 +28,7 @@ package struct DecodedToken {
         return payload
     }
 
-    /// A time of the payload, in seconds since 1970.
+    /// Returns a time from the payload, in seconds since 1970.
     package func time(_ name: String) -> Int? {
         payload[name]?.double.flatMap { Int(exactly: $0.rounded(.towardZero)) }
     }

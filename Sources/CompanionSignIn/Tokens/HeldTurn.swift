@@ -1,7 +1,7 @@
 import SessionStore
 import Synchronization
 
-/// A turn to refresh that is prolonged until somebody ends it, however long the provider takes.
+/// A turn to refresh that is extended until its end, however long the provider takes.
 final class HeldTurn: Sendable {
     private let turn: Mutex<RefreshTurn>
     private let prolonging: Mutex<Task<Void, Never>?>
@@ -17,7 +17,7 @@ final class HeldTurn: Sendable {
                     guard let next = try await store.prolong(now) else { return }
                     self.turn.withLock { $0 = next }
                 } catch {
-                    // The place is away, for others too: the next time it may be there.
+                    // The store is unavailable, for other servers too. The next attempt may succeed.
                     guard error.isUnavailable else { return }
                 }
             }
@@ -27,9 +27,10 @@ final class HeldTurn: Sendable {
 
     private var now: RefreshTurn { turn.withLock { $0 } }
 
-    /// Prolongs it no more.
+    /// Stops extending the turn.
     ///
-    /// - Returns: the turn, whose last lease ends by what is stored, by being given back, or by its time.
+    /// - Returns: the turn. Its last lease ends when the result is stored, when the turn is given back, or when it
+    ///   expires.
     func end() async -> RefreshTurn {
         let task = prolonging.withLock { $0 }
         task?.cancel()

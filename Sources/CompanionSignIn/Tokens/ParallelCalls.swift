@@ -2,17 +2,17 @@ import CompanionCore
 import SessionStore
 import Synchronization
 
-/// The API calls that each session has under way. An API may take its time with each and answer with a megabyte, so that
-/// without a bound one person could fill the server's memory.
+/// Counts the concurrent API calls of each session. An API may respond slowly and with a megabyte each time, so without
+/// a limit one person could fill the server's memory.
 final class ParallelCalls: Sendable {
-    /// Calls of one session. A page has two at most.
+    /// The maximum number of calls of one session. A page makes two at most.
     static let most = 32
 
     private let counts = Mutex<[SessionKey: Int]>([:])
 
-    /// Counts one more until `end`.
+    /// Counts one more call until `end`.
     ///
-    /// - Throws: ``Problem`` `throttled` when there are ``most`` already; then nothing is counted.
+    /// - Throws: ``Problem`` `throttled` if there are ``most`` already; then nothing is counted.
     func begin(_ session: SessionKey) throws(Problem) {
         let isFree = counts.withLock { counts in
             let count = counts[session, default: 0]

@@ -4,29 +4,29 @@ import OpenIDConnect
 import SessionStore
 import Synchronization
 
-/// Which refresh tokens the provider has refused lately because it wants the person. They are not sent again for a while, as
-/// MSAL does not: the answer would be the same, and a provider takes many such requests for an attack. What a new sign-in
-/// brought is another token.
+/// Remembers refresh tokens that the provider has recently refused because it requires interaction. Like MSAL, the
+/// server does not send them again for a while: the response would be the same, and a provider takes many such requests
+/// for an attack. A new sign-in brings another refresh token, which is sent.
 final class RefusedRefreshes: Sendable {
     static let pause: Duration = .seconds(120)
 
     private enum Key: Hashable {
         /// The account itself.
         case account(AccountKey)
-        /// More scopes, or another tenant, which say nothing about the account.
+        /// Additional scopes or another tenant. Their refusal says nothing about the account itself.
         case target(TokenTarget)
     }
 
     private struct Refusal {
         let error: OpenIDError
-        /// Of the refresh token.
+        /// The hash of the refresh token.
         let hash: Int
     }
 
     private let refusals = Mutex(ExpiringMap<Key, Refusal>(maxCount: 10_000))
     private let now: @Sendable () -> Date
 
-    /// - Parameter now: a clock that nobody sets.
+    /// - Parameter now: a monotonic clock.
     init(now: @escaping @Sendable () -> Date) {
         self.now = now
     }
@@ -44,7 +44,7 @@ final class RefusedRefreshes: Sendable {
         }
     }
 
-    /// The provider's answer when this refresh token was last sent; nil when it may be sent.
+    /// Returns the provider's earlier refusal of this refresh token; nil if the token may be sent.
     func refusal(of refreshToken: String, for target: TokenTarget) -> OpenIDError? {
         let now = now()
         return refusals.withLock { refusals -> OpenIDError? in

@@ -4,43 +4,43 @@ package import Foundation
 package import SessionStore
 import Synchronization
 
-/// Which calls an API has asked to be left alone with (429 or 503 with `Retry-After`), and until when: asking again before
-/// then would only prolong it.
+/// API calls that are paused by Retry-After (with a 429 or 503), and the end of each pause. Calling earlier would only
+/// prolong it.
 package final class Throttle: Sendable {
-    /// The longest pause that is obeyed, in seconds.
+    /// The longest pause that is observed, in seconds.
     static let longestPause: TimeInterval = 3600
 
     /// One account's calls of one address of its application's API.
     package struct Key: Hashable {
         package let app: String
         package let account: String
-        /// Below the API's URL.
+        /// The path below the API's URL.
         package let path: String
-        /// Where pauses are each session's own.
+        /// The session, if each session has its own pauses.
         package let session: SessionKey?
     }
 
     private let pauses = Mutex(ExpiringMap<Key, Date>(maxCount: 10_000))
     private let now: @Sendable () -> Date
 
-    /// Whether a pause is its session's alone. In the demo people share the accounts, and each tries what happens.
+    /// Whether each session has its own pauses. In the demo, people share accounts and each of them tries out failures.
     package let isOfSession: Bool
 
-    /// - Parameter now: a clock that nobody sets.
+    /// - Parameter now: a monotonic clock.
     package init(isOfSession: Bool, now: @escaping @Sendable () -> Date) {
         self.isOfSession = isOfSession
         self.now = now
     }
 
-    /// Refuses what would come too early.
+    /// Refuses a call during a pause.
     ///
-    /// - Throws: ``Problem`` `throttled` with the seconds that are left.
+    /// - Throws: ``Problem`` `throttled` with the remaining seconds.
     package func check(_ key: Key) throws(Problem) {
         let now = now()
         if let end = pauses.withLock({ $0.value(for: key, now: now) }) { throw Throttle.problem(until: end, now: now) }
     }
 
-    /// Remembers a pause; nil asks for none.
+    /// Records a pause; nil means that the API asked for none.
     package func note(_ key: Key, retryAfter: Duration?) {
         guard let seconds = retryAfter?.components.seconds, seconds > 0 else { return }
         let now = now()

@@ -4,38 +4,38 @@ package import Logging
 package import OpenIDConnect
 package import SessionStore
 
-/// An access token and where it came from.
+/// An access token with its source.
 package struct AcquiredToken: Sendable {
     package var source: TokenSource
     package var token: StoredAccessToken
 }
 
-/// MSAL's silent acquisition: the stored token while it is good, else a refresh. A call goes through these gates, in this order;
-/// each may end it with a token or with a ``Problem``:
+/// MSAL's silent acquisition: returns the stored token while it is good, and otherwise refreshes it. A call passes
+/// these gates in this order. Each gate can end it with a token or with a ``Problem``:
 ///
 ///     the caller
-///       RequestLimits       a session demands this many new tokens a minute (in the endpoint, only where one is demanded)
-///       the store           a token that is good, and not too near to its end, is the answer
-///       SingleFlight        callers that want the same wait for one refresh: 1 s with a token that is still valid, else 12 s
+///       RequestLimits       limits the new tokens that a session demands per minute (only if one is demanded)
+///       the store           returns a stored token that is good and does not expire soon
+///       SingleFlight        joins equal calls in one refresh; with a valid token a call waits 1 s, without one 12 s
 ///     the refresh, in a task of its own
-///       OneAtATime          an account's refreshes follow each other, and one that nobody waits for any more is not begun
-///       the store           another refresh may have ended meanwhile
-///       RefusedRefreshes    a refresh token that was refused is not sent again for two minutes
-///     its turn, as often as another server's turn has to be waited for
-///       UnsavedRefreshes    what came before and is not stored is stored first
-///       RefreshTurn         the lease: one server at a time, which prolongs it; a pause or refusal that another one has met
-///       the store           another server may have brought a token
-///     its exchange
-///       UnsavedRefreshes    there is room for what comes, and the server does not stop
-///       TokenThrottle       the pause that the provider has asked for
-///       ForcedRefreshLimit  tokens of an account that are still good are not replaced too often
-///       TokenExchange       the provider has 60 s, and what it gives is stored, however late
+///       OneAtATime          runs an account's refreshes one after another, and skips those that no caller waits for
+///       the store           returns the token of a refresh that has ended meanwhile
+///       RefusedRefreshes    does not send a refused refresh token again for two minutes
+///     the turn, repeated as long as other servers have theirs
+///       UnsavedRefreshes    stores earlier results that could not be stored
+///       RefreshTurn         gives the turn to one server at a time, which extends it; passes on pauses and refusals
+///       the store           returns a token that another server has stored
+///     the exchange
+///       UnsavedRefreshes    reserves memory for the result, and refuses it while the server stops
+///       TokenThrottle       observes the pause that the provider has asked for
+///       ForcedRefreshLimit  limits refreshes of an account's tokens that are still good
+///       TokenExchange       waits up to 60 s for the provider; the result is stored, however late
 ///
-/// A caller that has waited long enough goes; the refresh goes on (``RefreshTimes``).
+/// A caller stops waiting after its time; the refresh continues (``RefreshTimes``).
 package final class TokenAcquisition: Sendable {
     private struct Key: Hashable {
         var target: TokenTarget
-        /// One that must be new does not join one that may be answered from the store.
+        /// Whether the token must be new. Such a request does not join one that may return a stored token.
         var isForced: Bool
     }
 
@@ -67,13 +67,14 @@ package final class TokenAcquisition: Sendable {
             reportingTo: (reports.timeline, reports.metrics))
     }
 
-    /// What makes a stored token not good enough.
+    /// The condition that a stored token must meet.
     package enum Demand: Sendable {
-        /// Nothing but its age.
+        /// A token that does not expire soon.
         case fresh
-        /// Any stored token: the caller wants a new one.
+        /// A new token: no stored one is accepted.
         case refreshed
-        /// This very token, because the API refused it. A newer one will do; with claims, one that satisfies them.
+        /// A token other than this one, which the API refused. A newer one is accepted; with claims, it must satisfy
+        /// them.
         case insteadOf(StoredAccessToken, claims: ClaimsRequest? = nil)
 
         package var isForced: Bool {
@@ -85,11 +86,12 @@ package final class TokenAcquisition: Sendable {
         }
     }
 
-    /// An access token for scopes, without the person.
+    /// Returns an access token without interaction.
     ///
-    /// - Parameter scopes: nil for those of the application's registration.
-    /// - Throws: ``Problem``: `interaction_required` (or `consent_required` …) with the sign-in's URL only when the
-    ///   provider said so; `provider_unavailable`, `throttled` and `provider_rejected_client` change nothing.
+    /// - Parameter scopes: the scopes; nil stands for those of the application's registration.
+    /// - Throws: ``Problem`` `interaction_required` (or `consent_required` and so on) with the sign-in's URL, only if
+    ///   the provider has asked for interaction. `provider_unavailable`, `throttled` and `provider_rejected_client`
+    ///   leave the account unchanged.
     package func acquire(for asking: SignedIn, scopes: [String]? = nil, demand: Demand = .fresh) async throws
         -> AcquiredToken
     {
@@ -131,13 +133,14 @@ package final class TokenAcquisition: Sendable {
                 deadline: .now + times.caller))
     }
 
-    /// The token of a refresh that ends within the caller's time, else the known one where that may still be used.
+    /// Returns the token of a refresh that ends within the caller's time, or else the known token if it is still
+    /// usable.
     private func renew(_ known: StoredAccessToken?, _ wish: TokenRefresh.Wish) async throws -> AcquiredToken {
         let run = await refreshes.join(Key(target: wish.target, isForced: wish.demand.isForced)) {
             [accounts, refresh] in
-            // A refresh token may be good for one use: two scope sets must not use it at once.
+            // A refresh token may be valid for one use only, so two sets of scopes must not use it at the same time.
             try await accounts.run(wish.target.account) {
-                // Those who wanted it have waited long enough for others.
+                // No caller waits for this refresh any more.
                 guard ContinuousClock.now < wish.deadline else { throw ProviderClient.unreachable }
                 return try await refresh.run(wish)
             }
@@ -152,15 +155,15 @@ package final class TokenAcquisition: Sendable {
         return AcquiredToken(source: .cache, token: standIn)
     }
 
-    // MARK: The end
+    // MARK: Shutdown
 
-    /// From now on no refresh begins.
+    /// Prevents new refreshes from now on.
     package func stop() { unsaved.stop() }
 
-    /// Whether no refresh is under way, and all that they brought is stored.
+    /// Whether no refresh is under way and all results are stored.
     var isSettled: Bool { unsaved.open.isEmpty }
 
-    /// Waits for refreshes that are under way, and for what they brought to be stored. What is lost then is logged.
+    /// Waits for refreshes under way and for storing their results. Losses after the deadline are logged.
     package func settle(until deadline: ContinuousClock.Instant) async {
         for account in await unsaved.settle(until: deadline) {
             logger.warning(
@@ -171,26 +174,27 @@ package final class TokenAcquisition: Sendable {
         }
     }
 
-    // MARK: Signing in again
+    // MARK: New sign-in
 
-    /// Remembers what an API asks for beyond what a silent renewal can give: the next sign-in carries it, no matter who begins it.
+    /// Stores the claims that an API requires and a refresh cannot provide. The next sign-in of the account requests
+    /// them.
     func learn(_ claims: ClaimsRequest, reason: Problem.Code, for target: TokenTarget) async throws(StoreError) {
         guard target.tenant == nil else { return }
         let account = target.account
         try await store.markNeedsInteraction(account, reason: reason.rawValue, claims: claims.json)
     }
 
-    /// Where the same account signs in again: with its hint, so that nobody has to choose.
+    /// Returns a sign-in link for the same account, with a login hint so that the person need not choose.
     package func signIn(_ asking: SignedIn, _ target: TokenTarget, claims: ClaimsRequest?) -> Problem.Action {
         target.signIn(asking, at: publicURL, claims: claims)
     }
 }
 
 extension StoredAccessToken {
-    /// It counts as expired this many seconds before it is, as in MSAL.
+    /// A token counts as expired this many seconds early, as in MSAL.
     static let expiryMargin: TimeInterval = 300
 
-    /// Whether it is what a call demands.
+    /// Whether the token meets a call's demand.
     package func isGood(for demand: TokenAcquisition.Demand, now: Date) -> Bool {
         guard expiresOn.timeIntervalSince(now) > Self.expiryMargin else { return false }
         switch demand {
@@ -200,7 +204,7 @@ extension StoredAccessToken {
         }
     }
 
-    /// Whether it does when no newer one is to be had now.
+    /// Whether the token can be used while no newer one is available.
     func isStandIn(for demand: TokenAcquisition.Demand, now: Date) -> Bool {
         !demand.isForced && expiresOn.timeIntervalSince(now) > 5
     }

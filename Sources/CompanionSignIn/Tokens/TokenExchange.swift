@@ -3,24 +3,25 @@ import EventLoop
 import OpenIDConnect
 import SessionStore
 
-/// One exchange with a token endpoint, unless that has asked for a pause.
+/// One exchange with a token endpoint, refused while the endpoint has asked for a pause.
 struct TokenExchange: Sendable {
     let provider: ProviderClient
     let throttle: TokenThrottle
     let times: RefreshTimes
-    /// The client's own deadline must not come first: it counts before what waits in the socket is read, as after a machine
-    /// was asleep.
+    /// A time limit for the HTTP client that never ends first. The client's own timer would fire before a waiting
+    /// response is read, for example after the machine was suspended.
     private static let clientLimit: Duration = .seconds(24 * 3600)
 
-    /// Sends the request and reads the answer.
+    /// Sends the request and parses the response.
     ///
     /// - Parameters:
-    ///   - client: who asks, and at which token endpoint.
-    ///   - grant: what the request redeems. The answer to a code has as long as a person waits, the one to a refresh longer.
-    ///   - admit: has the last word before the request goes out.
-    ///   - read: checks the answer, for which it may have to look at the provider's keys.
-    /// - Throws: ``Problem`` `throttled` without asking; ``OpenIDError`` `provider_unavailable` when it takes too long; else
-    ///   what `admit`, the provider or `read` throws.
+    ///   - client: the client, with its token endpoint.
+    ///   - grant: the grant that is redeemed. A code's exchange ends when a person's patience does; a refresh may take
+    ///     longer.
+    ///   - admit: the last check before the request is sent.
+    ///   - read: validates the response, for which it may need the provider's keys.
+    /// - Throws: ``Problem`` `throttled` without sending the request; ``OpenIDError`` `provider_unavailable` after the
+    ///   time limit; errors of `admit`, the provider and `read`.
     func run<Tokens: Sendable>(
         _ request: ProviderRequest, by client: TokenThrottle.Client, _ grant: TokenThrottle.Grant,
         admit: () throws(Problem) -> Void = {}, _ read: @escaping @Sendable (ProviderResponse) async throws -> Tokens
@@ -30,7 +31,7 @@ struct TokenExchange: Sendable {
         do {
             try admit()
             let answer = try await answer(to: request, before: grant.isRefresh ? .now + times.exchange : patience)
-            // An answer that came is not given up because it came late.
+            // A refresh response that has arrived late is still validated.
             let end = grant.isRefresh ? .now + times.checks : patience
             let checked = await Patience.outcome(before: end) { try await read(answer) }
             guard let checked else { throw ProviderClient.unreachable }

@@ -3,18 +3,18 @@ import Foundation
 import OpenIDConnect
 import SessionStore
 
-/// One refresh of an account, of which there is one at a time in this server, up to the tokens that are stored. See
-/// ``TokenAcquisition`` for its gates.
+/// Refreshes an account's tokens and stores the result. In one server only one refresh of an account runs at a time.
+/// ``TokenAcquisition`` describes the gates on the way.
 final class TokenRefresh: Sendable {
     /// One call for a token.
     struct Wish: Sendable {
         let asking: SignedIn
-        /// Where it is renewed.
+        /// The authority that renews the token.
         let authority: Authority
         let target: TokenTarget
         let scopes: [String]
         let demand: TokenAcquisition.Demand
-        /// When the caller goes. Then no exchange begins for it any more.
+        /// The time at which the caller stops waiting. After it, no exchange begins for this call.
         let deadline: ContinuousClock.Instant
     }
 
@@ -44,7 +44,8 @@ final class TokenRefresh: Sendable {
         self.unsaved = unsaved
     }
 
-    /// Looks at the store again first: another may have ended between the caller's look and now.
+    /// Returns a token. It checks the store again first, because another refresh may have ended since the caller's
+    /// check.
     func run(_ wish: Wish) async throws -> AcquiredToken {
         let account = wish.target.account
         let start = ContinuousClock.now
@@ -55,7 +56,7 @@ final class TokenRefresh: Sendable {
         do {
             guard let refreshToken = try await store.refreshToken(of: account) else { throw noRefreshToken(wish) }
             if let refusal = refused.refusal(of: refreshToken, for: wish.target) { throw problem(refusal, wish) }
-            // Whatever can be had without the turn is had before it: others wait for its end.
+            // Everything that does not need the turn is done before taking it, because others wait for the turn's end.
             let participants = try await participants(wish)
             let token = try await inTurn(wish) { turn in
                 try await redeem(turn, wish, participants, granted: stored?.grantedScopes.scopes)
@@ -73,7 +74,7 @@ final class TokenRefresh: Sendable {
                 TimelineStep(
                     "token", outcome: problem.code.rawValue, since: start, correlationID: problem.correlationID),
                 of: account.session, app: account.app)
-            // Nothing is known about the account: what is still valid is served.
+            // The error says nothing about the account, so a token that is still valid is returned.
             if problem.action == nil, let stored, stored.isStandIn(for: wish.demand, now: now()) {
                 return AcquiredToken(source: .cache, token: stored)
             }
@@ -87,11 +88,11 @@ final class TokenRefresh: Sendable {
 
     // MARK: The turn
 
-    /// Runs an exchange when it is this server's turn to redeem the account's refresh token; takes what another server's
-    /// turn brought where that will do.
+    /// Runs an exchange when it is this server's turn to redeem the account's refresh token. If another server's turn
+    /// brings a suitable token, that one is returned instead.
     ///
-    /// - Throws: what `exchange` throws, as the problem that it means; `provider_unavailable` when another server's turn does
-    ///   not end.
+    /// - Throws: the error of `exchange` as a problem; `provider_unavailable` if another server's turn does not end in
+    ///   time.
     private func inTurn(_ wish: Wish, _ exchange: (RefreshTurn) async throws -> NewTokens) async throws
         -> AcquiredToken
     {
@@ -113,7 +114,7 @@ final class TokenRefresh: Sendable {
                 metrics.refreshWaited(hasEnded: hasEnded)
                 guard hasEnded else { throw TokenRefresh.inUse() }
             case .changed: guard ContinuousClock.now < wish.deadline else { throw TokenRefresh.inUse() }
-            // The provider has asked another server for it.
+            // The provider has asked for this pause in a response to another server.
             case .tooEarly(let pause): throw Throttle.problem(retryAfter: Int(pause.components.seconds) + 1)
             case .refused(let reason, let claims):
                 throw problem(OpenIDError(remembered: reason, claims: claims.flatMap(ClaimsRequest.init(json:))), wish)
@@ -122,7 +123,7 @@ final class TokenRefresh: Sendable {
         }
     }
 
-    /// Runs an exchange, stores what it brings, and ends the turn.
+    /// Runs an exchange, stores its result, and ends the turn.
     private func run(_ turn: RefreshTurn, _ wish: Wish, _ exchange: (RefreshTurn) async throws -> NewTokens)
         async throws
     {
@@ -136,13 +137,14 @@ final class TokenRefresh: Sendable {
             let problem = try await failure(error, of: wish, turn.refreshToken)
             let isRefused = problem.action != nil && wish.target.isOwn(of: wish.asking.application)
             let pause = isRefused ? RefusedRefreshes.pause : .seconds(TokenThrottle.pause(after: error))
-            // An answer that could not be stored has cost the refresh token: nobody else may try it while the turn lasts.
+            // A result that could not be stored has spent the refresh token, so the turn is kept and no one else tries
+            // the token meanwhile.
             if !isKept { await store.giveBack(await held.end(), pause: pause) }
             throw problem
         }
     }
 
-    /// Another server does not come to an end with its refresh, or several did one after the other.
+    /// Another server's refresh takes too long, or several servers refreshed in succession.
     private static func inUse() -> Problem {
         Problem(
             .providerUnavailable, "Another server is renewing your access. Try again in a moment.", retryAfter: 6)
@@ -150,10 +152,10 @@ final class TokenRefresh: Sendable {
 
     // MARK: The exchange
 
-    /// The parties of an exchange.
+    /// The provider and the client of an exchange.
     private struct Participants {
         var metadata: ProviderMetadata
-        /// The configured authority's, where the other is a tenant's.
+        /// The configured authority's metadata, which differs if `metadata` is a tenant's.
         var configured: ProviderMetadata
         var client: AuthenticatedClient
     }
@@ -161,14 +163,15 @@ final class TokenRefresh: Sendable {
     private func participants(_ wish: Wish) async throws -> Participants {
         let (application, directory) = (wish.asking.application, providers.directory)
         let metadata = try await directory.metadata(for: wish.authority)
-        // For the check of the ID token. Where they cannot be had now, the check fetches them, or there is none.
+        // The keys are for checking the ID token. If they are not available now, the check fetches them if it needs
+        // them.
         _ = try? await directory.signingKeys(of: metadata)
         return Participants(
             metadata: metadata, configured: try await directory.metadata(for: application.authority),
             client: try providers.credentials.client(of: application))
     }
 
-    /// The exchange with the token endpoint.
+    /// Exchanges the refresh token at the token endpoint.
     private func redeem(_ turn: RefreshTurn, _ wish: Wish, _ participants: Participants, granted: [String]?)
         async throws -> NewTokens
     {
@@ -188,7 +191,7 @@ final class TokenRefresh: Sendable {
             request.providerRequest, by: client,
             .refresh(accountID: account.id, session: wish.target.account.session),
             admit: { () throws(Problem) in
-                // A call that a pause has refused does not count.
+                // A call that a pause has refused is not counted.
                 guard wish.demand.isForced else { return }
                 try forced.take(ForcedRefreshLimit.Account(app: application.id, id: account.id))
             }
@@ -204,7 +207,8 @@ final class TokenRefresh: Sendable {
             action: wish.target.signIn(wish.asking, at: publicURL, claims: wish.demand.claims))
     }
 
-    /// The meaning of a failed refresh. Only the provider's word makes an account need its person.
+    /// Converts the error of a refresh to a problem. Only a response of the provider can require interaction for the
+    /// account.
     private func failure(_ error: any Error, of wish: Wish, _ refreshToken: String) async throws -> Problem {
         guard let error = error as? OpenIDError, error.isInteractionNeeded else { return Problem(any: error) }
         let isOfAccount = wish.target.isOwn(of: wish.asking.application)

@@ -2,18 +2,18 @@ package import CompanionCore
 package import OpenIDConnect
 package import SessionStore
 
-/// The use of a token.
+/// The account, tenant and scopes of a token.
 package struct TokenTarget: Sendable, Hashable {
     package let account: AccountKey
-    /// In lower case, when it is another than the one in which the account signed in.
+    /// The tenant in lower case; nil for the one in which the account signed in.
     package var tenant: String?
     package let scopes: ScopeSet
 }
 
 extension SignedIn {
-    /// The use of a token for this account.
+    /// Returns a target for this account.
     ///
-    /// - Parameter scopes: nil for those of the application's registration.
+    /// - Parameter scopes: the scopes; nil stands for those of the application's registration.
     package func target(scopes: [String]? = nil) -> TokenTarget {
         TokenTarget(
             account: key, tenant: tenant?.lowercased(), scopes: scopes.map { ScopeSet($0) } ?? application.scopes)
@@ -21,15 +21,15 @@ extension SignedIn {
 }
 
 extension TokenTarget {
-    /// Whether it is what the account signed in for: what another tenant, or more scopes, ask of the person says nothing about
-    /// the account itself.
+    /// Whether these are the scopes and the tenant of the account's sign-in. A refusal for additional scopes or another
+    /// tenant says nothing about the account itself.
     package func isOwn(of application: Application) -> Bool { tenant == nil && scopes == application.scopes }
 
-    /// Where the same account signs in again for it: with its hint, so that nobody has to choose.
+    /// Returns a sign-in link for the same account, with a login hint so that the person need not choose.
     package func signIn(_ asking: SignedIn, at publicURL: PublicURL, claims: ClaimsRequest?) -> Problem.Action {
         let application = asking.application
         var fields: [(String, String)] = []
-        // What stands for the name of somebody without one means nothing to the provider's page.
+        // If the account has no username, the subject stands in for it, which is useless as a hint.
         let identity = asking.account.identity
         if identity.username != identity.subject {
             fields.append(("login_hint", identity.username))

@@ -7,10 +7,10 @@ import Synchronization
 
 /// The pauses that token endpoints ask for.
 ///
-/// A 429 to a refresh says something about one account, and one to a code about one person's session: each pauses alone, for
-/// as long as `Retry-After` says. When three accounts of three sessions get one within a minute, it is the client that is
-/// too quick: its refreshes pause, a minute at most, and then one of them goes first. Codes have no common pause, so that
-/// people can sign in meanwhile.
+/// A 429 to a refresh concerns one account, and a 429 to a code concerns one person's session, so each pauses only that
+/// account or session, for the time in `Retry-After`. If three accounts in three sessions get a 429 within a minute,
+/// the whole client is too fast. All its refreshes then pause for at most a minute, and after that a single refresh
+/// goes first as a probe. Codes have no common pause, so that people can still sign in.
 final class TokenThrottle: Sendable {
     /// A client at a token endpoint.
     package struct Client: Hashable {
@@ -18,7 +18,7 @@ final class TokenThrottle: Sendable {
         package let id: String
     }
 
-    /// What is exchanged for tokens.
+    /// The grant that is exchanged for tokens.
     package enum Grant {
         /// The code of a sign-in of this session.
         case code(session: SessionKey)
@@ -30,23 +30,23 @@ final class TokenThrottle: Sendable {
         }
     }
 
-    /// Leave to ask, given back to ``end(_:_:of:error:)``.
+    /// The permission for one exchange, to be passed to ``end(_:_:of:error:)``.
     package struct Leave {
         fileprivate var isProbe = false
     }
 
-    /// This many accounts, each of another session, within ``window`` make it the client's.
+    /// If this many accounts in different sessions are throttled within ``window``, the whole client pauses.
     static let maxAccounts = 3
-    /// In seconds.
+    /// The time window, in seconds.
     static let window: TimeInterval = 60
-    /// How long a client pauses at most, whatever its accounts were asked for, in seconds.
+    /// The longest pause of a client in seconds, whatever its accounts were asked for.
     static let longestClientPause: TimeInterval = 60
-    /// How long others are asked to wait while a probe is under way, in seconds.
+    /// The time that other calls are asked to wait while a probe is under way, in seconds.
     static let probeWait: TimeInterval = 5
-    /// A probe that never ended is none any more, in seconds: longer than an exchange can take.
+    /// The time after which a probe without an outcome no longer counts, in seconds. No exchange takes this long.
     private static let probeLimit: TimeInterval = 120
 
-    /// An account or a session whose exchanges pause.
+    /// An account or a session with its own pause.
     fileprivate struct Asker: Hashable {
         enum Name: Hashable {
             case account(String)
@@ -66,11 +66,11 @@ final class TokenThrottle: Sendable {
         }
     }
 
-    /// What is known of a client's refreshes.
+    /// The state of a client's refreshes.
     fileprivate struct Refreshes {
-        /// The account that each session got a 429 for lately.
+        /// The account of each session that recently received a 429.
         var refused: [SessionKey: (account: String, at: Date)] = [:]
-        /// Set from the client's first pause until a probe went well.
+        /// The end of the client's pause; nil again after a successful probe.
         var pausedUntil: Date?
         var probeBegan: Date?
     }
@@ -83,21 +83,21 @@ final class TokenThrottle: Sendable {
     private let state = Mutex(State())
     private let now: @Sendable () -> Date
 
-    /// - Parameter now: a clock that nobody sets.
+    /// - Parameter now: a monotonic clock.
     init(now: @escaping @Sendable () -> Date) {
         self.now = now
     }
 
-    /// For how long an account is not refreshed after an error, in seconds.
+    /// Returns the seconds for which an account is not refreshed after an error.
     static func pause(after error: any Error) -> TimeInterval {
         guard let told = error as? OpenIDError else { return 0 }
         let asked = told.retryAfter.map { TimeInterval($0.components.seconds) }
         return min(asked ?? (told.code == .throttled ? Problem.unstatedPause : 0), Throttle.longestPause)
     }
 
-    /// Refuses what would come too early.
+    /// Refuses an exchange during a pause.
     ///
-    /// - Throws: ``Problem`` `throttled` with the seconds that are left.
+    /// - Throws: ``Problem`` `throttled` with the remaining seconds.
     func begin(_ grant: Grant, of client: Client) throws(Problem) -> Leave {
         let now = now()
         let (leave, end) = state.withLock { state -> (Leave, Date?) in
@@ -121,16 +121,16 @@ final class TokenThrottle: Sendable {
         return (Leave(isProbe: true), nil)
     }
 
-    /// Takes note of how an exchange ended.
+    /// Records the outcome of an exchange.
     ///
-    /// - Parameter error: nil when there are tokens.
+    /// - Parameter error: the error; nil if tokens were received.
     func end(_ leave: Leave, _ grant: Grant, of client: Client, error: (any Error)?) {
         let now = now()
         let told = error as? OpenIDError
         let isTooMany = told?.code == .throttled
         let pause = error.map(TokenThrottle.pause(after:)) ?? 0
         state.withLock { state in
-            // A code that fails otherwise is lost, and the next sign-in has another one.
+            // After any other failure a code is lost, and the next sign-in has a new one.
             if pause > 0, isTooMany || grant.isRefresh {
                 let end = now.addingTimeInterval(pause)
                 state.askers.set(end, for: Asker(grant, of: client), until: end, now: now)
@@ -141,7 +141,8 @@ final class TokenThrottle: Sendable {
             if isTooMany {
                 refreshes.note(id, session, isProbe: leave.isProbe, pause: pause, now: now)
             } else if error == nil || told?.isTransient == false {
-                // It was answered, if only that this account needs its person: the client is welcome again.
+                // The provider responded normally, even if this account needs interaction, so the client's pause is
+                // over.
                 refreshes = Refreshes()
             }
             state.keep(refreshes, of: client, now: now)
@@ -150,7 +151,7 @@ final class TokenThrottle: Sendable {
 }
 
 extension TokenThrottle.Refreshes {
-    /// Takes note of a 429; pauses the client after those of enough accounts, and after each probe's.
+    /// Records a 429. Pauses the client if enough accounts have one, or if the probe has.
     fileprivate mutating func note(
         _ account: String, _ session: SessionKey, isProbe: Bool, pause seconds: TimeInterval, now: Date
     ) {
@@ -163,7 +164,7 @@ extension TokenThrottle.Refreshes {
 }
 
 extension TokenThrottle.State {
-    /// A client that is paused is remembered until its probe goes well, or nobody has come for an hour after the pause.
+    /// Keeps the state of a client until its probe succeeds, or for an hour after the pause without further calls.
     fileprivate mutating func keep(_ value: TokenThrottle.Refreshes, of client: TokenThrottle.Client, now: Date) {
         guard value.pausedUntil != nil || !value.refused.isEmpty else {
             refreshes.remove(client)

@@ -4,30 +4,31 @@ import OpenIDConnect
 import SessionStore
 import Synchronization
 
-/// The answers to refreshes, from when they are asked for until they are stored. Nothing else has the account's next refresh
-/// token: an answer that cannot be stored is kept here until it can be, or its account is no more.
+/// The responses to refreshes, from the request until they are stored. Nothing else has the account's next refresh
+/// token. If a response cannot be stored, it is therefore kept here until it can be, or until the account no longer
+/// exists.
 final class UnsavedRefreshes: Sendable {
-    /// The most exchanges at a time.
+    /// The maximum number of concurrent exchanges.
     static let maxExchanges = 1000
-    /// The room that an exchange finds for its answer, in bytes.
+    /// The memory reserved for the response of each exchange, in bytes.
     static let answerBytes = 16 << 10
-    /// The most bytes of what is kept and of what is to come.
+    /// The maximum memory for kept and expected responses, in bytes.
     static let maxBytes = 24 << 20
 
-    /// The account that will miss an answer which is lost.
+    /// The account that a response belongs to.
     struct Owner {
         let account: AccountKey
-        /// Its name in the log.
+        /// The account's name in the log.
         let pseudonym: Pseudonym
     }
 
     private struct Refresh {
         let owner: Owner
-        /// The turn that it cost, with the refresh token that the provider may not take again.
+        /// The turn of the refresh, with the refresh token that the provider may not accept again.
         let turn: RefreshTurn
         let tokens: NewTokens
 
-        /// An estimate of what it takes, in bytes.
+        /// The estimated memory use, in bytes.
         var bytes: Int {
             turn.refreshToken.utf8.count + (tokens.refreshToken?.utf8.count ?? 0)
                 + (tokens.accessToken?.utf8.count ?? 0) + (tokens.idToken?.utf8.count ?? 0)
@@ -39,7 +40,7 @@ final class UnsavedRefreshes: Sendable {
         var exchanges: [AccountKey: Pseudonym] = [:]
         var kept: [AccountKey: Refresh] = [:]
         var keptBytes = 0
-        /// Whether somebody sees to it that what is kept is stored.
+        /// Whether a task is storing the kept responses.
         var isStoring = false
         var isStopping = false
 
@@ -50,24 +51,24 @@ final class UnsavedRefreshes: Sendable {
 
     private let state = Mutex(State())
     private let store: SessionStore
-    /// One answer is stored at a time: an older one must not follow a newer one.
+    /// Responses of an account are stored one at a time, so that an older one never replaces a newer one.
     private let storing = OneAtATime<AccountKey>()
 
     init(store: SessionStore) {
         self.store = store
     }
 
-    /// Whether something of an account is kept.
+    /// Whether a response of the account is kept.
     func has(_ account: AccountKey) -> Bool { state.withLock { $0.kept[account] != nil } }
 
     // MARK: Exchanges
 
-    /// Runs an exchange and stores what it brings; keeps that when it cannot be stored now.
+    /// Runs an exchange and stores its result. If it cannot be stored now, the result is kept.
     ///
     /// - Parameters:
-    ///   - turn: the turn as it is when the exchange has ended.
-    ///   - exchange: does not begin while there is no room for what it brings, nor when the server stops.
-    /// - Throws: what `exchange` throws; ``StoreError``, also where the answer is kept.
+    ///   - turn: returns the turn after the exchange has ended.
+    ///   - exchange: the exchange. It does not start if there is no room for its result, or if the server is stopping.
+    /// - Throws: the error of `exchange`; ``StoreError``, even if the result is kept.
     func run(
         _ owner: Owner, _ turn: () async -> RefreshTurn, _ exchange: () async throws -> NewTokens
     ) async throws {
@@ -102,9 +103,9 @@ final class UnsavedRefreshes: Sendable {
         if let refusal { throw refusal }
     }
 
-    // MARK: What is kept
+    // MARK: Kept results
 
-    /// Stores what an earlier refresh brought, unless somebody has signed in anew since.
+    /// Stores the kept result of an earlier refresh, unless the account has signed in again since.
     func store(_ account: AccountKey) async throws {
         guard has(account) else { return }
         try await storing.run(account) {
@@ -112,14 +113,14 @@ final class UnsavedRefreshes: Sendable {
             do throws(StoreError) {
                 try await store(refresh)
             } catch {
-                // Only the account's end makes it worthless.
+                // The result is worthless only if the account no longer exists.
                 guard error == .noSuchSession else { throw error }
             }
             state.withLock { $0.forget(account) }
         }
     }
 
-    /// Where it is not stored, what is there is newer, by a sign-in or by another server.
+    /// Stores a result. The store ignores it if a sign-in or another server has brought newer tokens.
     private func store(_ refresh: Refresh) async throws(StoreError) {
         try await store.storeRefreshed(refresh.owner.account, tokens: refresh.tokens, turn: refresh.turn)
     }
@@ -135,26 +136,27 @@ final class UnsavedRefreshes: Sendable {
         if isFirst { storeSoon() }
     }
 
-    /// Stores all that is kept as soon as that is possible: another server that redeems the same refresh token would find it
-    /// spent.
+    /// Stores all kept results as soon as possible, because another server that redeems the same refresh token would
+    /// find it already spent.
     private func storeSoon() {
         Task.detached { [weak self] in
             var pause = Duration.milliseconds(250)
             repeat {
                 try? await Task.sleep(for: pause)
-                // The first to ask when the place is back decides: only after a quarter of an hour there is a second between two.
+                // The pause grows slowly, and reaches one second only after a quarter of an hour: the first server that
+                // stores its result after an outage wins.
                 pause = min(pause * 1.001, .seconds(1))
             } while await self?.storeAll() == false
         }
     }
 
-    /// - Returns: whether nothing is left.
+    /// - Returns: whether all results are stored.
     private func storeAll() async -> Bool {
         for account in state.withLock({ Array($0.kept.keys) }) {
             do {
                 try await store(account)
             } catch let error as StoreError where error.isUnavailable {
-                // The others would only wait for the same.
+                // The other results would only wait for the same reason.
                 break
             } catch {}
         }
@@ -164,20 +166,20 @@ final class UnsavedRefreshes: Sendable {
         }
     }
 
-    // MARK: The end
+    // MARK: Shutdown
 
-    /// From now on no exchange begins.
+    /// Prevents new exchanges from now on.
     func stop() { state.withLock { $0.isStopping = true } }
 
-    /// Waits until the exchanges under way have ended and what they brought is stored.
+    /// Waits until the exchanges under way have ended and their results are stored.
     ///
-    /// - Returns: whose answers are lost when this has not happened at `deadline`.
+    /// - Returns: the accounts whose results are not stored at `deadline` and would be lost.
     func settle(until deadline: ContinuousClock.Instant) async -> [Pseudonym] {
         while !open.isEmpty, ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(20)) }
         return open
     }
 
-    /// The accounts whose exchanges are under way, or whose answers are kept.
+    /// The accounts with an exchange under way or a kept result.
     var open: [Pseudonym] {
         state.withLock { Array($0.exchanges.values) + $0.kept.values.map(\.owner.pseudonym) }
     }
