@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Compresses assets one after the other, on a thread that gives way to everything else and that ends when nothing is left to
-/// do. They are served as they are until then.
+/// Compresses assets one by one on a low-priority thread, which ends when no work is left. Assets are served
+/// uncompressed until then.
 package final class AssetCompression: Sendable {
     private struct State {
         var waiting: [@Sendable () -> Void] = []
@@ -12,16 +12,16 @@ package final class AssetCompression: Sendable {
 
     private let state = Mutex(State())
 
-    /// Nothing is to be compressed yet.
+    /// Creates the queue without starting any work.
     package init() {}
 
-    /// Compresses what a server has from its start.
+    /// Compresses the assets that the pages load.
     package func start(_ pages: Pages) {
-        // It holds nothing of the server but these, so that a server that has stopped ends where it was made.
+        // The closure keeps only the pages and this object alive, so that a stopped server can be released.
         add { [self] in pages.compress { state.withLock { !$0.isStopped } } }
     }
 
-    /// Compresses something after what was added before.
+    /// Compresses another asset after the earlier ones.
     package func add(_ work: @escaping @Sendable () -> Void) {
         let needsThread = state.withLock { state in
             guard !state.isStopped else { return false }
@@ -31,7 +31,7 @@ package final class AssetCompression: Sendable {
         }
         guard needsThread else { return }
         Thread.detachNewThread { [self] in
-            // Refused by a service manager's sandbox, it only costs the precedence.
+            // If a service manager's sandbox refuses this, only the low priority is lost.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
             while let work = next() { work() }
         }
@@ -44,7 +44,7 @@ package final class AssetCompression: Sendable {
         }
     }
 
-    /// Leaves the rest as it is.
+    /// Stops compressing. The remaining assets stay uncompressed.
     package func stop() {
         state.withLock { state in
             state.isStopped = true

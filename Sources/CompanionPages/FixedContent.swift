@@ -4,13 +4,14 @@ package import Languages
 import OpenIDConnect
 import WebFormats
 
-/// What pages say of the configuration, which does not change while the server runs: the home page's cards and device mode,
-/// and that this is a demo. It is in the page from the first byte, so that nothing moves and no script is needed.
+/// Content that depends only on the configuration and stays the same while the server runs: the home page's cards,
+/// the device mode and the note about the demo. It is part of the HTML, so that nothing moves while the page loads
+/// and no script is needed.
 package struct FixedContent: Sendable {
     private let applications: [Application]
     private let deviceMode: DeviceMode
     private let demoControlURL: String?
-    /// Whether others work with the same sessions.
+    /// Whether several servers use the same sessions.
     private let hasSeveralServers: Bool
     private let publicURL: PublicURL
     private let kiosk: KioskLook
@@ -24,18 +25,18 @@ package struct FixedContent: Sendable {
         kiosk = KioskLook(configuration: configuration)
     }
 
-    /// Whether one person after the other uses the browser.
+    /// Whether several people use the browser, one after another.
     var isOnSharedDevice: Bool { deviceMode == .shared }
 
-    /// What the pages load that no folder has.
+    /// Assets that are not in the folder of the pages.
     package var assets: [String: Asset] { kiosk.assets }
 
-    /// A page with its places `{{applications}}`, `{{mode}}`, `{{mode_means}}`, `{{servers_note}}` and `{{demo_note}}`
-    /// filled in, and a kiosk's places of ``KioskLook``.
+    /// Returns a page with its placeholders `{{applications}}`, `{{mode}}`, `{{mode_means}}`, `{{servers_note}}` and
+    /// `{{demo_note}}` filled in, and a kiosk's placeholders of ``KioskLook``.
     ///
     /// - Parameters:
-    ///   - application: the one that the page belongs to; nil for home and messages.
-    ///   - rewritten: gives the assets that a text names the names with their content's hash.
+    ///   - application: the page's application; nil for home and messages.
+    ///   - rewritten: replaces asset names in a text by those with the content's hash.
     func filling(
         _ html: String, in language: Language, for application: Application?, rewritten: (String) -> String
     ) -> String {
@@ -56,7 +57,7 @@ package struct FixedContent: Sendable {
 
     // MARK: The home page
 
-    /// The one button: to the first application.
+    /// Returns the button that leads to the first application.
     private func tryNow(in language: Language) -> HTML {
         guard let first = applications.first else { return "" }
         return """
@@ -71,10 +72,10 @@ package struct FixedContent: Sendable {
         return "\(finder(in: language))<ul class=\"cards\" id=\"cards\">\n\(cards)</ul>"
     }
 
-    /// A text of the pages.
+    /// Returns a text of the pages.
     private func text(_ key: String, in language: Language) -> String { language.page[key] ?? "" }
 
-    /// So many cards are looked through by eye; of more, a field finds those with a name.
+    /// Above this number of cards a search field appears.
     private static let manyCards = 12
 
     private func finder(in language: Language) -> HTML {
@@ -104,7 +105,7 @@ package struct FixedContent: Sendable {
 
     // MARK: The portal
 
-    /// The note that another server may know more; empty where there is one.
+    /// Returns the note that other servers may have more sessions; empty if there is only one server.
     private func serversNote(in language: Language) -> HTML {
         guard hasSeveralServers else { return "" }
         return "<p class=\"lead\">\(text("portal_page.several_servers", in: language))</p>"
@@ -112,14 +113,14 @@ package struct FixedContent: Sendable {
 
     // MARK: The demo
 
-    /// The note that says that this is a demo, and who can sign in; empty when it is none. Home and portal lead on to the
-    /// page on which failures can be switched on.
+    /// Returns the note about the demo and its accounts; empty outside the demo. On the home page and the portal it
+    /// has a link to the page where failures can be switched on.
     private func demoNote(in language: Language, for application: Application?, isHome: Bool) -> HTML {
         guard let demoControlURL else { return "" }
         let accounts = ["external": "customer@fabrikam.example", "b2c": "b2cuser@fabrikamb2c.example"]
         let usual = "adele@contoso.example"
         let account = application.flatMap { accounts[$0.kind.rawValue] } ?? usual
-        // The portal's script changes the name with the application that is chosen.
+        // The portal's script shows the account of the application that is selected.
         let names = accounts.sorted { $0.key < $1.key }.map { " data-\($0.key)=\"\($0.value)\"" as HTML }
         let name: HTML = "<b id=\"demo-account\" data-usual=\"\(usual)\"\(names)>\(account)</b>"
         let note: HTML = """
@@ -133,7 +134,7 @@ package struct FixedContent: Sendable {
         return note + " <a href=\"\(address)\">\(text("demo.control", in: language))</a>"
     }
 
-    /// A text of the pages with HTML in a place of it.
+    /// Returns a text of the pages with HTML in its placeholder.
     private func text(_ key: String, in language: Language, with place: String, _ value: HTML) -> HTML {
         let parts = text(key, in: language).split(separator: "{\(place)}", omittingEmptySubsequences: false)
         return HTML(stringLiteral: parts.map { HTML(escaping: String($0)).text }.joined(separator: value.text))
@@ -141,14 +142,14 @@ package struct FixedContent: Sendable {
 }
 
 extension Application {
-    /// What people see it called: a title that is configured as it is, the page's own one in their language.
+    /// Returns the title that people see: the configured title, or the page's default title in their language.
     package func title(in language: Language) -> String {
         title == page.title ? language.page[page.titleKey] ?? title : title
     }
 }
 
 extension Application.Page {
-    /// The text of the pages with the page's own title.
+    /// The key of the page's default title.
     var titleKey: String {
         switch self {
         case .ios, .macos, .external, .b2c: "app_page.\(rawValue)"
@@ -156,7 +157,7 @@ extension Application.Page {
         }
     }
 
-    /// The picture on its card.
+    /// The picture on the application's card.
     fileprivate var picture: String {
         switch self {
         case .ios: "phone"

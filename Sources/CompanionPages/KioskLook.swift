@@ -4,7 +4,7 @@ import HTTPServer
 import Languages
 import WebFormats
 
-/// A kiosk's pages as the organiser wants them: a picture, a colour, words of welcome.
+/// The organiser's design of a kiosk's pages: logo, colour and welcome texts.
 struct KioskLook: Sendable {
     private let logo: (path: String, logo: KioskLogo)?
     private let styleSheet: (path: String, text: String)?
@@ -18,12 +18,12 @@ struct KioskLook: Sendable {
         welcome = configuration.kioskWelcome
     }
 
-    /// With the content's hash in the name, as other assets, so that browsers keep it.
+    /// Returns an asset path with the content's hash, so that browsers can cache it permanently.
     private static func path(_ name: String, _ type: String, of bytes: [UInt8]) -> String {
         "/assets/kiosk-\(name).\(Hex.encode(SHA256.hash(data: bytes).prefix(6))).\(type)"
     }
 
-    /// What is served beside the folder's files, by path.
+    /// Assets by path, beside those of the folder.
     var assets: [String: Asset] {
         func asset(_ bytes: [UInt8], _ type: String) -> Asset {
             Asset(body: bytes, contentType: type, cacheControl: StaticFiles.forever)
@@ -34,11 +34,11 @@ struct KioskLook: Sendable {
         return assets
     }
 
-    /// The HTML that belongs at a page's place; nil for a place of something else.
+    /// Returns the HTML for a page's placeholder; nil if it is not a kiosk's.
     ///
     /// - Parameters:
     ///   - prefix: the public URL's path.
-    ///   - mark: the product's own picture, for a kiosk without a logo.
+    ///   - mark: the product's own logo, for a kiosk without one.
     func content(
         of place: Substring, in language: Language, below prefix: String, mark: () -> String
     ) -> HTML? {

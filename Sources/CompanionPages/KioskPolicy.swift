@@ -2,12 +2,12 @@ package import CompanionCore
 import Foundation
 import OpenIDConnect
 
-/// The addresses that a kiosk's browser may go to, as policy of Chromium: everything is blocked but ours, the configured
-/// authorities', where Microsoft's accounts sign in, and what `kiosk.hosts` names. Policy of the browser, so that neither a
-/// link of a sign-in page nor a keyboard leads elsewhere.
+/// A Chromium policy with the addresses that a kiosk's browser may visit. It blocks everything except this server,
+/// the configured authorities, Microsoft's sign-in hosts and `kiosk.hosts`. Because the browser enforces it, neither
+/// a link on a sign-in page nor the keyboard leads anywhere else.
 package struct KioskPolicy: Sendable, Encodable, Equatable {
-    /// Where Microsoft's platforms send people while they sign in: work accounts, personal ones, security keys, silent
-    /// sign-on, and proofs that are asked for at the first sign-in.
+    /// The hosts to which Microsoft's platforms redirect people during a sign-in: work accounts, personal accounts,
+    /// security keys, silent sign-on, and the registration of proofs at the first sign-in.
     private static let microsoftHosts = [
         "account.live.com", "autologon.microsoftazuread-sso.com", "device.login.microsoftonline.com", "login.live.com",
         "login.microsoft.com", "login.microsoftonline.com", "login.windows.net", "mysignins.microsoft.com",
@@ -15,8 +15,8 @@ package struct KioskPolicy: Sendable, Encodable, Equatable {
 
     /// `URLBlocklist`: everything.
     let blocked = ["*"]
-    /// `URLAllowlist`, in Chromium's filter format: a dot before a host leaves out what is below it; without a port, any
-    /// would do.
+    /// `URLAllowlist`, in Chromium's filter format: a leading dot excludes subdomains, and an entry without a port
+    /// allows every port.
     package let allowed: [String]
 
     package enum CodingKeys: String, CodingKey {
@@ -24,7 +24,7 @@ package struct KioskPolicy: Sendable, Encodable, Equatable {
         case allowed = "URLAllowlist"
     }
 
-    /// - Returns: nil where no application has the page `kiosk`.
+    /// - Returns: nil if no application has the page `kiosk`.
     package init?(_ configuration: CompanionConfiguration) {
         guard configuration.applications.contains(where: { $0.page == .kiosk }) else { return nil }
         let own = configuration.publicURL
@@ -45,7 +45,7 @@ package struct KioskPolicy: Sendable, Encodable, Equatable {
         return (isSecure ? "https://" : "http://") + name + (hasPort ? "" : isSecure ? ":443" : ":80")
     }
 
-    /// One JSON object, as a file in `/etc/chromium/policies/managed` holds it.
+    /// The policy as one JSON object, in the form of a file in `/etc/chromium/policies/managed`.
     package var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -2,23 +2,23 @@ import CompanionCore
 import Foundation
 import Languages
 
-/// What a native app needs before MSAL works in it, for `companion native`. The page `/native` makes the same from the same
-/// file, `assets/native.json`, in the browser.
+/// The setup that a native app needs for MSAL, for `companion native`. The page `/native` shows the same from the
+/// same file, `assets/native.json`.
 package struct NativeSetup: Sendable {
-    /// Where the app runs.
+    /// The platform that the app runs on.
     package enum Platform: String, Sendable, CaseIterable, Decodable {
         case ios, macos
 
         fileprivate var name: String { self == .ios ? "iOS" : "macOS" }
     }
 
-    /// What the developer knows.
+    /// The values that the developer enters.
     package struct Values: Sendable {
         package let bundleID: String
         package let clientID: String
 
         /// - Parameters:
-        ///   - bundleID: the app's bundle identifier, as `com.contoso.tasks`.
+        ///   - bundleID: the app's bundle identifier, such as `com.contoso.tasks`.
         ///   - clientID: the registration's Application (client) ID.
         package init(bundleID: String, clientID: String) {
             self.bundleID = bundleID.trimmingCharacters(in: .whitespaces)
@@ -31,17 +31,17 @@ package struct NativeSetup: Sendable {
         }
     }
 
-    /// Values with which no app would work.
+    /// Values that cannot work in any app.
     package struct Mistakes: Error, CustomStringConvertible {
-        /// One sentence for each.
+        /// One sentence for each mistake.
         package let sentences: [String]
 
-        /// The sentences, each on a line of its own.
+        /// The sentences, one per line.
         package var description: String { sentences.joined(separator: "\n") }
     }
 
     private struct File: Decodable {
-        /// By field: names of mistakes with the regular expressions that find them, in the order in which they are tried.
+        /// The mistakes of each field: their names with the regular expressions that find them, in order.
         var mistakes: [String: [[String]]]
         var steps: [String]
         var blocks: [Block]
@@ -57,10 +57,10 @@ package struct NativeSetup: Sendable {
     private let file: File
     private let language: Language
 
-    /// Reads the folder of the pages.
+    /// Reads the file from the folder of the pages.
     ///
-    /// - Parameter language: the tag of one of its languages, as `sv`.
-    /// - Throws: ``LanguageFault``, or when a file cannot be read.
+    /// - Parameter language: the tag of one of its languages, such as `sv`.
+    /// - Throws: ``LanguageFault``, or an error if a file cannot be read.
     package init(publicFolder: String, language tag: String) throws {
         let languages = try Languages(folder: publicFolder + "/languages", cookieName: "")
         guard let language = languages[tag] ?? languages.lookup(tag) else {
@@ -72,9 +72,9 @@ package struct NativeSetup: Sendable {
         file = try JSONDecoder().decode(File.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    /// Everything for one platform, as text for a terminal.
+    /// Returns the complete setup for one platform, as text for a terminal.
     ///
-    /// - Throws: ``Mistakes`` when a value cannot be right.
+    /// - Throws: ``Mistakes`` if a value cannot be right.
     package func text(for platform: Platform, _ values: Values) throws -> String {
         let mistakes = try [("bundle_id", values.bundleID), ("client_id", values.clientID)].compactMap { field, value in
             try mistake(in: value, of: field).map {
@@ -93,7 +93,7 @@ package struct NativeSetup: Sendable {
         return ([section("\(platform.name): \(text("native.block.steps"))", steps)] + blocks).joined(separator: "\n")
     }
 
-    /// The first mistake that fits a value; nil when it may be right.
+    /// Returns the first mistake found in a value; nil if the value may be right.
     package func mistake(in value: String, of field: String) throws -> String? {
         try file.mistakes[field]?.first { rule in
             guard let pattern = rule.last else { return false }

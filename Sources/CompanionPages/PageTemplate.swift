@@ -3,11 +3,12 @@ import Foundation
 import Languages
 import WebFormats
 
-/// A page as its file has it, with the places where a language's texts go.
+/// A page from its file, with placeholders for texts.
 ///
-/// `{{part name}}` is a piece of HTML that pages share; `{{section.key}}` a text of the language; `{{language}}` its tag;
-/// `{{base}}` the public URL's path; `{{strings a b}}` the texts of these sections as JSON, for scripts; `{{texts}}` the version
-/// of all texts. Other names in double braces are left for later: the error page is filled in once more for each problem.
+/// `{{part name}}` stands for HTML that several pages share, `{{section.key}}` for a text of the language,
+/// `{{language}}` for its tag, `{{base}}` for the public URL's path, `{{strings a b}}` for the texts of these
+/// sections as JSON for scripts, and `{{texts}}` for the version of all texts. Other placeholders are kept for a
+/// later step: the error page is filled in again for each problem.
 struct PageTemplate: Sendable {
     private enum Piece {
         case text(Substring)
@@ -18,8 +19,8 @@ struct PageTemplate: Sendable {
     private let pieces: [Piece]
 
     /// - Parameters:
-    ///   - file: the page's name, for messages.
-    ///   - part: the HTML of a part, which may have places but no parts of its own.
+    ///   - file: the page's name for error messages.
+    ///   - part: returns the HTML of a part, which may have placeholders but no further parts.
     init(file: String, html: String, part: (Substring) throws -> String) rethrows {
         self.file = file
         pieces = try PageTemplate.pieces(of: html).flatMap { piece in
@@ -42,7 +43,7 @@ struct PageTemplate: Sendable {
         return pieces + [.text(html[rest...])]
     }
 
-    /// Where two of these stand side by side.
+    /// Returns the position of two adjacent braces.
     private static func braces(_ brace: UInt8, in bytes: Substring.UTF8View) -> String.Index? {
         var rest = bytes
         while let place = rest.firstIndex(of: brace) {
@@ -52,7 +53,7 @@ struct PageTemplate: Sendable {
         return nil
     }
 
-    /// - Throws: ``LanguageFault`` when the language lacks a text of the page.
+    /// - Throws: ``LanguageFault`` if the language lacks a text of the page.
     func check(_ language: Language) throws(LanguageFault) {
         for case .place(let place) in pieces {
             guard let key = PageTemplate.key(place), language.page[key] == nil else { continue }
@@ -60,21 +61,21 @@ struct PageTemplate: Sendable {
         }
     }
 
-    /// The key of the text that belongs at a place; nil where something else does.
+    /// Returns the key of the text for a placeholder; nil if it does not stand for a text.
     private static func key(_ place: Substring) -> String? {
         place.utf8.contains(UInt8(ascii: ".")) && !place.hasPrefix("strings ") ? String(place) : nil
     }
 
-    /// The page in a language.
+    /// Returns the page in a language.
     ///
-    /// - Parameter prefix: the public URL's path, below which its links lead.
-    /// - Throws: ``LanguageFault`` when the language lacks a text.
+    /// - Parameter prefix: the public URL's path, under which the page's links lead.
+    /// - Throws: ``LanguageFault`` if the language lacks a text.
     func html(in language: Language, below prefix: String) throws(LanguageFault) -> String {
         try check(language)
         return checkedHTML(in: language, below: prefix)
     }
 
-    /// The page in a language that has been checked.
+    /// Returns the page in a language that has been checked.
     func checkedHTML(in language: Language, below prefix: String) -> String {
         var html = ""
         for piece in pieces {
@@ -93,21 +94,22 @@ struct PageTemplate: Sendable {
     }
 
     private func strings(_ sections: ArraySlice<Substring>, of language: Language) -> String {
-        // Nothing in a text can end the script element or begin a comment (HTML, restrictions for contents of script).
+        // Escaped in this way, no text can end the script element or begin a comment (HTML, restrictions for contents
+        // of script).
         PageTemplate.json(language.texts(of: sections)).replacing("<", with: "\\u003c")
     }
 
-    /// Texts as scripts read them.
+    /// Returns the texts as JSON for scripts.
     static func json(_ texts: [String: String]) -> String {
         JSONValue.object(texts.mapValues(JSONValue.string)).text
     }
 
-    /// The page with its remaining names filled in, as the error page is.
+    /// Returns the page with its remaining placeholders filled in with text, as for the error page.
     static func filled(_ html: String, with values: [String: String]) -> String {
         filled(html) { values[String($0)].map(HTML.init(escaping:)) }
     }
 
-    /// The page with HTML in its remaining places; a place for which there is none stays.
+    /// Returns the page with HTML in its remaining placeholders. A placeholder without a value is kept.
     static func filled(_ html: String, with value: (Substring) -> HTML?) -> String {
         var filled = ""
         for piece in pieces(of: html) {

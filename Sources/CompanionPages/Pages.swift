@@ -6,9 +6,10 @@ package import HTTPWire
 package import Languages
 import OpenIDConnect
 
-/// The pages by request path, in memory and in every language: home, one for each application, and what they load.
+/// The pages by request path, in memory and in every language: the home page, one page for each application, and
+/// their assets.
 ///
-/// The files are read once. A page is assembled in a language when it is first asked for in it.
+/// The files are read once. A page is assembled at its first request in a language.
 package struct Pages: Sendable {
     /// One page in all languages.
     package struct Page: Sendable {
@@ -27,12 +28,12 @@ package struct Pages: Sendable {
     private let publicURL: PublicURL
     package let languages: Languages
 
-    /// Loads the folder once.
+    /// Loads the folder.
     ///
     /// - Parameters:
-    ///   - content: what the pages say of the configuration; nil leaves its places as they are.
-    ///   - compression: compresses what is made when it is first asked for.
-    /// - Throws: when the folder or one of its pages cannot be read, or a language lacks a text.
+    ///   - content: the content that depends on the configuration; nil keeps its placeholders.
+    ///   - compression: compresses assets after their first request.
+    /// - Throws: if the folder or one of its pages cannot be read, or a language lacks a text.
     package init(
         folder: String, applications: [Application], languages: Languages, publicURL: PublicURL,
         content: FixedContent? = nil, compression: AssetCompression
@@ -49,7 +50,7 @@ package struct Pages: Sendable {
         }
         func page(_ name: String, for application: Application? = nil) throws -> Page {
             let template = try PageTemplate(file: "\(name).html", html: html(name)) { try html("parts/\($0)") }
-            // A kiosk's page, or any on a shared device, is not brought back by the browser as somebody left it.
+            // The browser must not restore the last person's state of a kiosk's page, or of any page on a shared device.
             let isLeftBehind = name == Application.Page.kiosk.rawValue || content?.isOnSharedDevice == true
             let cacheControl = isLeftBehind ? "no-store" : "no-cache"
             return Page(
@@ -67,7 +68,7 @@ package struct Pages: Sendable {
                     }
                 })
         }
-        // Applications with the same page at the same kind of platform share it.
+        // Applications with the same page and the same kind of platform share the HTML.
         func look(_ application: Application) -> String { "\(application.page) \(application.kind)" }
         let made = try Dictionary(applications.map { (look($0), $0) }) { first, _ in first }
             .mapValues { try page($0.page.rawValue, for: $0) }
@@ -78,14 +79,14 @@ package struct Pages: Sendable {
         error = try page("error")
     }
 
-    /// The pages about the reader's own app, by path.
+    /// The pages about setting up a native app, by path.
     private static let native = [
         ("/native", "native"), ("/native/lint", "native-lint"), ("/native/explain", "native-explain"),
         ("/native/map", "native-map"),
     ]
 
-    /// What scripts fetch when it is first needed, under names that change with the texts. Below `/assets/texts/` comes the
-    /// version, then language and section.
+    /// Returns the texts that scripts load when needed. Their paths are `/assets/texts/`, the version of the texts,
+    /// the language and the section.
     private static func texts(_ languages: Languages, _ compression: AssetCompression) -> [String: LazyAsset] {
         let paths = languages.all.flatMap { language in
             func file(_ section: Substring, _ texts: @escaping @Sendable () -> [String: String]) -> (String, LazyAsset)
@@ -104,7 +105,7 @@ package struct Pages: Sendable {
         return Dictionary(uniqueKeysWithValues: paths)
     }
 
-    /// What the platform's error numbers mean, under keys like those of the other texts: `platform.AADSTS50058.cause`.
+    /// Returns the explanations of the platform's error numbers, under keys such as `platform.AADSTS50058.cause`.
     private static func platformTexts(in language: Language) -> [String: String] {
         ErrorExplanation.byNumber.values.reduce(into: [:]) { texts, explanation in
             let key = "platform.\(explanation.number)"
@@ -123,7 +124,7 @@ package struct Pages: Sendable {
         [.contentLanguage: language.tag, .vary: "Accept-Language, Cookie"]
     }
 
-    /// A style, script or picture.
+    /// Returns a style sheet, script or picture.
     package func asset(_ path: String) -> Asset? {
         Pages.isAsset(path) ? assets[path] ?? texts[path]?.asset ?? configured[path] : nil
     }
@@ -131,10 +132,10 @@ package struct Pages: Sendable {
     /// Compresses the assets; see ``StaticFiles/compress(while:)``.
     func compress(while isWanted: () -> Bool) { assets.compress(while: isWanted) }
 
-    /// A page.
+    /// Returns a page.
     package func page(_ path: String) -> Page? { pages[path] }
 
-    /// A problem as a page, for a browser that navigated here.
+    /// Returns a problem as a page, for a browser that navigates.
     package func errorPage(_ problem: Problem, in language: Language) -> Response {
         let label: Message = problem.action == nil ? "Back to the start" : "Sign in again"
         let html = PageTemplate.filled(
@@ -155,7 +156,7 @@ package struct Pages: Sendable {
         return response
     }
 
-    /// A page that the folder should have.
+    /// A page that is missing from the folder.
     struct MissingPage: Error, CustomStringConvertible {
         let page: String
         let folder: String
