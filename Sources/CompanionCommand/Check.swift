@@ -5,7 +5,7 @@ import EventLoop
 import Foundation
 import HTTPClient
 
-/// `companion check` reports what is wrong with an installation before anybody signs in.
+/// `companion check` reports problems of an installation before anyone signs in.
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check everything that signing in needs, and print what to register at the provider.",

@@ -17,13 +17,13 @@ struct CompanionCommand: AsyncParsableCommand {
         defaultSubcommand: Serve.self)
 }
 
-/// Where the configuration file is; shared by the commands that read one.
+/// The location of the configuration file, for the commands that read one.
 struct ConfigurationOptions: ParsableArguments {
     @Option(help: "The configuration file (YAML or JSON). Default: COMPANION_CONFIG, companion.yaml or companion.json.")
     var config: String?
 }
 
-/// What `serve` and `demo` have in common.
+/// The options that `serve` and `demo` share.
 struct ServerOptions: ParsableArguments {
     @Option(help: "The address to listen on. Default: \(ListenAddress.standard.host).")
     var host: String?
@@ -54,7 +54,7 @@ struct ServerOptions: ParsableArguments {
 }
 
 extension ArgumentHelp {
-    /// What a setting's declaration says of it.
+    /// Returns the help text from a setting's declaration.
     static func setting(_ key: String) -> ArgumentHelp {
         guard let setting = CompanionConfiguration.settings.first(where: { $0.key == key }) else { return "" }
         let choices = setting.values.contains(", ") ? " One of \(setting.values)." : ""

@@ -13,7 +13,7 @@ struct DatabaseOptions: ParsableArguments {
     )
     var database: String?
 
-    /// The configuration; the command's option takes precedence.
+    /// Returns the configuration. The command's option takes precedence.
     ///
     /// - Parameter other: a database that takes precedence over both.
     func configuration(database other: String? = nil) throws -> CompanionConfiguration {
@@ -24,9 +24,9 @@ struct DatabaseOptions: ParsableArguments {
         return try ConfigurationPath.read(path, options: options, environment: environment, needsApplications: false)
     }
 
-    /// The configuration of an existing database: a command never creates one.
+    /// Returns the configuration of an existing database, because these commands never create one.
     ///
-    /// - Throws: ``CommandFailure`` when there is no database.
+    /// - Throws: ``CommandFailure`` if there is no database.
     func existing() throws -> CompanionConfiguration {
         let configuration = try configuration()
         guard try configuration.place.exists() else {
@@ -35,14 +35,14 @@ struct DatabaseOptions: ParsableArguments {
         return configuration
     }
 
-    /// Opens the store, and closes it whatever happens.
+    /// Opens the store, and closes it even if `body` throws.
     func withStore(_ body: (SessionStore) async throws -> Void) async throws {
         let store = try SessionStore(configuration: existing())
         try await closing(store.close) { try await body(store) }
     }
 }
 
-/// Why a command cannot do what it was asked to do, and how to fix it: one line on standard error, and exit status 1.
+/// The reason why a command failed, with the remedy: one line on standard error, and exit status 1.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

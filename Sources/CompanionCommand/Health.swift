@@ -26,7 +26,7 @@ struct Health: AsyncParsableCommand {
         let path = ConfigurationPath.find(option: file.config, environment: environment)
         let configuration = try ConfigurationPath.read(
             path, options: server.values, environment: environment, needsApplications: false)
-        // This machine is not reached through a proxy, whatever the environment says about others (libcurl-env(3)).
+        // Requests to this machine must not use the proxy that the environment configures for others (libcurl-env(3)).
         setenv("no_proxy", "*", 1)
         let workers = try WorkerGroup(count: 1)
         let client = HTTPClient(workers: workers)
@@ -37,7 +37,7 @@ struct Health: AsyncParsableCommand {
         print("ready")
     }
 
-    /// Returns why the server is not ready; nil when it is.
+    /// Returns the reason why the server is not ready; nil if it is.
     private func problem(atAuthority authority: String, _ client: HTTPClient) async -> String? {
         let request = HTTPRequest(method: .get, scheme: "http", authority: authority, path: "/readyz")
         do {

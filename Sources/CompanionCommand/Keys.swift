@@ -4,7 +4,7 @@ import CompanionCore
 import Foundation
 import SessionStore
 
-/// `companion keys` manages the keys that seal tokens in the database, also while the server runs.
+/// `companion keys` manages the keys that encrypt tokens in the database, also while the server runs.
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List, rotate or retire the keys that seal tokens.",
@@ -36,7 +36,7 @@ struct Keys: AsyncParsableCommand {
                 """)
         @OptionGroup var database: DatabaseOptions
 
-        /// Companions that share the key file notice a new key within two seconds.
+        /// The time that servers with the same key file have to notice a new key; they need two seconds at most.
         private static let patience: Duration = .seconds(5)
 
         func run() async throws {
@@ -111,7 +111,7 @@ struct Keys: AsyncParsableCommand {
 extension DatabaseOptions {
     /// Returns the path of the key file.
     ///
-    /// - Throws: ``CommandFailure`` when the key comes from the environment, where it has to be changed.
+    /// - Throws: ``CommandFailure`` if the key comes from the environment, where the operator must change it.
     fileprivate func keyFile() throws -> String {
         switch try configuration().encryptionKey {
         case .file(let path): return path

@@ -28,7 +28,7 @@ struct Migrate: AsyncParsableCommand {
 
     private func move(_ source: CompanionConfiguration, to place: String) async throws {
         var target = try database.configuration(database: place)
-        // The very same keys: the values stay sealed as they are.
+        // The keys are the same, so the values stay encrypted as they are.
         target.encryptionKey = source.encryptionKey
         let count = try await source.copySessions(to: target)
         print(

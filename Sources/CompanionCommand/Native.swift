@@ -4,7 +4,7 @@ import CompanionCore
 import CompanionPages
 import Foundation
 
-/// `companion native` prints what the page `/native` shows.
+/// `companion native` prints the content of the page `/native`.
 struct Native: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print what a native app needs for MSAL: redirect URI, Info.plist, entitlements, constants.",

@@ -22,7 +22,7 @@ enum Running {
         await workers.shutdown()
     }
 
-    /// Serves the demo: the demo tenant on the next port, and the companion that is registered there.
+    /// Serves the demo: the demo tenant on the next port, and a companion registered there.
     static func demo(options: [String: String], environment: [String: String]) async throws {
         var configuration = try ConfigurationPath.read(
             nil, options: options, environment: environment, needsApplications: false)
@@ -30,7 +30,7 @@ enum Running {
         let logger = bootstrapLog(configuration)
         let manager = ServiceManager(environment: environment)
         let workers = try WorkerGroup()
-        // Known only to the two halves of this process, unless the configuration sets it.
+        // The secret stays within this process unless the configuration sets it.
         let secret = configuration.demoClientSecret ?? UUID().uuidString
         var client = DemoClient(
             id: DemoApplications.clientID, secret: secret, redirectURIs: [configuration.publicURL.redirectURI],
@@ -74,12 +74,12 @@ enum Running {
         await workers.shutdown()
     }
 
-    /// Who else can use the demo, where it was told to listen for them.
+    /// Returns a warning for a demo that other machines can reach.
     private static func reach(_ host: String) -> String {
         " It listens on \(host): anyone who reaches its ports can use it."
     }
 
-    /// From ready to stopped.
+    /// Reports that the server is ready, waits for a stop signal and stops the server.
     private static func serve(
         _ server: CompanionServer, of configuration: CompanionConfiguration, under manager: ServiceManager,
         on workers: WorkerGroup, until stop: StopSignals
@@ -95,7 +95,7 @@ enum Running {
 
     /// Returns the server.
     ///
-    /// - Throws: exit status 1, after it has printed why the server cannot start.
+    /// - Throws: exit status 1, after printing why the server cannot start.
     private static func makeServer(
         _ configuration: CompanionConfiguration, workers: WorkerGroup, logger: Logger
     ) throws -> CompanionServer {
@@ -114,7 +114,7 @@ enum Running {
         }
     }
 
-    /// Writes without buffering, also when standard output is a file or the journal.
+    /// Writes without buffering, even if standard output is a file or the journal.
     private static func say(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
@@ -132,8 +132,8 @@ enum Running {
     }
 }
 
-/// SIGTERM and SIGINT, from when it is made. It is made before anybody can know that the server runs: until then a signal ends
-/// the process with a status that says that it was killed.
+/// Catches SIGTERM and SIGINT from its creation on. It is created before the server announces that it runs. An earlier
+/// signal ends the process with the usual status of a killed process.
 private struct StopSignals {
     private let signals: AsyncStream<Void>
     private let sources: [any DispatchSourceSignal]
@@ -150,7 +150,7 @@ private struct StopSignals {
         }
     }
 
-    /// Returns at the first one.
+    /// Returns at the first signal.
     func wait() async {
         for await _ in signals { break }
         sources.forEach { $0.cancel() }

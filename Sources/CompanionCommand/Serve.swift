@@ -3,7 +3,7 @@ import Companion
 import CompanionCore
 import Foundation
 
-/// `companion serve` runs the configured server, or the demo when nothing is configured.
+/// `companion serve` runs the configured server, or the demo if nothing is configured.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve the configured applications, or the demo when nothing is configured.")
@@ -35,10 +35,10 @@ struct Demo: AsyncParsableCommand {
     }
 }
 
-/// Finds and reads the configuration.
+/// Finds and reads the configuration file.
 enum ConfigurationPath {
-    /// Returns the option, else `COMPANION_CONFIG`, else `companion.yaml` or `companion.json` in the working directory; nil
-    /// when there is none of them.
+    /// Returns the option, `COMPANION_CONFIG`, or `companion.yaml` or `companion.json` in the working directory, in
+    /// this order; nil if none of them exists.
     static func find(option: String?, environment: [String: String]) -> String? {
         option ?? environment["COMPANION_CONFIG"]
             ?? ["companion.yaml", "companion.json"].first { FileManager.default.fileExists(atPath: $0) }
@@ -46,7 +46,7 @@ enum ConfigurationPath {
 
     /// Returns the configuration.
     ///
-    /// - Throws: exit status 1, after it has printed all mistakes.
+    /// - Throws: exit status 1, after printing all mistakes.
     static func read(
         _ path: String?, options: [String: String], environment: [String: String], needsApplications: Bool = true
     ) throws -> CompanionConfiguration {

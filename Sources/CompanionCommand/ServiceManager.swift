@@ -5,7 +5,8 @@ import Foundation
 /// notified when the server is ready, stopping and alive (sd_notify(3)). Without a service manager, nothing happens.
 struct ServiceManager: Sendable {
     private static let firstInherited: Int32 = 3
-    /// How long idle connections stay open at a restart: about as long as the next process takes to start.
+    /// The time that idle connections stay open at a restart, which is about as long as the next process takes to
+    /// start.
     private static let restartIdleGrace: Duration = .seconds(1)
 
     /// Listening sockets to take over; empty when the server binds its own.
@@ -20,7 +21,7 @@ struct ServiceManager: Sendable {
         sockets = (0..<min(max(count, 0), 16)).map { ServiceManager.firstInherited + $0 }
         let isWatched = environment["WATCHDOG_PID"].map { Int32($0) == getpid() } ?? true
         let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
-        // Half the time, as sd_watchdog_enabled(3) advises.
+        // The interval is half the watchdog's time, which sd_watchdog_enabled(3) recommends.
         watchdogInterval = isWatched && microseconds > 0 ? .microseconds(microseconds / 2) : nil
     }
 
@@ -49,7 +50,7 @@ struct ServiceManager: Sendable {
         var name = sockaddr_un()
         name.sun_family = sa_family_t(AF_UNIX)
         var path = Array(address.utf8)
-        // An abstract name, which begins with a zero byte (unix(7)).
+        // A name with @ is abstract and begins with a zero byte (unix(7)).
         if path.first == UInt8(ascii: "@") { path[0] = 0 }
         let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
         guard path.count < MemoryLayout.size(ofValue: name.sun_path) else { return }

@@ -47,7 +47,7 @@ struct Sessions: AsyncParsableCommand {
 
         func run() async throws {
             let configuration = try database.existing()
-            // An audit log that cannot be written is reported first, and does not prevent sessions from being ended.
+            // If the audit log cannot be written, this is reported first, and the sessions are still ended.
             let audit: AuditLog?
             do {
                 audit = try AuditLog(besideServerOf: configuration)
