@@ -4,8 +4,8 @@ import HTTPTypes
 import HTTPWire
 import WebFormats
 
-/// The route table. The tenant serves only this computer: it refuses other computers, unless it was told to listen for them,
-/// and always pages of other sites and foreign names that resolve to its address.
+/// The route table. The tenant serves only this computer, unless it is configured to listen for others. It always
+/// refuses pages of other sites, and foreign names that resolve to its address.
 struct DemoResponder: Responder {
     private static let maxBodyBytes = 128 * 1024
 
@@ -13,7 +13,8 @@ struct DemoResponder: Responder {
     let assets: [String: Asset]
 
     func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
-        // Against DNS rebinding: whatever the name in the URL resolves to, it must be a name of the loopback interface.
+        // This protects against DNS rebinding: whatever the name in the URL resolves to, it must be a name of the
+        // loopback interface.
         guard platform.servesOthers || peer.isLoopback, Loopback.contains(authority: head.host) else {
             return .response(.plain(.misdirectedRequest, "The demo tenant answers on localhost only.\n"))
         }
@@ -24,14 +25,14 @@ struct DemoResponder: Responder {
         case ("assets", let name): return assets[name].map(Reply.asset) ?? notFound()
         case ("control", ""): return control(head)
         case ("control", "logout-token"): return handler { platform.logoutToken($0) }
-        // Microsoft's tutorials call it with a slash at the end.
+        // Microsoft's tutorials call it with a trailing slash.
         case ("v1.0", "me"), ("v1.0", "me/"): return graph(.me)
         case ("v1.0", "me/photo/$value"): return graph(.photo)
         case ("v1.0", let rest): return graph(.unknown(rest))
         case ("oidc", "userinfo"): return graph(.userInfo)
         case ("api", let name): return OwnAPI(rawValue: name).map(ownAPI) ?? notFound()
         case (let tenant, let endpoint):
-            // The path of a B2C user flow has two or three segments where the others have one.
+            // The path of a B2C user flow has two or three segments, and other paths have one.
             let names = tenant == "tfp" ? 3 : TenantSegment.isUserFlowTenant(tenant) ? 2 : 1
             guard names > 1 else { return identity(head, tenant, endpoint) }
             return identity(
@@ -76,7 +77,7 @@ struct DemoResponder: Responder {
         }
     }
 
-    /// Returns what a page's form sent; a form of another site must not sign anybody in or out.
+    /// Returns the reply to a page's form. A form of another site must not sign anyone in or out.
     private func form(_ head: RequestHead, _ body: @escaping @Sendable (Request) -> Response) -> Reply {
         guard head.method == .post else { return notFound() }
         let isOurs = Self.isFromOwnPage(head)
@@ -102,7 +103,7 @@ struct DemoResponder: Responder {
         }
     }
 
-    // MARK: The rest
+    // MARK: Other endpoints
 
     private func ownAPI(_ api: OwnAPI) -> Reply {
         if platform.controls.takeClose(.graph) { return .close }
@@ -142,9 +143,10 @@ struct DemoResponder: Responder {
         }
     }
 
-    // MARK: Who asks
+    // MARK: Origin of a request
 
-    /// Browsers say where a form came from. Other programs say nothing, and may do what they want on this computer.
+    /// Whether a form came from the tenant's own page. Browsers send its origin. Other programs send none, and may do
+    /// anything on this computer.
     static func isFromOwnPage(_ head: RequestHead) -> Bool {
         if let site = HTTPField.Name("Sec-Fetch-Site").flatMap({ head[$0] }) { return site == "same-origin" }
         guard let origin = head[.origin] else { return true }
@@ -153,7 +155,7 @@ struct DemoResponder: Responder {
 }
 
 extension Platform {
-    /// An error as JSON, for endpoints that are not pages.
+    /// Returns an error as JSON, for endpoints that are not pages.
     func json(_ error: PlatformError, _ request: Request) -> Response {
         .json(error.status, Diagnostics(request, nil, platform: self).json(error))
     }

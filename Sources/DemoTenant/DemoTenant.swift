@@ -5,7 +5,7 @@ import HTTPTypes
 public import Logging
 import WebFormats
 
-/// An identity platform and Graph on loopback, for trying everything offline, with failures on demand at `/control`.
+/// An identity platform and Graph on loopback, to try everything offline, with failures on demand at `/control`.
 public final class DemoTenant: Sendable {
     private let platform: Platform
     private let server: HTTPServer
@@ -14,7 +14,7 @@ public final class DemoTenant: Sendable {
     /// - Parameters:
     ///   - configuration: Address, applications, state file.
     ///   - workers: The event loop to serve on.
-    ///   - logger: Logs what goes wrong in the tenant itself.
+    ///   - logger: The destination of log lines about the tenant itself.
     public init(configuration: DemoTenantConfiguration, workers: WorkerGroup, logger: Logger) throws(DemoTenantError) {
         guard Loopback.contains(configuration.host) else {
             throw .hostIsNotLoopback(configuration.host)
@@ -23,7 +23,7 @@ public final class DemoTenant: Sendable {
         var server = ServerConfiguration(
             host: configuration.listenHost ?? configuration.host, port: configuration.port,
             responseFields: Self.responseFields(configuration.clients))
-        // Delays of up to ten minutes can be requested on purpose.
+        // Delays of up to ten minutes can be requested at `/control`.
         server.deadlines.handler = .seconds(660)
         self.server = HTTPServer(
             configuration: server, workers: workers,
@@ -44,7 +44,7 @@ public final class DemoTenant: Sendable {
     /// Stops serving. Requests under way get two seconds to finish.
     public func stop() async {
         await server.stop(grace: .seconds(2))
-        // Nothing is written afterwards: keys that are still being made are waited for.
+        // Wait for keys that are still being made, because the state must not be written later.
         _ = platform.state.keys
         platform.state.save()
     }
@@ -65,9 +65,9 @@ public final class DemoTenant: Sendable {
 
     /// The B2C tenant's user flow for signing up or in; its others are `b2c_1_edit_profile` and `b2c_1_reset`.
     public var b2cAuthority: String { "\(baseURL)/tfp/\(Tenant.fabrikamB2CDomain)/\(UserFlow.signIn.rawValue)" }
-    /// The user flow in which people change their profile.
+    /// The user flow for changing a profile.
     public let b2cEditProfilePolicy = UserFlow.editProfile.rawValue
-    /// The user flow in which people set a new password.
+    /// The user flow for setting a new password.
     public let b2cResetPasswordPolicy = UserFlow.resetPassword.rawValue
 
     /// The API of the B2C tenant's owner, and the scopes that it requires.
@@ -81,8 +81,8 @@ public final class DemoTenant: Sendable {
     /// Graph's resource for the signed-in user: `http://localhost:PORT/v1.0/me`.
     public var graphURL: String { "\(baseURL)/v1.0/me" }
 
-    /// Security headers of every response. `form-action` includes the applications' origins, because browsers also apply it
-    /// to the redirect that follows a form. Of localhost any port is registered.
+    /// The security headers of every response. `form-action` includes the applications' origins, because browsers also
+    /// apply it to the redirect after a form. For localhost, every port is registered.
     private static func responseFields(_ clients: [DemoClient]) -> HTTPFields {
         var origins: Set<String> = []
         for uri in clients.flatMap({ $0.redirectURIs + $0.postLogoutRedirectURIs }) {

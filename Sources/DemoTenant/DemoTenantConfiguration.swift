@@ -9,22 +9,22 @@ public struct DemoClient: Sendable, Hashable {
     public var id: String
     /// The secret of a web application; nil makes a public client (platform "mobile and desktop").
     public var secret: String?
-    /// The redirect URIs; compared character by character, but for the port of localhost.
+    /// The redirect URIs. They are compared character by character, except for the port of localhost.
     public var redirectURIs: [String]
-    /// Where the browser may go after signing out.
+    /// The addresses to which the browser may return after signing out.
     public var postLogoutRedirectURIs: [String]
-    /// Where the application is notified of sign-outs (OpenID Connect Front-Channel Logout 1.0); nil when it is not.
+    /// The address that is notified of sign-outs (OpenID Connect Front-Channel Logout 1.0); nil if there is none.
     public var frontChannelLogoutURI: String?
-    /// Where its people begin, which the control page leads back to; nil when there is no such page.
+    /// The start page for people, to which the control page links; nil if there is none.
     public var homeURL: String?
     /// A certificate that authenticates the application instead of a secret.
     public var certificate: Certificate?
-    /// A token of another identity system for the same purpose (a federated credential).
+    /// A token of another identity system that authenticates the application (a federated credential).
     public var federatedToken: String?
     /// The name that people see on the sign-in and consent pages.
     public var name: String
 
-    /// What the tenant needs of a certificate.
+    /// The parts of a certificate that the tenant needs.
     public struct Certificate: Sendable, Hashable {
         /// `x5t#S256`: base64url of the SHA-256 of its DER.
         public var thumbprint: String
@@ -56,33 +56,33 @@ public struct DemoClient: Sendable, Hashable {
 public struct DemoTenantConfiguration: Sendable {
     /// The host in its URLs: `localhost`, or another name or address of the loopback interface.
     public var host: String
-    /// The address to listen on where that is not ``host``. Beyond loopback the tenant serves everybody who reaches it, as
-    /// in a container whose port is published; the name in their URLs still has to be ``host``'s kind.
+    /// The address to listen on, if it is not ``host``. Beyond loopback the tenant serves everyone who can reach it,
+    /// for example in a container with a published port. The host name in their URLs still has to be a loopback name.
     public var listenHost: String?
-    /// The port; 0 takes any free one.
+    /// The port; 0 picks any free one.
     public var port: Int
     /// The registered applications.
     public var clients: [DemoClient]
-    /// The folder with the texts of its pages, which is the companion's: they are in `languages/demo`.
+    /// The folder with the texts of the tenant's pages, in `languages/demo`. It is the companion's folder of pages.
     public var publicFolder: String
-    /// The file (created with mode 0600) that keeps keys, consents and revocations across restarts. With nil they are only
-    /// in memory, and every token ends with the process.
+    /// The file (created with mode 0600) that keeps keys, consents and revocations across restarts. With nil they are
+    /// kept only in memory, and every token ends with the process.
     public var stateFile: String?
-    /// Whether its pages are read at a kiosk's distance: they are then as large as the kiosk's own.
+    /// Whether the pages are read at a kiosk's distance, and are therefore as large as the kiosk's own.
     public var isAtKiosk = false
     /// The wall clock.
     public var now: @Sendable () -> Date
     /// Unpredictable bytes.
     public var randomBytes: @Sendable (Int) -> [UInt8]
-    /// Makes the first signing keys, when the state file has none.
+    /// Makes the first signing keys if the state file has none.
     var makeSigningKeys: @Sendable () throws -> [DemoSigningKey] = DemoSigningKey.first
-    /// Called with each request and its response, including secrets, for tests that look for these.
+    /// Called with each request and its response, including secrets, for tests that search for these.
     public var onExchange: (@Sendable (Request, Response) -> Void)?
 
     /// Whether other computers are served too.
     var servesOthers: Bool { listenHost.map { !Loopback.contains($0) } ?? false }
 
-    /// A tenant with these applications; by default on any free port of localhost and in memory.
+    /// Creates a configuration with these applications; by default for any free port of localhost and in memory.
     public init(
         host: String = "localhost", port: Int = 0, clients: [DemoClient], publicFolder: String,
         stateFile: String? = nil,
@@ -102,7 +102,7 @@ public struct DemoTenantConfiguration: Sendable {
     }
 }
 
-/// Why the demo tenant cannot start.
+/// The reason why the demo tenant cannot start.
 public enum DemoTenantError: Error, Sendable, CustomStringConvertible {
     /// The configured host is not a name or address of this computer's loopback interface.
     case hostIsNotLoopback(String)
@@ -115,7 +115,7 @@ public enum DemoTenantError: Error, Sendable, CustomStringConvertible {
     /// A signing key could not be made.
     case signingKey(String)
 
-    /// What is wrong, and what to do about it.
+    /// The description of the error, with the remedy.
     public var description: String {
         switch self {
         case .hostIsNotLoopback(let host):

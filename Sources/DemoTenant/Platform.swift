@@ -7,7 +7,7 @@ import Logging
 import Synchronization
 import WebFormats
 
-/// What all endpoints share: the registered applications, the state, the controls and the base URL.
+/// The objects that all endpoints share: the registered applications, the state, the controls and the base URL.
 final class Platform: Sendable {
     let host: String
     let servesOthers: Bool
@@ -49,28 +49,28 @@ final class Platform: Sendable {
             makeKeys: configuration.makeSigningKeys, logger: logger)
     }
 
-    /// Notes the server and its port.
+    /// Sets the server and its port.
     func isServed(by server: HTTPServer, on port: Int) {
         listening.withLock { $0 = Listening(port: port, server: server) }
     }
 
-    /// Makes clients open new connections. Many clients silently repeat a request when a connection that they used before
-    /// is closed, so that only a new connection shows them a missing response.
+    /// Makes clients open new connections. Many clients silently repeat a request if a connection that they used before
+    /// is closed, so only on a new connection do they notice a missing response.
     func closeIdleConnections() async { await listening.withLock { $0.server }?.closeIdleConnections() }
 
-    /// Returns the person's present display name, which B2C's profile page can change.
+    /// Returns the person's current display name, which B2C's profile page can change.
     func displayName(of account: DemoAccount) -> String {
         state.read { $0.displayNames?[account.username] } ?? account.displayName
     }
 
-    /// Never derived from a request's `Host`.
+    /// The URL of the tenant, which never comes from a request's `Host`.
     var baseURL: String { "http://\(host):\(listening.withLock { $0.port })" }
 
-    /// A random GUID (RFC 9562 version 4), in lower case.
+    /// Returns a random GUID (RFC 9562 version 4), in lower case.
     func newID() -> String { RandomUUID.text(randomBytes(16)) }
 }
 
-/// One request at an identity endpoint, with what identifies it in logs and errors.
+/// One request at an identity endpoint, with its identifiers for logs and errors.
 struct Exchange {
     let request: Request
     let diagnostics: Diagnostics
@@ -90,7 +90,8 @@ struct Exchange {
     }
 }
 
-/// The identifiers that support asks for, new for each request. The caller's correlation ID is kept if it is a GUID.
+/// The identifiers that support asks for. They are new for each request, except that a caller's correlation ID is kept
+/// if it is a GUID.
 struct Diagnostics {
     let traceID: String
     let correlationID: String
@@ -103,10 +104,10 @@ struct Diagnostics {
         time = platform.now()
     }
 
-    /// `2026-01-31 23:59:59Z`
+    /// The time in the form `2026-01-31 23:59:59Z`.
     var timestamp: String { time.formatted(.iso8601.dateTimeSeparator(.space)) }
 
-    /// `AADSTS…: … Trace ID: … Correlation ID: … Timestamp: …`
+    /// Returns `AADSTS…: … Trace ID: … Correlation ID: … Timestamp: …`.
     func describe(_ error: PlatformError) -> String {
         "\(error.prefix)\(error.number): \(error.message) Trace ID: \(traceID) Correlation ID: \(correlationID) "
             + "Timestamp: \(timestamp)"

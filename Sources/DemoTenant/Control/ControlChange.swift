@@ -1,7 +1,7 @@
 import HTTPTypes
 import WebFormats
 
-/// One change requested at `/control`. It has been checked, so that applying it cannot fail.
+/// One change requested at `/control`. It has been validated, so that applying it cannot fail.
 enum ControlChange: Sendable {
     case accessTokenSeconds(Int)
     case refreshTokenSeconds(Int)
@@ -29,7 +29,7 @@ enum ControlChange: Sendable {
     case sessionFailure(SessionFailure?, of: String)
     case reset
 
-    /// A caller's mistake, as a sentence for the caller.
+    /// A mistake in the request, as a sentence for the caller.
     struct Problem: Error { var message: String }
 
     /// All keys, in the order in which they are listed and applied: first `reset`, then the settings.
@@ -63,7 +63,7 @@ enum ControlChange: Sendable {
         return changes
     }
 
-    /// nil for a value that changes nothing.
+    /// Returns nil for a value that changes nothing.
     private static func change(_ key: String, _ value: JSONValue) throws(Problem) -> ControlChange? {
         switch key {
         case "access_token_seconds": .accessTokenSeconds(try number(value, upTo: 10 * 365 * 86_400))
@@ -97,7 +97,7 @@ enum ControlChange: Sendable {
         }
     }
 
-    /// The claim `sid` of somebody's tokens, and what their session is to get.
+    /// Parses the failure for one session: the claim `sid` of its tokens, and the kind of failure.
     private static func sessionFailure(_ value: JSONValue) throws(Problem) -> ControlChange {
         guard let session = value["sid"]?.string, !session.isEmpty, session.utf8.count <= 64 else {
             throw Problem(message: "give an object with sid, the claim of a token, and failure.")

@@ -7,14 +7,14 @@ import WebFormats
 
 /// `/control`: failures on demand, as JSON for tests and as a page for people.
 extension Platform {
-    /// What the address keeps from one page to the next.
+    /// The query parameters that the page keeps from one request to the next.
     private struct Kept {
-        /// A language that it asks for.
+        /// The requested language.
         var language: Language?
-        /// A page of the application's own to lead back to, as the path and query that it has there.
+        /// The application's page to return to, as its path and query.
         var returnTo: String?
 
-        /// The control page's address with this, and with what was `done`.
+        /// Returns the control page's address with these parameters, and with the change that was `done`.
         func address(done: String? = nil) -> String {
             "/control".appending(
                 query: [("done", done), ("ui_locales", language?.tag), ("return_to", returnTo)]
@@ -31,7 +31,7 @@ extension Platform {
         }
     }
 
-    /// Makes the page in its language: that of the address, else the browser's.
+    /// Makes the page in its language: the address's, or else the browser's.
     private func inLanguage(of request: Request, _ make: (Kept) -> Response) -> Response {
         let query = request.head.query.flatMap { try? FormFields(query: $0) }
         let asked = query?["ui_locales"]
@@ -42,7 +42,7 @@ extension Platform {
 
     /// `POST /control`: JSON, or a form of the page.
     func changeControl(_ request: Request) async -> Response {
-        // A body that begins like an object is JSON, whatever content type curl gave it.
+        // A body that begins like an object is JSON, whatever content type curl has sent.
         let isJSON =
             request.head[.contentType]?.contains("json") == true
             || request.body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "{")
@@ -74,7 +74,7 @@ extension Platform {
             action: kept.address())
     }
 
-    /// The address of a page of the application whose people begin at `home`; nil for any other place.
+    /// Returns the path as an address of the application that starts at `home`; nil if it is not one of its pages.
     static func page(_ path: String, of home: String) -> String? {
         guard path.hasPrefix("/"), let url = URL(string: path, relativeTo: URL(string: home))?.absoluteString,
             url.hasPrefix(home)
@@ -131,7 +131,7 @@ extension Platform {
         }
     }
 
-    /// The settings, under the keys that change them, and the counts.
+    /// Returns the settings, under the keys that change them, and the counts.
     func controlState() -> JSONValue {
         let settings = controls.settings
         let counts = controls.counts

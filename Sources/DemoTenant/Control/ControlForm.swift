@@ -1,9 +1,9 @@
 import HTTPWire
 import WebFormats
 
-/// The control page's forms: each sends one key of the JSON interface, with a text for its value.
+/// The control page's forms. Each sends one key of the JSON interface with a text as its value.
 enum ControlForm {
-    /// A response that can be chosen by name.
+    /// A response that can be selected by name.
     struct Preset: Sendable {
         var name: String
         var title: HTML
@@ -73,7 +73,7 @@ enum ControlForm {
             ]),
     ]
 
-    /// Returns the form's fields as members of the JSON interface; nil when the form cannot be read.
+    /// Returns the form's fields as members of the JSON interface; nil if the form cannot be parsed.
     static func members(_ body: [UInt8]) -> [String: JSONValue]? {
         guard let fields = try? FormFields(body: body), !fields.fields.isEmpty else { return nil }
         var members: [String: JSONValue] = [:]

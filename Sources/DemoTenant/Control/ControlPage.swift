@@ -3,14 +3,14 @@ import WebFormats
 
 /// The control page for people.
 struct ControlPage: Page {
-    /// As the JSON interface returns it.
+    /// The state as the JSON interface returns it.
     let state: JSONValue
     let notice: HTML?
     /// The control page's address, for the example.
     let address: String
-    /// The application's page from which one came, else where its people begin.
+    /// The application's page that linked here, or else its start page.
     let backURL: String?
-    /// Where the forms go; it keeps what the address asks for.
+    /// The address for the forms, with the parameters of this page.
     let action: String
     var status: HTTPResponse.Status = .ok
 
@@ -204,7 +204,7 @@ struct ControlPage: Page {
             """)
     }
 
-    /// A form with a list: of sentences, and of names, which are the same in every language.
+    /// Returns a form with a list of sentences and names. The names are the same in every language.
     private func choiceForm(
         _ key: String, _ title: HTML, _ choices: [(String, HTML)] = [], names: [(String, String)] = [],
         selected: String = "", verb: HTML = "Set"

@@ -7,21 +7,21 @@ final class Controls: Sendable {
     /// A response to send instead of the real one.
     struct InjectedAnswer: Sendable, Hashable {
         var status: Int
-        /// A string unchanged, anything else as JSON.
+        /// The body. A string is sent unchanged, anything else as JSON.
         var body: JSONValue
         var headers: [String: String]
-        /// How many more times.
+        /// The number of times left.
         var times: Int
     }
 
-    /// What can fail.
+    /// The endpoints that can fail.
     enum Endpoint: String, Sendable, CaseIterable { case token, graph }
 
-    /// Which platform does not respond at all, as if it were down or unreachable.
+    /// The platforms that can stop responding, as if they were down or unreachable.
     enum Outage: String, Sendable, CaseIterable {
         case all, workforce, external, b2c
 
-        /// Whether this includes the tenant whose path begins like this.
+        /// Whether the outage covers the tenant whose path begins like this.
         func covers(_ tenant: String) -> Bool {
             let name = tenant.lowercased()
             let own: Outage =
@@ -37,39 +37,41 @@ final class Controls: Sendable {
     struct Settings: Sendable {
         var accessTokenSeconds = 3600
         var refreshTokenSeconds = 90 * 24 * 3600
-        /// A refresh token that is used twice revokes its family (RFC 9700 section 4.14.2).
+        /// Whether a refresh token that is used twice revokes its family (RFC 9700 section 4.14.2).
         var hasSingleUseRefreshTokens = false
         var injected: [Endpoint: InjectedAnswer] = [:]
         var delayMilliseconds: [Endpoint: Int] = [:]
-        /// The next request to this endpoint gets no response.
+        /// The endpoint whose next request gets no response.
         var closeConnection: Endpoint?
-        /// The next token request is carried out, but its response is lost: the client gets a gateway's 504.
+        /// Whether the response to the next token request is lost: the request is carried out, but the client gets a
+        /// gateway's 504.
         var losesTokenAnswer = false
-        /// Lasts until it is ended.
+        /// The outage, which lasts until it is ended.
         var outage: Outage?
-        /// Graph refuses tokens that were requested without this value as the claim `nbf`.
+        /// The value of the claim `nbf` that Graph requires in the request for a token; nil if it requires none.
         var claimsChallenge: Int?
         /// The accounts that have requested a token with the claims of the challenge.
         var challengeMet: Set<String> = []
-        /// Applies to the next code.
+        /// The fault of the ID token for the next code.
         var idTokenFault: DemoIDTokenFault?
-        /// The number of the error that the next request gets, by endpoint.
+        /// The numbers of the errors that the next requests get, by endpoint.
         var platformErrors: [PlatformErrorEndpoint: Int] = [:]
         /// A scope that the APIs require in every token.
         var missingScope: String?
         /// A scope that is never granted.
         var declinedScope: String?
-        /// ID tokens have no `auth_time`, like those of Entra ID without that optional claim.
+        /// Whether ID tokens lack `auth_time`, like those of Entra ID without that optional claim.
         var omitsAuthTime = false
-        /// `prompt=login` and `max_age` are ignored, as by a provider that does not know them.
+        /// Whether `prompt=login` and `max_age` are ignored, as by a provider that does not support them.
         var ignoresFreshness = false
-        /// B2C: the older form of issuer and user-flow claim.
+        /// B2C: whether the older form of issuer and user-flow claim is used.
         var hasIssuerWithoutPolicy = false
         /// Claims of ID tokens that replace the real ones; null omits a claim.
         var idTokenClaims: [String: JSONValue] = [:]
-        /// The keys include one of a type that clients do not know.
+        /// Whether the published keys include one of a type that clients do not know.
         var publishesUnknownKey = false
-        /// Behaves like another provider: no refresh for more than was granted, and a revocation endpoint.
+        /// Whether the tenant behaves like another provider: a refresh cannot request more than was granted, and there
+        /// is a revocation endpoint.
         var isGeneric = false
     }
 
@@ -111,10 +113,10 @@ final class Controls: Sendable {
 
     func count(_ counter: Counter) { memory.withLock { $0.counts[counter, default: 0] += 1 } }
 
-    /// Restores settings and counts to those at the start.
+    /// Restores the settings and counts of the start.
     func reset() { memory.withLock { $0 = Memory(lastChallenge: $0.lastChallenge) } }
 
-    /// Takes one of the injected responses.
+    /// Takes one injected response.
     func takeInjected(_ endpoint: Endpoint) -> InjectedAnswer? {
         memory.withLock { memory in
             guard let answer = memory.settings.injected[endpoint] else { return nil }
@@ -152,7 +154,7 @@ final class Controls: Sendable {
         }
     }
 
-    /// Begins a new challenge, whose value no token has met yet, or ends it.
+    /// Begins a new challenge with a value that no token has met yet, or ends the challenge.
     func setClaimsChallenge(_ isOn: Bool, now: Date) {
         memory.withLock { memory in
             memory.settings.challengeMet = []
@@ -165,7 +167,7 @@ final class Controls: Sendable {
         }
     }
 
-    /// Notes the claims of a token request, and returns the value that this account's tokens may carry from now on.
+    /// Records the claims of a token request, and returns the value that this account's tokens may carry from now on.
     func challengeMet(by objectID: String, asking claims: RequestedClaims) -> Int? {
         memory.withLock { memory in
             guard let challenge = memory.settings.claimsChallenge else { return nil }

@@ -4,8 +4,8 @@ import HTTPWire
 import WebFormats
 
 extension Platform {
-    /// `GET /control/logout-token?username&client_id&sid`: a logout token (OpenID Connect Back-Channel Logout 1.0
-    /// section 2.4) to post to an application, as a provider with a back channel would. Without `sid` it covers all
+    /// `GET /control/logout-token?username&client_id&sid`: returns a logout token (OpenID Connect Back-Channel Logout
+    /// 1.0 section 2.4) to post to an application, as a provider with a back channel would. Without `sid` it covers all
     /// sessions of the person.
     func logoutToken(_ request: Request) -> Response {
         guard let fields = try? FormFields(query: request.head.query ?? ""),

@@ -1,27 +1,27 @@
 import Foundation
 import WebFormats
 
-/// A failure that one browser's sign-on session gets and nobody else: what a mission of the application's page asks for.
+/// A failure for the sign-on session of one browser only. The missions of the application's page request it.
 enum SessionFailure: String, Sendable, CaseIterable {
-    /// Tokens without a second factor are refused, and not renewed.
+    /// Tokens without a second factor are refused and cannot be refreshed.
     case secondFactor = "second_factor"
-    /// Graph finds the next token that it sees too old.
+    /// Graph treats the next token that it sees as expired.
     case tokenEnds = "token_ends"
-    /// Graph finds tokens too old, and the token endpoint fails.
+    /// Graph treats tokens as expired, and the token endpoint fails.
     case providerDown = "provider_down"
-    /// Graph asks for a pause, once.
+    /// Graph asks for a pause once.
     case graphThrottles = "graph_throttles"
 
-    /// How long one lasts that nobody ends: somebody has closed the page.
+    /// The time after which a failure ends by itself, for example because the page was closed.
     static let lifetime: TimeInterval = 600
 }
 
-/// The sessions that fail, by the claim `sid`, the oldest first.
+/// The failing sessions by the claim `sid`, oldest first.
 struct SessionFailures: Sendable {
     private static let most = 200
     private var entries: [(session: String, failure: SessionFailure, end: Date)] = []
 
-    /// Begins a failure, in the place of another one of this session, or with nil ends it.
+    /// Begins a failure, which replaces another one of this session; nil ends it.
     mutating func set(_ failure: SessionFailure?, of session: String, now: Date) {
         entries.removeAll { $0.session == session || $0.end <= now }
         guard let failure else { return }
@@ -29,7 +29,7 @@ struct SessionFailures: Sendable {
         entries.append((session, failure, now.addingTimeInterval(SessionFailure.lifetime)))
     }
 
-    /// What a session is to get now.
+    /// The current failure of a session.
     subscript(session: String, now: Date) -> SessionFailure? {
         entries.first { $0.session == session && $0.end > now }?.failure
     }
@@ -41,16 +41,16 @@ extension Controls {
         changeSessionFailures { $0.set(failure, of: session, now: now) }
     }
 
-    /// What one sign-on session is to get.
+    /// Returns the current failure of one sign-on session.
     func sessionFailure(of session: String, now: Date) -> SessionFailure? { sessionFailures[session, now] }
 }
 
 extension Platform {
-    /// Refuses a token of a session that is to fail.
+    /// Refuses a token of a failing session.
     ///
     /// - Parameters:
-    ///   - claims: the access token's.
-    ///   - expired: the refusal of a token that is too old.
+    ///   - claims: the access token's claims.
+    ///   - expired: the error for an expired token.
     func checkSessionFailure(_ claims: JSONValue, expired: GraphError) throws(GraphError) {
         guard let session = claims["sid"]?.string, let failure = controls.sessionFailure(of: session, now: now()) else {
             return
@@ -69,7 +69,7 @@ extension Platform {
         }
     }
 
-    /// Refuses to renew a token of a session that is to fail.
+    /// Refuses to refresh a token of a failing session.
     func checkSessionFailure(_ token: RefreshToken) throws(PlatformError) {
         switch controls.sessionFailure(of: token.authentication.sessionID, now: now()) {
         case .secondFactor where token.authentication.secondFactor == 0: throw .secondFactorNeeded

@@ -14,14 +14,14 @@ struct DemoAccount: Sendable, Hashable {
         /// A consumer of the Azure AD B2C tenant.
         case b2c
 
-        /// Whether applications need these people's consent; for customers, the tenant's owner has given it.
+        /// Whether applications need these people's consent. For customers, the tenant's owner has already consented.
         var asksForConsent: Bool { self == .work || self == .personal }
     }
 
-    /// What makes signing in as this account special.
+    /// A special behaviour of an account.
     enum Trait: Sendable {
         case administrator
-        /// May not consent for itself (AADSTS90094).
+        /// The account may not consent for itself (AADSTS90094).
         case needsAdminConsent
         /// The first silent call asks for a second factor (AADSTS50076).
         case secondFactorOnSilentCall
@@ -42,7 +42,7 @@ struct DemoAccount: Sendable, Hashable {
     /// The object IDs of the account as a guest of other organizations, by tenant ID.
     var guestObjectIDs: [String: String] = [:]
     var hasPhoto = false
-    /// One line for the account picker: what this account demonstrates.
+    /// The line for the account picker that says what this account demonstrates.
     var hint: HTML
 
     /// The home tenant.
@@ -55,15 +55,16 @@ struct DemoAccount: Sendable, Hashable {
         }
     }
 
-    /// Returns the account's object ID in a tenant, at home or as a guest; nil where it has none.
+    /// Returns the account's object ID in a tenant, at home or as a guest; nil if it has none.
     func objectID(in tenantID: String) -> String? {
         tenantID == self.tenantID ? objectID : guestObjectIDs[tenantID]
     }
 
-    /// The value of the optional claim `login_hint`: opaque, stable, accepted as `login_hint` and `logout_hint`.
+    /// The value of the optional claim `login_hint`. It is opaque, stable, and accepted as `login_hint` and
+    /// `logout_hint`.
     var loginHint: String { "O." + Base64URL.encode("\(objectID)|\(tenantID)".utf8) }
 
-    /// Graph's `id`: the object id, or for consumers its last 16 hexadecimal digits.
+    /// Graph's `id`: the object ID, or for consumers its last 16 hexadecimal digits.
     var graphID: String {
         kind != .personal ? objectID : String(objectID.filter { $0 != "-" }.suffix(16))
     }
@@ -75,7 +76,7 @@ enum Tenant {
     static let contoso = "5c7d0b28-bdf8-410c-aa93-4df372b16203"
     static let contosoDomain = "contoso.example"
     static let contosoName = "Contoso"
-    /// A second organization, of which Adele is a guest.
+    /// A second organization, where Adele is a guest.
     static let tailspin = "3e7a9b5c-1d24-4f68-9a0b-c5d2e8f16b47"
     static let tailspinDomain = "tailspin.example"
     /// The external tenant.
@@ -129,12 +130,12 @@ enum Directory {
     private static let byName = Dictionary(accounts.map { ($0.username, $0) }) { first, _ in first }
     private static let byHint = Dictionary(accounts.map { ($0.loginHint, $0) }) { first, _ in first }
 
-    /// By username, in any case.
+    /// Returns the account with a username, in any case.
     static func account(username: String) -> DemoAccount? { byName[username.lowercased()] }
 
-    /// By username or by the value of the claim `login_hint`.
+    /// Returns the account for a username or for the value of the claim `login_hint`.
     static func account(hint: String) -> DemoAccount? { byHint[hint] ?? account(username: hint) }
 
-    /// By the value of the claim `login_hint` only, as `logout_hint` is looked up.
+    /// Returns the account for the value of the claim `login_hint`, which is also the `logout_hint`.
     static func account(loginHintClaim: String) -> DemoAccount? { byHint[loginHintClaim] }
 }

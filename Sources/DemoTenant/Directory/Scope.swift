@@ -6,12 +6,12 @@ enum Scope {
 
     struct Permission: Sendable {
         var name: String
-        /// What it allows, as the consent page says it.
+        /// The text on the consent page.
         var title: HTML
         var adminOnly = false
     }
 
-    /// The Graph permissions which tutorials use, in Graph's spelling.
+    /// The Graph permissions that tutorials use, in Graph's spelling.
     static let graph: [Permission] = [
         Permission(name: "User.Read", title: "Sign you in and read your profile"),
         Permission(name: "User.ReadBasic.All", title: "Read all users’ basic profiles"),
@@ -78,27 +78,28 @@ enum Scope {
             && name.allSatisfy { $0.isHexDigit || $0 == "-" }
     }
 
-    /// The audience of a token with this scope; nil for OpenID Connect's own, which belong to no resource.
+    /// Returns the audience of a token with this scope; nil for OpenID Connect's own scopes, which belong to no
+    /// resource.
     private static func resource(_ scope: String) -> String? {
         if openID.contains(scope) { return nil }
         if isClientID(scope) { return scope }
         return own.first { scope.hasPrefix($0.audience + "/") }?.audience ?? AccessToken.graphAudience
     }
 
-    /// The resources of the scopes, each once, in order.
+    /// Returns the resources of the scopes in order, without duplicates.
     static func resources(_ scopes: [String]) -> [String] {
         scopes.compactMap(resource).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// Returns the scopes without those of all resources but the first.
+    /// Returns the scopes of the first resource, and those of OpenID Connect.
     static func ofFirstResource(_ scopes: [String]) -> [String] {
         let first = resources(scopes).first
         return scopes.filter { resource($0) == nil || resource($0) == first }
     }
 
-    /// The resource of the access token. With OpenID Connect's scopes alone it is Graph, for UserInfo.
+    /// Returns the resource of the access token. With OpenID Connect's scopes alone it is Graph, for UserInfo.
     static func audience(_ scopes: [String]) -> String { resources(scopes).first ?? AccessToken.graphAudience }
 
-    /// The scopes that are listed in an access token and need consent by name.
+    /// Returns the scopes that are listed in an access token and need consent by name.
     static func graphScopes(_ scopes: [String]) -> [String] { scopes.filter { !openID.contains($0) } }
 }

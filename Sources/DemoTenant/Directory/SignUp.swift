@@ -1,14 +1,14 @@
 import Foundation
 
-/// A person who signed up on a page of the external or the B2C tenant. Kept in the state file.
+/// A person who signed up on a page of the external or the B2C tenant. It is kept in the state file.
 struct SignUp: Sendable, Codable, Hashable {
     var username: String
     var displayName: String
     var objectID: String
-    /// Whether it was at the B2C tenant.
+    /// Whether the person signed up at the B2C tenant.
     var isB2C: Bool
 
-    /// Returns why a name cannot be used to sign up, as a sentence for the person; nil when it can.
+    /// Returns the reason why a name cannot be used to sign up, as a sentence for the person; nil if it can.
     static func refusal(username: String, displayName: String) -> String? {
         let parts = username.split(separator: "@", omittingEmptySubsequences: false)
         let isAddress =
@@ -27,23 +27,23 @@ struct SignUp: Sendable, Codable, Hashable {
     }
 }
 
-/// All accounts: the built-in ones and those of people who signed up.
+/// All accounts: the built-in ones, and those of people who signed up.
 extension Platform {
     private var signUps: [DemoAccount] { state.read { ($0.signUps ?? []).map(\.account) } }
 
     var accounts: [DemoAccount] { Directory.accounts + signUps }
 
-    /// By username, in any case.
+    /// Returns the account with a username, in any case.
     func account(username: String) -> DemoAccount? {
         Directory.account(username: username) ?? signUps.first { $0.username == username.lowercased() }
     }
 
-    /// By username or by the value of the claim `login_hint`.
+    /// Returns the account for a username or for the value of the claim `login_hint`.
     func account(hint: String) -> DemoAccount? {
         Directory.account(hint: hint) ?? account(loginHintClaim: hint) ?? account(username: hint)
     }
 
-    /// By the value of the claim `login_hint` only, as `logout_hint` is looked up.
+    /// Returns the account for the value of the claim `login_hint`, which is also the `logout_hint`.
     func account(loginHintClaim: String) -> DemoAccount? {
         Directory.account(loginHintClaim: loginHintClaim) ?? signUps.first { $0.loginHint == loginHintClaim }
     }
@@ -54,7 +54,7 @@ extension Platform {
 
     func account(of flow: DemoSignInFlow) -> DemoAccount? { flow.username.flatMap(account(username:)) }
 
-    /// Creates the account, or returns why it cannot.
+    /// Creates an account, or returns the reason why it cannot be created.
     func signUp(username: String, displayName: String, isB2C: Bool) -> Result<DemoAccount, SignIn.Notice.Refusal> {
         let username = username.trimmingCharacters(in: .whitespaces).lowercased()
         let displayName = displayName.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -1,12 +1,12 @@
-/// The first part of every endpoint's path: who may sign in there.
+/// The first part of every endpoint's path, which determines the accounts that may sign in there.
 enum TenantSegment: Sendable, Hashable, Codable {
     case common, organizations, consumers
     /// One tenant, by its ID (its domain means the same tenant).
     case tenant(id: String)
-    /// A user flow of the B2C tenant; whether the path began with `tfp`.
+    /// A user flow of the B2C tenant. `hasPrefix` says whether the path began with `tfp`.
     case userFlow(UserFlow, hasPrefix: Bool)
 
-    /// nil for a tenant that does not exist (AADSTS90002).
+    /// Parses the segment; returns nil for a tenant that does not exist (AADSTS90002).
     init?(_ text: String) {
         let parts = text.lowercased().split(separator: "/").map(String.init)
         if parts.count > 1 {
@@ -28,12 +28,12 @@ enum TenantSegment: Sendable, Hashable, Codable {
         }
     }
 
-    /// Whether the path begins with the B2C tenant's name, which a user flow follows.
+    /// Whether the path begins with the B2C tenant's name, after which a user flow follows.
     static func isUserFlowTenant(_ name: String) -> Bool {
         [Tenant.fabrikamB2C, Tenant.fabrikamB2CDomain].contains(name.lowercased())
     }
 
-    /// Its spelling in the endpoints of the discovery document.
+    /// The spelling in the endpoints of the discovery document.
     var path: String {
         switch self {
         case .common: "common"
@@ -50,7 +50,7 @@ enum TenantSegment: Sendable, Hashable, Codable {
         if case .tenant(let id) = self { id != Tenant.consumers } else { false }
     }
 
-    /// The user flow, in the B2C tenant.
+    /// The user flow, if the path is one of the B2C tenant.
     var userFlow: UserFlow? {
         if case .userFlow(let flow, _) = self { flow } else { nil }
     }
@@ -72,8 +72,9 @@ enum TenantSegment: Sendable, Hashable, Codable {
 }
 
 extension Platform {
-    /// The issuer in the discovery document; `common` and `organizations` have a literal template there. The external
-    /// tenant's issuer is on another host than its authority, as on the platform: it is a name and never fetched.
+    /// Returns the issuer in the discovery document. For `common` and `organizations` it contains a literal template.
+    /// The external tenant's issuer is on another host than its authority, as on the platform; it is only a name and is
+    /// never fetched.
     func issuer(of segment: TenantSegment) -> String {
         switch segment {
         case .common, .organizations: "\(baseURL)/{tenantid}/v2.0"

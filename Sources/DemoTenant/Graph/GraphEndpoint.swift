@@ -4,14 +4,14 @@ import HTTPTypes
 import HTTPWire
 import WebFormats
 
-/// Why Graph refuses a request, as Graph reports it.
+/// An error in Graph's form.
 struct GraphError: Error {
     var status: HTTPResponse.Status
     var code: String
     var message: String
     /// The value of WWW-Authenticate.
     var challenge: String?
-    /// Seconds to wait.
+    /// The number of seconds to wait.
     var retryAfter: Int?
 }
 
@@ -78,7 +78,8 @@ extension Platform {
         ]
     }
 
-    /// OpenID Connect Core section 5.3.2: the same `sub` as in the requesting application's ID token.
+    /// Returns the UserInfo response (OpenID Connect Core section 5.3.2), with the same `sub` as in the requesting
+    /// application's ID token.
     private func userInfo(_ account: DemoAccount, _ head: RequestHead) -> JSONValue {
         let claims = bearerToken(head).flatMap(verifiedClaims)
         let (application, tenant) = (claims?["appid"]?.string ?? "", claims?["tid"]?.string ?? "")
@@ -136,7 +137,7 @@ extension Platform {
         return account
     }
 
-    /// Returns the claims of a token that one of our keys has signed.
+    /// Returns the claims of a token that has a valid signature of one of our keys.
     private func verifiedClaims(_ token: String) -> JSONValue? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3,
@@ -157,7 +158,7 @@ extension Platform {
             challenge: bearer("client_id=\"\(AccessToken.graphAudience)\""))
     }
 
-    /// Continuous access evaluation: the claims in base64 with padding.
+    /// Returns the error of continuous access evaluation, with the claims in base64 with padding.
     private func insufficientClaims(_ challenge: Int) -> GraphError {
         let claims: JSONValue = ["access_token": ["nbf": ["essential": true, "value": "\(challenge)"]]]
         return GraphError(
@@ -198,7 +199,7 @@ struct GraphIDs {
 
     let requestID: String
     let clientRequestID: String
-    /// As in Graph's errors: `2026-01-31T23:59:59`.
+    /// The time in the form of Graph's errors: `2026-01-31T23:59:59`.
     let date: String
 
     init(_ request: Request, platform: Platform) {

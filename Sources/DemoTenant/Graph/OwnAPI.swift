@@ -24,8 +24,9 @@ enum OwnAPI: String, Sendable, CaseIterable {
 }
 
 extension Platform {
-    /// `GET /api/external` and `/api/b2c`. The controls that make Graph fail make it fail too. Responses have the identifiers
-    /// that Graph's have, which stands at the same origin here: a client may keep connections for all of it.
+    /// `GET /api/external` and `/api/b2c`. The controls that make Graph fail also make these APIs fail. Responses have
+    /// the same identifiers as Graph's, which is on the same origin here: a client may use the same connections for
+    /// both.
     func ownAPI(_ request: Request, _ api: OwnAPI) async -> Response {
         GraphIDs(request, platform: self).put(on: await ownAnswer(request, api))
     }

@@ -1,11 +1,11 @@
 /// The profile photo of all accounts: a simple figure on a blue background, drawn once.
 enum Photo {
-    /// Pixels. A kiosk shows it about as large.
+    /// The side length in pixels, about as large as on a kiosk.
     private static let side = 240
-    /// Steps from one colour to another at an edge, which would be jagged without them.
+    /// The number of intermediate colours at an edge, which smooth it.
     private static let steps = 16
 
-    /// PNG (RFC 2083) with a palette and one byte per pixel, stored without compression.
+    /// A PNG (RFC 2083) with a palette and one byte per pixel, stored without compression.
     static let png: [UInt8] = {
         var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         let size = bigEndian(UInt32(side))
@@ -16,7 +16,7 @@ enum Photo {
         return bytes
     }()
 
-    /// From the background to the face, then from the background to the shoulders.
+    /// The colours from the background to the face, then from the background to the shoulders.
     private static let palette: [UInt8] = {
         let background: [Int] = [0x2B, 0x57, 0x97]
         return [[0xF3, 0xD9, 0xC4], [0x1C, 0x3A, 0x66]].flatMap { color in
@@ -35,7 +35,7 @@ enum Photo {
         return lines
     }
 
-    /// A pixel's place in the palette, by how much of it each of two circles covers.
+    /// Returns a pixel's index in the palette, which depends on how much of it each of two circles covers.
     private static func color(_ x: Int, _ y: Int) -> UInt8 {
         let face = coverage(x, y, centerX: 120, centerY: 92, radius: 48)
         if face > 0 { return UInt8(face) }
@@ -43,12 +43,12 @@ enum Photo {
         return shoulders > 0 ? UInt8(steps + 1 + shoulders) : 0
     }
 
-    /// How many of the 16 points of a pixel are inside the circle.
+    /// Returns the number of a pixel's 16 sample points inside the circle.
     private static func coverage(_ x: Int, _ y: Int, centerX: Int, centerY: Int, radius: Int) -> Int {
         var count = 0
         for row in 0..<4 {
             for column in 0..<4 {
-                // In eighths of a pixel, at the points' centres.
+                // The coordinates are in eighths of a pixel, at the centres of the points.
                 let (dx, dy) = (8 * (x - centerX) + 2 * column + 1, 8 * (y - centerY) + 2 * row + 1)
                 if dx * dx + dy * dy <= 64 * radius * radius { count += 1 }
             }

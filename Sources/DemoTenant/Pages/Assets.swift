@@ -18,7 +18,7 @@ enum Assets {
         <path d="M12.5 12H19v3M16 12v2.25"/></g></svg>
         """
 
-    /// The page has loaded only when its frames have, and so the applications have responded.
+    /// The page continues when its frames have loaded, which means that the applications have responded.
     private static let signedOut = """
         addEventListener("load", () => location.replace(document.getElementById("continue").href));
 

@@ -52,7 +52,7 @@ struct ConsentPage: Page {
     }
 }
 
-/// The page which says that only an administrator can approve this application.
+/// The page for an application that only an administrator can approve.
 struct AdministratorPage: Page {
     let form: SignInForm
     let client: DemoClient

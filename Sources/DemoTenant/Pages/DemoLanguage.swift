@@ -1,26 +1,26 @@
 import Languages
 import WebFormats
 
-/// The language of the page that is being made. The platform's messages are English, as its own are.
+/// The language of the page that is being made. The platform's error messages are in English, like the real platform's.
 enum DemoLanguage {
-    /// Nil for English.
+    /// The language; nil for English.
     @TaskLocal static var current: Language?
 
     static var tag: String { current?.tag ?? Languages.sourceTag }
 }
 
 extension Languages {
-    /// What a request asks for: `ui_locales` (OpenID Connect Core section 3.1.2.1), else the browser's languages, else
-    /// English.
+    /// Returns the language of a request: `ui_locales` (OpenID Connect Core section 3.1.2.1), the browser's languages,
+    /// or English.
     ///
-    /// - Parameter uiLocales: tags, the most wanted first, with spaces between them.
+    /// - Parameter uiLocales: tags in order of preference, separated by spaces.
     func language(uiLocales: String?, acceptLanguage: String?) -> Language {
         uiLocales.flatMap { lookup($0.replacing(" ", with: ",")) } ?? acceptLanguage.flatMap(lookup) ?? source
     }
 }
 
 extension HTML {
-    /// One of the tenant's sentences in the language of the page, with values in the places of `%@`.
+    /// Returns one of the tenant's sentences in the language of the page, with values in place of `%@`.
     init(saying english: HTML, _ values: HTML...) {
         let sentence = DemoLanguage.current?.text(english.text) ?? english.text
         self.init(stringLiteral: Message.filled(sentence, with: values.map(\.text)))

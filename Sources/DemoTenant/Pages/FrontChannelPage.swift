@@ -1,10 +1,10 @@
 import WebFormats
 
-/// Notifies the applications of a sign-out through hidden frames, then continues. Without script, a link continues.
+/// Notifies the applications of a sign-out through hidden frames, then continues. Without JavaScript, a link continues.
 struct FrontChannelPage: Page {
     struct Frame: Sendable, Hashable {
         var address: String
-        /// For the page's content security policy.
+        /// The application's origin, for the page's content security policy.
         var origin: String
     }
 

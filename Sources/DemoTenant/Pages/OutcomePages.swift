@@ -26,7 +26,7 @@ struct ErrorPage: Page {
     }
 }
 
-/// A policy refuses this sign-in.
+/// The page for a sign-in that a policy refuses.
 struct BlockedPage: Page {
     let form: SignInForm
     let client: DemoClient
@@ -52,7 +52,7 @@ struct BlockedPage: Page {
 }
 
 extension Diagnostics {
-    /// Troubleshooting details, as the real page lists them.
+    /// Returns the troubleshooting details, as the real page lists them.
     fileprivate func troubleshooting(number: Int, client: DemoClient?) -> HTML {
         let application: HTML =
             client.map {
@@ -74,7 +74,7 @@ extension Diagnostics {
 
 /// Asks which account to sign out.
 struct SignOutPickerPage: Page {
-    /// The value of `username` that means all accounts.
+    /// The value of `username` that stands for all accounts.
     static let everyone = "all"
 
     let form: SignInForm
@@ -96,7 +96,7 @@ struct SignOutPickerPage: Page {
     }
 }
 
-/// Says that the person is signed out, when there is no page to return to.
+/// Confirms the sign-out if there is no page to return to.
 struct SignedOutPage: Page {
     /// The accounts that are still signed in.
     let remaining: [DemoAccount]
@@ -126,7 +126,7 @@ struct NotFoundPage: Page {
 }
 
 /// Sends the response to the application as a form (OAuth 2.0 Form Post Response Mode). A script submits it at once;
-/// without script, a button does.
+/// without JavaScript, the person presses a button.
 struct FormPostPage: Page {
     let action: String
     let fields: [(String, String)]

@@ -12,7 +12,7 @@ protocol Page {
     var head: HTML { get }
     /// The class of `body`, which sets the layout.
     var layout: String { get }
-    /// Where the foot of the page leads.
+    /// The link at the foot of the page.
     var footLink: HTML { get }
 }
 
@@ -57,8 +57,8 @@ extension Platform {
     }
 }
 
-/// What the forms of a sign-in page share: their address, which keeps the language, and the hidden field with the state of
-/// the sign-in.
+/// The common parts of a sign-in page's forms: the address, which keeps the language, and the hidden field with the
+/// state of the sign-in.
 struct SignInForm {
     let action: String
     let flow: String

@@ -58,7 +58,7 @@ struct NewPasswordPage: Page {
     }
 }
 
-/// The page for a new account, where customers can create one.
+/// The page for creating an account, for customers.
 struct SignUpPage: Page {
     let form: SignInForm
     let client: DemoClient

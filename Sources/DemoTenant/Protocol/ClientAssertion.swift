@@ -6,7 +6,7 @@ import WebFormats
 /// Authenticates a client by a signed assertion (RFC 7523).
 enum ClientAssertion {
     static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-    /// How long an assertion may be valid, in seconds; clocks may differ by five minutes.
+    /// The longest validity of an assertion in seconds. Clocks may differ by five minutes.
     fileprivate static let leeway = 300
 }
 
@@ -18,8 +18,8 @@ extension PlatformError {
 }
 
 extension Platform {
-    /// Returns whether an assertion is the client's federated token, or is signed with its certificate: with PS256, its
-    /// thumbprint and the token endpoint as audience, valid now, and not used before.
+    /// Returns whether an assertion is the client's federated token, or is correctly signed with its certificate: with
+    /// PS256, its thumbprint and the token endpoint as audience, valid now, and not used before.
     func isAccepted(_ assertion: String, of client: DemoClient, at exchange: Exchange) -> Bool {
         if let token = client.federatedToken, assertion == token { return true }
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)

@@ -4,8 +4,8 @@ import HTTPTypes
 import HTTPWire
 import WebFormats
 
-/// Where and how the response to an authorization request is sent. It is checked before the rest of the request, because
-/// from then on a mistake is reported to the application.
+/// The address and the form of the response to an authorization request. They are checked before the rest of the
+/// request, because after that mistakes are reported to the application.
 struct AnswerTarget: Sendable, Hashable, Codable {
     enum ResponseMode: String, Codable, Sendable {
         case query, fragment
@@ -14,11 +14,11 @@ struct AnswerTarget: Sendable, Hashable, Codable {
 
     var redirectURI: String
     var responseMode: ResponseMode
-    /// Returned unchanged.
+    /// The state, which is returned unchanged.
     var state: String?
 }
 
-/// A validated request to sign somebody in (`/authorize`), or to let an administrator consent (`/adminconsent`).
+/// A validated request to sign a person in (`/authorize`), or to let an administrator consent (`/adminconsent`).
 struct DemoAuthorizationRequest: Sendable, Hashable, Codable {
     enum Purpose: String, Codable, Sendable { case code, adminConsent }
 
@@ -33,10 +33,10 @@ struct DemoAuthorizationRequest: Sendable, Hashable, Codable {
     var target: AnswerTarget
     var scopes: [String]
     var nonce: String?
-    /// As S256 makes it, whatever the method was; nil when none was sent.
+    /// The code challenge in the form of S256, whatever the method was; nil if none was sent.
     var codeChallenge: String?
     var prompt: Prompt?
-    /// How long ago the person may have authenticated, in seconds (OpenID Connect Core section 3.1.2.1).
+    /// The maximum age of the authentication, in seconds (OpenID Connect Core section 3.1.2.1).
     var maxAge: Int?
     var loginHint: String?
     var domainHint: String?
@@ -44,7 +44,8 @@ struct DemoAuthorizationRequest: Sendable, Hashable, Codable {
     var wantsClientInfo = false
 }
 
-/// A request that is refused: shown as a page, or sent to the application once its address has been checked.
+/// A request that is refused. The error is shown as a page, or sent to the application once its address has been
+/// checked.
 struct AuthorizationFailure: Error {
     var error: PlatformError
     var target: AnswerTarget?
@@ -114,7 +115,7 @@ extension DemoAuthorizationRequest {
             claims: try RequestedClaims(fields["claims"]), wantsClientInfo: fields["client_info"] == "1")
     }
 
-    /// RFC 7636 §4.3. A client with a secret may do without, but not send half of it.
+    /// Returns the code challenge (RFC 7636 §4.3). A client with a secret may omit it, but not send only half of it.
     private static func codeChallenge(
         _ fields: FormFields, _ client: DemoClient
     ) throws(PlatformError) -> String? {
@@ -137,7 +138,7 @@ extension DemoAuthorizationRequest {
         }
     }
 
-    /// Checks a request for admin consent: at one tenant or `organizations`, never at `common`.
+    /// Checks a request for admin consent, which is possible at one tenant or `organizations`, but never at `common`.
     init(
         adminConsent fields: FormFields, segment: TenantSegment, clients: [String: DemoClient]
     ) throws(AuthorizationFailure) {
@@ -165,13 +166,13 @@ enum CodeVerifier {
             }
     }
 
-    /// Returns what S256 makes of a verifier (§4.2).
+    /// Returns the S256 hash of a verifier (§4.2).
     static func hash(_ verifier: String) -> String { Base64URL.encode(SHA256.hash(data: Data(verifier.utf8))) }
 }
 
 extension DemoClient {
-    /// Whether a redirect URI is registered: character by character, but for the port of localhost, which the platform
-    /// does not compare.
+    /// Whether a redirect URI is registered. It is compared character by character, except for the port of localhost,
+    /// which the platform ignores.
     func accepts(redirectURI: String) -> Bool {
         let asked = Self.withoutLocalhostPort(redirectURI)
         return redirectURIs.contains { Self.withoutLocalhostPort($0) == asked }
@@ -191,6 +192,6 @@ extension TenantSegment {
 }
 
 extension FormFields {
-    /// Returns the value of a field; nil when it is missing or empty, which OAuth treats alike (RFC 6749 §3.1).
+    /// Returns the value of a field; nil if it is missing or empty, which mean the same in OAuth (RFC 6749 §3.1).
     func text(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
 }

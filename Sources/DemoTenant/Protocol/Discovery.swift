@@ -2,7 +2,7 @@ import HTTPTypes
 import HTTPWire
 import WebFormats
 
-/// Documents that clients fetch before anything else.
+/// Documents that clients fetch first.
 extension Platform {
     /// `GET /{tenant}/v2.0/.well-known/openid-configuration`
     func discovery(_ segment: TenantSegment) -> Response {
@@ -49,7 +49,7 @@ extension Platform {
         return .json(.ok, ["keys": .array(keys)])
     }
 
-    /// A key of a type that clients do not know (yet), which they have to ignore. Some refuse the whole set instead.
+    /// A key of a type that clients do not know yet. They have to ignore it, but some refuse the whole set.
     private static let keyOfTheFuture: JSONValue = [
         "kty": "AKP", "use": "sig", "alg": "ML-DSA-65", "kid": "demo-key-of-a-type-to-come",
         "pub": "ZGVtbw",

@@ -1,17 +1,18 @@
 import Foundation
 
-/// How and when a person authenticated.
+/// The method and the time of a person's authentication.
 struct Authentication: Sendable, Hashable, Codable {
     var time: Date
-    /// The sign-on session's id: the claim `sid`.
+    /// The sign-on session's ID, which is the claim `sid`.
     var sessionID: String
     /// The second-factor demand that was met; 0 for none.
     var secondFactor = 0
-    /// The user's revocation count at the time. When the count changes, everything issued under this one ends.
+    /// The user's revocation count at the time. When the count changes, everything issued under this authentication
+    /// ends.
     var revocations: Int
 }
 
-/// The content of an authorization code; the code is this value, sealed.
+/// The content of an authorization code. The code is this value, encrypted.
 struct AuthorizationCode: Sendable, Codable {
     static let lifetime: TimeInterval = 600
 
@@ -19,7 +20,7 @@ struct AuthorizationCode: Sendable, Codable {
     var clientID: String
     var redirectURI: String
     var segment: TenantSegment
-    /// As S256 makes it; nil when the authorization request had none.
+    /// The code challenge in the form of S256; nil if the authorization request had none.
     var codeChallenge: String?
     var nonce: String?
     var scopes: [String]
@@ -29,10 +30,10 @@ struct AuthorizationCode: Sendable, Codable {
     var expires: Date
 }
 
-/// The content of a refresh token; the token is this value, sealed.
+/// The content of a refresh token. The token is this value, encrypted.
 struct RefreshToken: Sendable, Codable {
     var id: String
-    /// The family of all tokens renewed from one sign-in; a token from an older version has none.
+    /// The family of all tokens from one sign-in. A token from an older version has none.
     var family: String?
     var clientID: String
     var scopes: [String]

@@ -1,5 +1,5 @@
-/// The platform's errors by number, for `token_platform_error` and `authorize_platform_error`: each can be caused here,
-/// whatever it takes on the real platform.
+/// The platform's errors by number, for `token_platform_error` and `authorize_platform_error`. Each can be caused here
+/// on demand, whatever causes it on the real platform.
 extension PlatformError {
     // Azure AD B2C.
     static let passwordForgotten = Self(

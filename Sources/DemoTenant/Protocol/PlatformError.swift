@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// An error as the platform reports it: with an OAuth name and an AADSTS number. It is shown as a page, sent to the
+/// An error in the platform's form, with an OAuth name and an AADSTS number. It is shown as a page, sent to the
 /// redirect URI, or returned as JSON.
 struct PlatformError: Error, Sendable, Hashable {
     static let workforcePrefix = "AADSTS"
@@ -13,13 +13,13 @@ struct PlatformError: Error, Sendable, Hashable {
     var message: String
     var status: HTTPResponse.Status = .badRequest
     var suberror: String?
-    /// Claims that the client has to request next, as JSON text.
+    /// The claims that the client has to request next, as JSON text.
     var claims: String?
     /// The prefix of the number.
     var prefix = workforcePrefix
 }
 
-// What can be wrong with a request at any endpoint.
+// Errors of a request at any endpoint
 extension PlatformError {
     static func unknownTenant(_ segment: String) -> Self {
         Self(
@@ -80,7 +80,7 @@ extension PlatformError {
         status: .internalServerError)
 }
 
-// What can be wrong with an authorization request.
+// Errors of an authorization request
 extension PlatformError {
     static func redirectURIMismatch(_ uri: String, _ client: DemoClient) -> Self {
         Self(
@@ -137,7 +137,7 @@ extension PlatformError {
             + "application and begin again.")
 }
 
-// What can be wrong with a token request.
+// Errors of a token request
 extension PlatformError {
     static func unsupportedGrantType(_ type: String) -> Self {
         Self(

@@ -1,7 +1,8 @@
 import HTTPTypes
 import WebFormats
 
-/// What the `claims` parameter requests for the access token (OpenID Connect Core §5.5), as far as the tenant uses it.
+/// The claims that the `claims` parameter requests for the access token (OpenID Connect Core §5.5), as far as the
+/// tenant uses them.
 struct RequestedClaims: Sendable, Hashable, Codable {
     /// Whether the claims of a second-factor error were sent back.
     var secondFactor = false
@@ -10,7 +11,8 @@ struct RequestedClaims: Sendable, Hashable, Codable {
 
     static let none = RequestedClaims()
 
-    /// Throws when the text is not a JSON object. Claims that the tenant does not know (including `xms_cc`) are ignored.
+    /// Parses the parameter. Throws if the text is not a JSON object. Claims that the tenant does not know (including
+    /// `xms_cc`) are ignored.
     init(_ text: String?) throws(PlatformError) {
         guard let text, !text.isEmpty else { return }
         guard let claims = JSONValue(parsing: text.utf8), claims.object != nil else { throw .malformedRequest }
@@ -25,7 +27,7 @@ struct RequestedClaims: Sendable, Hashable, Codable {
 
 /// The demand for a second factor.
 enum SecondFactor {
-    /// The error's `claims` (in the real platform's form; the value names a policy).
+    /// The error's `claims`, in the real platform's form. The value identifies a policy.
     static let claimsChallenge: String = {
         let claims: JSONValue = [
             "access_token": ["capolids": ["essential": true, "values": ["3d1c9a52-8f0e-4a86-b1c7-9e2f6d405a13"]]]

@@ -89,7 +89,7 @@ extension Platform {
         return client
     }
 
-    /// RFC 6749 §2.3.1: both halves are form-encoded before base64.
+    /// Parses the credentials (RFC 6749 §2.3.1). Both halves are form-encoded before base64.
     private func basicCredentials(_ head: RequestHead) throws(PlatformError) -> (id: String, secret: String)? {
         guard let field = head[.authorization] else { return nil }
         let parts = field.split(separator: " ", maxSplits: 1)
@@ -133,7 +133,7 @@ extension Platform {
         }
         let claims = try RequestedClaims(fields["claims"])
         guard hasConsented(account, to: client, scopes: scopes) else { throw PlatformError.notConsented(client) }
-        // Nothing is refused after this point: of two simultaneous redemptions, one succeeds.
+        // All checks come before this point, so that of two simultaneous redemptions exactly one succeeds.
         let isFirst = state.note { record in
             if record.redeemedCodes.count.isMultiple(of: 256) {
                 record.redeemedCodes = record.redeemedCodes.filter { $0.value > now }
@@ -165,7 +165,7 @@ extension Platform {
         guard segment.admits(account) else { throw PlatformError.notInTenant(account) }
         try checkRevocation(account, token.authentication)
         guard exchange.diagnostics.time < token.expires else { throw PlatformError.refreshTokenExpired }
-        // Of several resources a refresh is for the first.
+        // If there are several resources, a refresh is for the first one.
         let scopes = Scope.ofFirstResource(try fields.text("scope").map { try Scope.parse($0) } ?? token.scopes)
         if settings.isGeneric { try refuseAsOthers(token, asked: fields.text("scope") == nil ? [] : scopes, settings) }
         let claims = try RequestedClaims(fields["claims"])
@@ -177,13 +177,13 @@ extension Platform {
         guard !needsAdministrator(account, for: client, scopes: scopes),
             hasConsented(account, to: client, scopes: scopes)
         else { throw PlatformError.notConsented(client) }
-        // Nothing is refused after this point: of two simultaneous uses, one succeeds.
+        // All checks come before this point, so that of two simultaneous uses exactly one succeeds.
         let renewal = try renewal(of: token, settings, now: exchange.diagnostics.time)
         let answer = try issuer(client, segment, account, token.authentication, exchange, settings).answer(
             scopes: scopes, granted: merged(token.scopes, scopes), nonce: nil,
             challenge: controls.challengeMet(by: account.objectID, asking: claims), fault: nil,
             wantsClientInfo: fields["client_info"] == "1", renewal: renewal)
-        // An unchanged scope may be omitted (RFC 6749 §5.1), as other providers do.
+        // An unchanged scope may be omitted (RFC 6749 §5.1). Other providers do that.
         guard settings.isGeneric, fields.text("scope") == nil, case .object(var members) = answer else { return answer }
         members["scope"] = nil
         return .object(members)
@@ -209,8 +209,8 @@ extension Platform {
         }
     }
 
-    /// RFC 6749 §6: a refresh must not request more than was granted, but Microsoft's platforms allow it. RFC 7009: a
-    /// revoked token is refused.
+    /// Refuses a refresh as other providers would. It must not request more than was granted (RFC 6749 §6), although
+    /// Microsoft's platforms allow that, and its token must not be revoked (RFC 7009).
     private func refuseAsOthers(
         _ token: RefreshToken, asked: [String], _ settings: Controls.Settings
     ) throws(PlatformError) {
@@ -219,7 +219,7 @@ extension Platform {
         if let more = asked.first(where: { !granted.contains($0) }) { throw .invalidScope(more) }
     }
 
-    /// `POST /{tenant}/oauth2/v2.0/revoke` (RFC 7009), when the tenant acts as a provider that has it.
+    /// `POST /{tenant}/oauth2/v2.0/revoke` (RFC 7009), available while the tenant acts as another provider.
     func revoke(_ request: Request) -> Response {
         do {
             let exchange = try Exchange(request, platform: self)
@@ -242,7 +242,7 @@ extension Platform {
         }
     }
 
-    /// Issues a token for the application itself, without a person; the demo's APIs accept none.
+    /// Issues a token for the application itself, without a person. The demo's APIs do not accept it.
     private func ownToken(
         _ exchange: Exchange, _ segment: TenantSegment, _ client: DemoClient, _ settings: Controls.Settings
     ) throws -> JSONValue {
@@ -282,7 +282,7 @@ extension Platform {
         first + second.filter { !first.contains($0) }
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     private func tokenError(_ error: PlatformError, _ diagnostics: Diagnostics) -> Response {
         controls.count(.tokenFailed)

@@ -4,16 +4,16 @@ import WebFormats
 
 /// The access tokens that the tenant's Graph accepts.
 enum AccessToken {
-    /// Graph's application ID, which is the audience.
+    /// Graph's application ID, which is the audience of its tokens.
     static let graphAudience = "00000003-0000-0000-c000-000000000000"
-    /// Not a claim of the real platform: the `nbf` of a claims challenge that this token has met.
+    /// The `nbf` of a claims challenge that this token has met. The real platform has no such claim.
     static let challengeClaim = "demo_claims_nbf"
 }
 
 /// Builds one successful response of the token endpoint.
 struct TokenIssuer {
-    /// ID tokens are valid for an hour. All tokens are backdated by five minutes for clocks that are behind, as on the
-    /// real platform.
+    /// The lifetime of ID tokens: an hour. All tokens are backdated by five minutes for clocks that are behind, as on
+    /// the real platform.
     private static let idTokenSeconds = 3600
     private static let backdating = 300
 
@@ -36,9 +36,9 @@ struct TokenIssuer {
     /// Returns the members of a successful response.
     /// - Parameters:
     ///   - granted: The scopes of the access token, and those of the refresh token.
-    ///   - nonce: For the ID token of a code.
+    ///   - nonce: The nonce for the ID token of a code.
     ///   - challenge: The claims challenge that this account has met.
-    ///   - fault: What is to be wrong with the ID token.
+    ///   - fault: The fault that the ID token gets.
     ///   - renewal: The refresh token that was redeemed; nil for a code.
     func answer(
         scopes: [String], granted: [String], nonce: String?, challenge: Int?, fault: DemoIDTokenFault?,
@@ -78,7 +78,7 @@ struct TokenIssuer {
 
     private func accessToken(scopes: [String], challenge: Int?) throws -> String {
         let audience = Scope.audience(scopes)
-        // In the token, a scope of an API has its own name, without the audience.
+        // Within the token, a scope of an API has its own name, without the audience.
         let permissions = Scope.graphScopes(scopes).filter { $0 != audience }
             .map { $0.hasPrefix(audience + "/") ? String($0.dropFirst(audience.count + 1)) : $0 }
         var claims: [String: JSONValue] = [
@@ -106,7 +106,7 @@ struct TokenIssuer {
             "sid": .string(authentication.sessionID), "uti": .string(uniqueID()),
             "rh": .string("1.\(Base64URL.encode(platform.randomBytes(24))).."),
         ]
-        // A user flow returns what it is configured to, whatever was asked for.
+        // A user flow always returns the claims that it is configured for.
         if segment.userFlow != nil || scopes.contains("profile") {
             claims["oid"] = .string(objectID)
             claims["name"] = .string(platform.displayName(of: account))
@@ -132,14 +132,15 @@ struct TokenIssuer {
 }
 
 extension DemoAccount {
-    /// base64url JSON; the home account ID is `uid.utid`. In B2C, `uid` ends with the user flow.
+    /// Returns the base64url of JSON. The home account ID is `uid.utid`. In B2C, `uid` ends with the user flow.
     func clientInfo(_ flow: UserFlow?) -> String {
         let uid = objectID + (flow.map { "-\($0.rawValue)" } ?? "")
         let info: JSONValue = ["uid": .string(uid), "utid": .string(tenantID)]
         return Base64URL.encode(info.bytes)
     }
 
-    /// Pairwise: always the same for one user at one application, and useless for recognising the user at another.
+    /// Returns a pairwise subject. It is always the same for one user at one application, and cannot be used to
+    /// recognise the user at another.
     func subject(in tenantID: String, audience: String) -> String {
         let object = objectID(in: tenantID) ?? objectID
         return Base64URL.encode(SHA256.hash(data: Data("\(tenantID)|\(object)|\(audience)".utf8)))

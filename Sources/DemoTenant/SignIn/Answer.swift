@@ -4,7 +4,7 @@ import WebFormats
 
 /// Responses of the authorization endpoint to the application.
 extension Platform {
-    /// Sends parameters, and `state`, to the application's redirect URI.
+    /// Sends parameters and `state` to the application's redirect URI.
     func answer(_ parameters: [(String, String?)], to target: AnswerTarget) -> Response {
         var pairs = parameters.compactMap { name, value in value.map { (name: name, value: $0) } }
         if let state = target.state { pairs.append((name: "state", value: state)) }
@@ -34,7 +34,7 @@ extension String {
 }
 
 extension Response {
-    /// JSON as the platform sends it.
+    /// Returns JSON in the platform's form.
     static func json(_ status: HTTPResponse.Status, _ value: JSONValue) -> Response {
         json(value, status: status, contentType: "application/json; charset=utf-8")
     }

@@ -50,7 +50,7 @@ extension Platform {
         }
     }
 
-    /// `POST /{tenant}/login`: what the pages' forms send.
+    /// `POST /{tenant}/login`: handles the pages' forms.
     func continueSignIn(_ request: Request) -> Response {
         onPage(request) { exchange in
             guard
@@ -74,7 +74,7 @@ extension Platform {
     func onPage(_ request: Request, _ body: (Exchange) throws -> Response) -> Response {
         do {
             let exchange = try Exchange(request, platform: self)
-            // A form has it in its address.
+            // A form's parameters are in its address.
             let query = request.head.query.flatMap { try? FormFields(query: $0) } ?? exchange.fields
             let language = languages.language(
                 uiLocales: query.text("ui_locales"), acceptLanguage: request.head[.acceptLanguage])

@@ -1,9 +1,9 @@
-/// Who consented to what.
+/// Consents to applications.
 extension Platform {
     private func key(_ client: DemoClient, _ account: DemoAccount) -> String { "\(client.id) \(account.username)" }
 
     /// Returns whether the user, or an administrator for everyone, has consented to these scopes. Any consent to the
-    /// application covers those of OpenID Connect.
+    /// application also covers OpenID Connect's scopes.
     func hasConsented(_ account: DemoAccount, to client: DemoClient, scopes: [String]) -> Bool {
         guard account.kind.asksForConsent else { return true }
         let key = key(client, account)
@@ -43,7 +43,7 @@ extension Platform {
     }
 }
 
-/// Demands for a second factor. Each demand has a number; a token or session that carries it, or a later one, has met
+/// Demands for a second factor. Each demand has a number. A token or session with that number, or a later one, has met
 /// it.
 extension Platform {
     /// Returns the demand that this account has to meet; 0 for none.
@@ -62,8 +62,8 @@ extension Platform {
         }
     }
 
-    /// Returns whether a silent call has to be refused. The account that demonstrates this gets its demand with the first
-    /// such call, so that it can sign in without one before.
+    /// Returns whether a silent call has to be refused. The account that demonstrates this gets its demand with the
+    /// first such call, so that it can sign in without a second factor before.
     func refusesSilently(_ account: DemoAccount, met: Int) -> Bool {
         if met == 0, account.traits.contains(.secondFactorOnSilentCall), secondFactorDemand(on: account) == 0 {
             demandSecondFactor(of: account)

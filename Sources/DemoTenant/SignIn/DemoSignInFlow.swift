@@ -1,7 +1,7 @@
 import Foundation
 
-/// How far one sign-in has come. It travels in the pages' hidden field, sealed: the server keeps only that a sign-in has
-/// ended. Until then, a page that is gone back to continues from where that page was.
+/// The progress of one sign-in. It travels in the pages' hidden field, encrypted; the server only remembers sign-ins
+/// that have ended. Until then, a person who goes back to a page continues from there.
 struct DemoSignInFlow: Sendable, Codable {
     static let lifetime: TimeInterval = 3600
 
@@ -10,7 +10,7 @@ struct DemoSignInFlow: Sendable, Codable {
     var expires: Date
     /// The chosen account.
     var username: String?
-    /// Set once the person has authenticated here, or by single sign-on.
+    /// The authentication, once the person has authenticated here or by single sign-on.
     var authentication: Authentication?
     /// Whether the person has consented.
     var consented = false
@@ -20,10 +20,10 @@ struct DemoSignInFlow: Sendable, Codable {
     var wantsToSignUp = false
 }
 
-/// What a sign-in needs next.
+/// The next step of a sign-in.
 enum SignInStep: Sendable {
     case pickAccount
-    /// A new account, where customers can create one.
+    /// The person creates an account, where customers can.
     case signUp
     case password(DemoAccount)
     case blocked(DemoAccount)
@@ -31,15 +31,15 @@ enum SignInStep: Sendable {
     /// The account cannot consent for itself.
     case administrator(DemoAccount)
     case consent(DemoAccount)
-    /// B2C: change the display name.
+    /// B2C: the person changes their display name.
     case profile(DemoAccount)
-    /// B2C: set a new password, which authenticates the person.
+    /// B2C: the person sets a new password, which also authenticates them.
     case newPassword(DemoAccount)
     case done(DemoAccount, Authentication)
 }
 
 extension Platform {
-    /// Ends a sign-in: nobody who goes back to its pages, as the next person at a kiosk, signs in with what was entered there.
+    /// Ends a sign-in, so that going back to its pages signs no one in, for example the next person at a kiosk.
     func end(_ flow: DemoSignInFlow) {
         let now = now()
         state.note { record in
@@ -55,7 +55,7 @@ extension Platform {
         now() >= flow.expires || state.read { $0.endedSignIns?[flow.id] != nil }
     }
 
-    /// The next step, in the platform's order: account, authentication, policy, consent.
+    /// Returns the next step, in the platform's order: account, authentication, policy, consent.
     func step(_ flow: DemoSignInFlow, _ client: DemoClient) -> SignInStep {
         let request = flow.request
         guard let account = account(of: flow) else { return flow.wantsToSignUp ? .signUp : .pickAccount }

@@ -4,10 +4,10 @@ import HTTPTypes
 import HTTPWire
 import WebFormats
 
-/// A sign-out whose account has not been chosen yet; sealed into the page.
+/// A sign-out whose account has not been chosen yet. It is encrypted in the page.
 struct LogoutFlow: Sendable, Codable {
     var expires: Date
-    /// The checked address to return to; nil when there is none.
+    /// The validated address to return to; nil if there is none.
     var returnURI: String?
 }
 
@@ -30,7 +30,7 @@ extension Platform {
         }
     }
 
-    /// `POST /{tenant}/logout`: the chosen account, or `all`.
+    /// `POST /{tenant}/logout`: takes the chosen account, or `all`.
     func continueLogout(_ request: Request) -> Response {
         onPage(request) { exchange in
             guard
@@ -83,8 +83,8 @@ extension Platform {
         }
     }
 
-    /// Returns where to go afterwards, if the address is registered. Any other is ignored, as on the real platform: the
-    /// person is signed out and stays here.
+    /// Returns the address to continue at, if it is registered. Any other address is ignored, as on the real platform:
+    /// the person is signed out and stays here.
     private func returnURI(_ fields: FormFields) -> String? {
         guard let uri = fields.text("post_logout_redirect_uri"),
             clients.values.contains(where: { $0.postLogoutRedirectURIs.contains(uri) })

@@ -4,8 +4,8 @@ import HTTPTypes
 import HTTPWire
 import WebFormats
 
-/// One request of a sign-in: the authorization request itself, or a page's form. It returns the next page, or a redirect
-/// back to the application.
+/// One request of a sign-in, which is either the authorization request or a page's form. The response is the next page,
+/// or a redirect back to the application.
 struct SignIn {
     let platform: Platform
     let exchange: Exchange
@@ -24,7 +24,7 @@ struct SignIn {
 
     private var request: DemoAuthorizationRequest { flow.request }
 
-    // MARK: Beginning
+    // MARK: Start
 
     /// Returns the response to the authorization request, depending on `prompt`, `login_hint`, `domain_hint` and single
     /// sign-on.
@@ -46,7 +46,7 @@ struct SignIn {
         return try next()
     }
 
-    /// `prompt=none`: a response without any page.
+    /// Responds to `prompt=none`, without any page.
     private mutating func silently(_ present: [DemoAccount]) throws -> Response {
         let hinted = request.loginHint.map { platform.account(hint: $0) }
         let candidates = present.filter { hinted == nil || hinted == $0 }
@@ -68,7 +68,7 @@ struct SignIn {
         }
     }
 
-    /// Organizations create their members' accounts; customers create their own.
+    /// Whether people can create an account. Organizations create their members' accounts; customers create their own.
     private var canSignUp: Bool {
         switch request.segment {
         case .tenant(let id): id == Tenant.fabrikam
@@ -81,7 +81,7 @@ struct SignIn {
         request.segment.userFlow == nil ? .notSignedIn : .notSignedInAtUserFlow
     }
 
-    /// Returns whether `domain_hint` means this kind of account.
+    /// Returns whether `domain_hint` allows this kind of account.
     private func isWelcome(_ account: DemoAccount) -> Bool {
         guard request.segment.admits(account) else { return false }
         switch request.domainHint?.lowercased() {
@@ -159,7 +159,7 @@ struct SignIn {
     }
 
     private mutating func choose(_ account: DemoAccount) throws -> Response {
-        // A tenant's customers are unknown in other tenants.
+        // A tenant's customers do not exist in other tenants.
         if !account.kind.asksForConsent, !request.segment.admits(account) {
             return try next(notice: .unknownAccount(account.username))
         }
@@ -171,7 +171,8 @@ struct SignIn {
         return try next()
     }
 
-    /// Chooses an account, with its authentication from single sign-on unless `prompt=login` or `max_age` needs a new one.
+    /// Chooses an account. The authentication from single sign-on is used unless `prompt=login` or `max_age` requires a
+    /// new one.
     private mutating func take(_ account: DemoAccount) {
         flow.username = account.username
         flow.authentication = session.entry(account)?.authentication
@@ -181,13 +182,13 @@ struct SignIn {
         flow.authentication = nil
     }
 
-    /// Continues after the right password, and the second factor where one is needed.
+    /// Continues after the right password, and after the second factor if one is needed.
     private mutating func authenticate(_ account: DemoAccount, secondFactor: Int) {
         let authentication = Authentication(
             time: exchange.diagnostics.time, sessionID: session.id, secondFactor: secondFactor,
             revocations: platform.state.read { $0.revocations[account.username, default: 0] })
         flow.authentication = authentication
-        // A blocked account has signed in, but should not be chosen again at once by single sign-on.
+        // A blocked account has signed in, but single sign-on should not choose it again at once.
         guard !account.traits.contains(.blockedByPolicy) else { return }
         session.entries.removeAll { $0.username == account.username }
         session.entries.append(
@@ -203,7 +204,7 @@ struct SignIn {
         }
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     /// A message above the form.
     enum Notice {
@@ -213,7 +214,7 @@ struct SignIn {
         case noDisplayName
         case refused(Refusal)
 
-        /// Why an account cannot be created.
+        /// The reason why an account cannot be created.
         struct Refusal: Error { var message: String }
     }
 
@@ -289,7 +290,7 @@ struct SignIn {
 }
 
 extension PlatformError {
-    /// The error that the authorization endpoint reports when no page may be shown.
+    /// The error that the authorization endpoint reports if it may not show a page.
     fileprivate var asInteraction: PlatformError {
         var error = self
         error.error = "interaction_required"

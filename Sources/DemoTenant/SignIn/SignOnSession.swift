@@ -2,15 +2,15 @@ import Foundation
 import HTTPTypes
 import HTTPWire
 
-/// Single sign-on: the accounts that have signed in with this browser. The cookie is this value, sealed; the state records
-/// what has been ended early.
+/// Single sign-on: the accounts that have signed in with this browser. The cookie is this value, encrypted. The state
+/// records which sessions were ended early.
 struct SignOnSession: Sendable, Codable {
-    /// All ports of a host share their cookies, so the name must be unique.
+    /// The cookie's name. It must be unique, because all ports of a host share their cookies.
     static let cookieName = "demo-tenant-sign-on"
     static let lifetime: TimeInterval = 24 * 3600
 
     struct Entry: Sendable, Codable {
-        /// Identifies this authentication, so that ending it does not end the next.
+        /// The ID of this authentication, so that ending it does not end the next one.
         var id: String
         var username: String
         var authentication: Authentication
@@ -43,7 +43,7 @@ extension Platform {
         return session
     }
 
-    /// Returns the cookie of a session; for a session without accounts, one that removes the cookie.
+    /// Returns the cookie of a session; for a session without accounts, a cookie that removes it.
     func setCookie(_ session: SignOnSession) throws -> String {
         let isOver = session.entries.isEmpty
         return try SetCookie(
@@ -52,7 +52,7 @@ extension Platform {
         ).headerValue
     }
 
-    /// Signs accounts out of a session for good: the old value of the cookie does not bring them back.
+    /// Signs accounts out of a session permanently: the cookie's old value does not restore them.
     func end(_ accounts: [DemoAccount], of session: inout SignOnSession) {
         let names = Set(accounts.map(\.username))
         let ended = session.entries.filter { names.contains($0.username) }

@@ -3,27 +3,27 @@ import CryptoExtras
 import Foundation
 import WebFormats
 
-/// One RSA key of the tenant. Work accounts and consumers have a key each, as on the real platform, where the
+/// One RSA key of the tenant. Work accounts and consumers have separate keys, as on the real platform, where the
 /// consumers' key names its issuer.
 struct DemoSigningKey: Sendable {
-    /// As stored in the state file.
+    /// The form in the state file.
     struct Stored: Codable, Sendable {
         var id: String
         var forConsumers: Bool
-        /// PKCS #1.
+        /// The key in PKCS #1 form.
         var der: Data
     }
 
     let stored: Stored
     private let key: _RSA.Signing.PrivateKey
-    /// base64url of modulus and exponent, computed once.
+    /// The modulus and the exponent as base64url, computed once.
     private let modulus: String
     private let exponent: String
 
     var id: String { stored.id }
     var forConsumers: Bool { stored.forConsumers }
 
-    /// A new 2048-bit key.
+    /// Creates a new 2048-bit key.
     init(forConsumers: Bool) throws {
         let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
         // The ID is derived from the key, so that no two keys share one.
@@ -31,7 +31,7 @@ struct DemoSigningKey: Sendable {
         try self.init(Stored(id: id, forConsumers: forConsumers, der: key.derRepresentation))
     }
 
-    /// The keys that a tenant begins with.
+    /// Makes the keys that a tenant begins with.
     static let first: @Sendable () throws -> [DemoSigningKey] = {
         [try DemoSigningKey(forConsumers: false), try DemoSigningKey(forConsumers: true)]
     }
@@ -44,7 +44,8 @@ struct DemoSigningKey: Sendable {
         exponent = Base64URL.encode(primitives.publicExponent)
     }
 
-    /// A compact JWS (RFC 7515), RS256.
+    /// Returns a compact JWS (RFC 7515) with RS256.
+    ///
     /// - Parameter keyID: Another key's ID for the header of a deliberately invalid token.
     func sign(_ claims: [String: JSONValue], keyID: String? = nil) throws -> String {
         let header: JSONValue = ["typ": "JWT", "alg": "RS256", "kid": .string(keyID ?? id)]
@@ -59,7 +60,7 @@ struct DemoSigningKey: Sendable {
             for: SHA256.hash(data: Data(input.utf8)), padding: .insecurePKCS1v1_5)
     }
 
-    /// As published: without `alg` and with `issuer`, like the real platform's keys.
+    /// Returns the published form: without `alg` and with `issuer`, like the real platform's keys.
     func jwk(issuer: String) -> JSONValue {
         [
             "kty": "RSA", "use": "sig", "kid": .string(id), "x5t": .string(id), "n": .string(modulus),

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Refresh-token rotation with detection of reuse (RFC 9700 section 4.14.2): when each token is valid for one use, a second
-/// use means that two parties have it, and revokes all tokens that were renewed from the same sign-in.
+/// Refresh-token rotation with detection of reuse (RFC 9700 section 4.14.2). If tokens are valid for one use, a second
+/// use means that two parties have the token. It revokes all tokens from the same sign-in.
 struct RefreshFamilies: Codable, Sendable {
     /// The outcome of using a token.
     enum Use { case first, again, afterRevocation }
@@ -10,14 +10,14 @@ struct RefreshFamilies: Codable, Sendable {
     struct Renewal {
         var family: String
         var successor: String
-        /// When the successor expires.
+        /// The expiry date of the new token.
         var expires: Date
     }
 
     private struct Family: Codable, Sendable {
-        /// The token that has not been used yet; nil when all of them are revoked.
+        /// The token that has not been used yet; nil if all of them are revoked.
         var unused: String?
-        /// When all of its tokens will have expired anyway.
+        /// The date after which all of the family's tokens have expired anyway.
         var expires: Date
     }
 
@@ -25,7 +25,7 @@ struct RefreshFamilies: Codable, Sendable {
 
     /// Uses a token.
     ///
-    /// - Parameter isSingleUse: otherwise uses do not count, and only earlier revocations are remembered.
+    /// - Parameter isSingleUse: whether uses count. If not, only earlier revocations are observed.
     mutating func use(_ token: RefreshToken, renewal: Renewal, isSingleUse: Bool, now: Date) -> Use {
         let family = families[renewal.family]
         if let family, family.unused == nil { return .afterRevocation }

@@ -3,38 +3,40 @@ import Foundation
 import Logging
 import Synchronization
 
-/// What the tenant remembers. With a state file it outlives the process: each change is on disk (written to a new file
-/// and renamed over the old one) before the response that depends on it. Only ended sign-ins, redeemed codes
-/// and used refresh tokens, which every sign-in brings, are written with the next change or at the end.
+/// The state that the tenant keeps. With a state file it outlives the process. Each change is on disk (written to a new
+/// file and renamed over the old one) before the response that depends on it. Only ended sign-ins, redeemed codes and
+/// used refresh tokens, which occur in every sign-in, are written with the next change or at the end.
 final class TenantState: Sendable {
     /// The file's content.
     struct Record: Codable, Sendable {
         var version = 1
         var sealingKey: Data
-        /// Oldest first. The last of each kind signs; the others still verify. Empty until the first ones are made.
+        /// The signing keys, oldest first. The last of each kind signs; the others still verify. Empty until the first
+        /// keys have been made.
         var keys: [DemoSigningKey.Stored]
         /// The consented scopes, by `client username`.
         var consents: [String: Set<String>] = [:]
         /// The scopes that an administrator consented to for everyone, by client.
         var adminConsents: [String: Set<String>] = [:]
-        /// How often each user was revoked; tokens and sessions carry the number from when they were issued.
+        /// The number of revocations of each user. Tokens and sessions carry the number from the time when they were
+        /// issued.
         var revocations: [String: Int] = [:]
-        /// The second-factor demand that each user must have met; tokens and sessions carry the one that they met.
+        /// The second-factor demand that each user must meet. Tokens and sessions carry the demand that they have met.
         var secondFactorDemands: [String: Int] = [:]
         /// The number of the latest demand.
         var lastSecondFactorDemand = 1
-        /// Display names that people have chosen; a state file from an older version has none.
+        /// Display names that people have chosen. A state file from an older version has none.
         var displayNames: [String: String]?
-        /// People who signed up; a state file from an older version has none.
+        /// People who signed up. A state file from an older version has none.
         var signUps: [SignUp]?
-        /// Refresh tokens that a client revoked, by ID; a state file from an older version has none.
+        /// Refresh tokens that a client revoked, by ID. A state file from an older version has none.
         var revokedTokens: Set<String>?
         /// Redeemed codes, with the time at which they expire anyway.
         var redeemedCodes: [String: Date] = [:]
-        /// Sign-ins that have ended, with the time at which their pages expire anyway; a state file from an older version has
-        /// none.
+        /// Sign-ins that have ended, with the time at which their pages expire anyway. A state file from an older
+        /// version has none.
         var endedSignIns: [String: Date]?
-        /// Families of single-use refresh tokens; a state file from an older version has none.
+        /// Families of single-use refresh tokens. A state file from an older version has none.
         var refreshFamilies: RefreshFamilies?
         /// Sign-on sessions (or single accounts of such a session) that were ended, with the time at which they expire anyway.
         var endedSignOns: [String: Date] = [:]
@@ -47,12 +49,12 @@ final class TenantState: Sendable {
 
     let sealer: DemoSealer
     private let memory: Mutex<Memory>
-    /// Entered while the first keys are being made.
+    /// The group that is entered while the first keys are being made.
     private let firstKeys = DispatchGroup()
     private let path: String?
     private let logger: Logger
 
-    /// Reads the file, or creates it and begins to make the keys.
+    /// Reads the file, or creates it and starts to make the keys.
     init(
         path: String?, randomBytes: @Sendable (Int) -> [UInt8],
         makeKeys: @escaping @Sendable () throws -> [DemoSigningKey] = DemoSigningKey.first, logger: Logger
@@ -87,7 +89,7 @@ final class TenantState: Sendable {
         memory.withLock { body($0.record) }
     }
 
-    /// Changes the state, and has written it to disk when it returns. A failing disk is logged and not fatal: the demo
+    /// Changes the state and writes it to disk before returning. A disk failure is logged but not fatal: the demo
     /// continues, and the change lasts as long as the process.
     func change<Value>(_ body: (inout Record) -> Value) -> Value {
         memory.withLock { memory in
@@ -97,8 +99,8 @@ final class TenantState: Sendable {
         }
     }
 
-    /// Changes the state, and leaves writing to the next ``change(_:)`` or ``save()``: for what every sign-in brings and a
-    /// killed process may forget.
+    /// Changes the state, and leaves the writing to the next ``change(_:)`` or ``save()``. This is for values that
+    /// occur in every sign-in and that a killed process may lose.
     func note<Value>(_ body: (inout Record) -> Value) -> Value {
         memory.withLock { body(&$0.record) }
     }
@@ -119,7 +121,7 @@ final class TenantState: Sendable {
 
     // MARK: Keys
 
-    /// Makes the first keys on a thread of their own: that takes a tenth of a second, for which a start need not wait.
+    /// Makes the first keys on a separate thread, because that takes a tenth of a second and the start need not wait.
     private func makeFirstKeys(_ makeKeys: @escaping @Sendable () throws -> [DemoSigningKey]) {
         firstKeys.enter()
         Thread.detachNewThread { [weak self, firstKeys, logger] in
@@ -127,7 +129,7 @@ final class TenantState: Sendable {
             do {
                 self?.begin(with: try makeKeys())
             } catch {
-                logger.error("The demo tenant's signing keys could not be made; nobody can sign in.", error: error)
+                logger.error("The demo tenant's signing keys could not be made; no one can sign in.", error: error)
             }
         }
     }
@@ -140,7 +142,7 @@ final class TenantState: Sendable {
         }
     }
 
-    /// Returns when the keys are there. Requests wait here, so that nothing below blocks a worker.
+    /// Waits until the keys are there. Requests wait here, so that nothing below blocks a worker.
     func keysAreMade() async {
         guard firstKeys.wait(timeout: .now()) == .timedOut else { return }
         await withCheckedContinuation { continuation in
@@ -148,7 +150,7 @@ final class TenantState: Sendable {
         }
     }
 
-    /// All published keys, oldest first; waits until the first ones are made, as everything that needs a key does.
+    /// All published keys, oldest first. The property waits until the first ones have been made.
     var keys: [DemoSigningKey] {
         firstKeys.wait()
         return memory.withLock { $0.keys }
@@ -161,8 +163,8 @@ final class TenantState: Sendable {
 
     func key(id: String) -> DemoSigningKey? { keys.first { $0.id == id } }
 
-    /// Creates new keys, which sign from now on. The previous keys are kept, so that what they signed stays valid; older
-    /// ones are removed.
+    /// Creates new keys, which sign from now on. The previous keys are kept, so that earlier signatures stay valid;
+    /// older keys are removed.
     func rotateKeys() throws {
         firstKeys.wait()
         for forConsumers in [false, true] {
