@@ -3,11 +3,11 @@ public import struct Foundation.Date
 /// A dictionary whose entries expire and which is bounded in count and in bytes, so that frequent requests cannot make
 /// memory grow. It uses the caller's clock; nothing runs in the background.
 public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// What happens to a new key when there is no room.
+    /// The treatment of a new key when the map is full.
     public enum WhenFull: Sendable {
-        /// Removes the entries that were set longest ago: for entries of equal worth.
+        /// Removes the entries that were set longest ago. This suits entries of equal value.
         case evictsOldest
-        /// Refuses the new entry: where strangers could otherwise push out the entries of others.
+        /// Refuses the new entry. This suits maps where unknown clients could otherwise evict the entries of others.
         case refusesNewcomers
     }
 
@@ -21,7 +21,8 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     private static var none: Int { -1 }
-    /// When there is no room, all entries are searched for expired ones, at most once in this time, in seconds.
+    /// The minimum time between two searches of all entries for expired ones, in seconds. They happen when the map is
+    /// full.
     private static var sweepInterval: Double { 1 }
 
     /// The maximum number of entries.
@@ -48,7 +49,7 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The number of entries, including expired ones that have not been noticed yet.
     public var count: Int { indices.count }
 
-    /// Returns the value of a key; nil when there is none or it has expired.
+    /// Returns the value of a key; nil if there is none or it has expired.
     public func value(for key: Key, now: Date) -> Value? {
         guard let index = indices[key], let slot = slots[index], slot.end > now else { return nil }
         return slot.value
@@ -57,19 +58,19 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Sets a key's value, which makes it the newest entry.
     ///
     /// - Parameters:
-    ///   - cost: an estimate of the memory that it takes, in bytes.
-    ///   - end: when it is forgotten.
-    /// - Returns: false when the value was refused because the map is full, or because it is too large by itself.
+    ///   - cost: the estimated memory use of the entry, in bytes.
+    ///   - end: the time at which the entry expires.
+    /// - Returns: false if the value was refused because the map is full, or because the value alone is too large.
     @discardableResult
     public mutating func set(_ value: Value, for key: Key, cost: Int = 0, until end: Date, now: Date) -> Bool {
         guard max(0, cost) <= maxBytes else { return false }
         let isChange = indices[key].flatMap { slots[$0] }.map { $0.end > now } ?? false
-        // The old cost of a changed entry does not count.
+        // The previous cost of a changed entry does not count.
         remove(key)
         return set(value, for: key, cost: cost, until: end, now: now, isChange: isChange)
     }
 
-    /// Sets the value of a key that has none now.
+    /// Sets the value of a key that currently has none.
     private mutating func set(_ value: Value, for key: Key, cost: Int, until end: Date, now: Date, isChange: Bool)
         -> Bool
     {
@@ -84,17 +85,17 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Changes a key's value in place, or sets its first value. Both make it the newest entry.
     ///
     /// - Parameters:
-    ///   - initial: the value of a key that has none, or whose value has expired.
-    ///   - end: when it is forgotten.
-    ///   - change: changes the value and returns an estimate of the memory that it then takes, in bytes.
-    /// - Returns: false when there was no room; then the key has no value.
+    ///   - initial: the value to start from if the key has none, or if its value has expired.
+    ///   - end: the time at which the entry expires.
+    ///   - change: changes the value and returns the estimated memory use afterwards, in bytes.
+    /// - Returns: false if there was no room; the key then has no value.
     @discardableResult
     public mutating func update(
         _ key: Key, initially initial: @autoclosure () -> Value, until end: Date, now: Date,
         _ change: (inout Value) -> Int
     ) -> Bool {
         let isNew = value(for: key, now: now) == nil
-        // Taken out of its slot first, so that it is uniquely referenced while it changes.
+        // The value is taken out of its slot first, so that it is uniquely referenced while it changes.
         var value = remove(key).flatMap { isNew ? nil : $0 } ?? initial()
         let cost = change(&value)
         return set(value, for: key, cost: cost, until: end, now: now, isChange: !isNew)
@@ -102,7 +103,7 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Removes a key.
     ///
-    /// - Returns: its value, even if it has expired; nil when there was none.
+    /// - Returns: the value, even if it has expired; nil if there was none.
     @discardableResult
     public mutating func remove(_ key: Key) -> Value? {
         guard let index = indices[key] else { return nil }
@@ -121,9 +122,9 @@ public struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private func hasRoom(for cost: Int) -> Bool { count < maxCount && bytes <= maxBytes - cost }
 
     private mutating func makeRoom(for cost: Int, now: Date, mayEvict: Bool) -> Bool {
-        // Even where there is room: what has expired would take memory until the map is full.
+        // Expired entries are removed even if there is room, because they would take memory until the map is full.
         while oldest != Self.none, let slot = slots[oldest], slot.end <= now { remove(at: oldest) }
-        // A clock that was set back must not keep the map full.
+        // The second condition ensures that a clock that was set back does not keep the map full.
         if !hasRoom(for: cost), now >= nextSweep || nextSweep.timeIntervalSince(now) > Self.sweepInterval {
             nextSweep = now.addingTimeInterval(Self.sweepInterval)
             removeAll(now: now)

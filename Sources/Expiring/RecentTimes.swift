@@ -1,26 +1,25 @@
 public import Foundation
 
-/// Lets something happen so many times within a sliding window, for each key. It uses the caller's clock, which has to be one
-/// that nobody sets.
+/// A sliding-window limit for each key. It uses the caller's clock, which must be monotonic.
 public struct RecentTimes<Key: Hashable & Sendable>: Sendable {
-    /// How often it may happen within the window.
+    /// The maximum number of events within the window.
     public let most: Int
-    /// In seconds.
+    /// The length of the window, in seconds.
     public let window: TimeInterval
     private var times: ExpiringMap<Key, [Date]>
 
-    /// Nothing has happened yet.
+    /// Creates a limit without any events.
     ///
-    /// - Parameter maxKeys: keys that are kept; more push out those for which it happened longest ago.
+    /// - Parameter maxKeys: the maximum number of keys; beyond it, the keys with the oldest last events are removed.
     public init(most: Int, within window: TimeInterval, maxKeys: Int) {
         self.most = most
         self.window = window
         times = ExpiringMap(maxCount: maxKeys)
     }
 
-    /// Counts once more, unless it happened as often as it may.
+    /// Counts one more event unless the limit is reached.
     ///
-    /// - Returns: nil when it was counted, else the seconds until there is room.
+    /// - Returns: nil if the event was counted, else the seconds until one is allowed.
     public mutating func add(_ key: Key, now: Date) -> TimeInterval? {
         let recent = (times.value(for: key, now: now) ?? []).filter { now.timeIntervalSince($0) < window }
         if recent.count >= most, let oldest = recent.first { return window - now.timeIntervalSince(oldest) }
@@ -28,6 +27,6 @@ public struct RecentTimes<Key: Hashable & Sendable>: Sendable {
         return nil
     }
 
-    /// Forgets what happened for a key.
+    /// Removes a key's events.
     public mutating func forget(_ key: Key) { times.remove(key) }
 }

@@ -1,17 +1,16 @@
-/// A language in which the pages and our own sentences are kept: one file of `Public/languages`, or of the demo
-/// tenant's `Public/languages/demo`.
+/// A language with its texts: one file of `Public/languages`, or of the demo tenant's `Public/languages/demo`.
 package struct Language: Sendable {
-    /// BCP 47, as `pt-BR`; the file's name.
+    /// The BCP 47 tag, such as `pt-BR`, which is also the file's name.
     package let tag: String
-    /// Its place among ``Languages/all``.
+    /// The index in ``Languages/all``.
     package let index: Int
     /// The texts of pages and scripts, by key.
     package let page: [String: String]
-    /// Translations of the server's own sentences, by their English.
+    /// Translations of the server's own sentences, by the English text.
     let server: [String: String]
-    /// The language ranges (RFC 4647) that it serves, in lower case.
+    /// The language ranges (RFC 4647) that this language serves, in lower case.
     package let ranges: [String]
-    /// Changes with the texts of any language: a part of the names under which browsers keep them.
+    /// A version that changes with the texts of any language. It is part of the paths under which browsers cache them.
     package let version: String
 
     init(tag: String, index: Int, version: String, file: LanguageFile) {
@@ -23,10 +22,10 @@ package struct Language: Sendable {
         self.version = version
     }
 
-    /// The sections of the texts: the first parts of their keys.
+    /// The sections of the texts, which are the first parts of their keys.
     package var sections: Set<Substring> { Set(page.keys.map(Language.section(of:))) }
 
-    /// The texts of some sections, by key.
+    /// Returns the texts of some sections, by key.
     package func texts(of sections: some Collection<Substring>) -> [String: String] {
         page.filter { key, _ in sections.contains(Language.section(of: key)) }
     }
@@ -35,23 +34,23 @@ package struct Language: Sendable {
         key[..<(key.utf8.firstIndex(of: UInt8(ascii: ".")) ?? key.endIndex)]
     }
 
-    /// One of our sentences; its English where the language has none.
+    /// Returns the translation of a sentence, or the English text if there is none.
     package func text(_ message: Message) -> String {
         message.filled(in: server[message.format] ?? message.format)
     }
 
-    /// A sentence without arguments.
+    /// Returns the translation of a sentence without arguments.
     package func text(_ english: String) -> String { server[english] ?? english }
 
-    /// Whether there is a translation. English, in which the sentences are written, needs none.
+    /// Whether there is a translation. English, the language of the sources, needs none.
     package func knows(_ message: Message) -> Bool { tag == Languages.sourceTag || server[message.format] != nil }
 }
 
-/// What a language's file holds.
+/// The content of a language's file.
 struct LanguageFile: Decodable {
-    /// The language's own name for itself.
+    /// The language's name for itself.
     var name: String
-    /// The language ranges (RFC 4647) that it serves.
+    /// The language ranges (RFC 4647) that this language serves.
     var ranges: [String]
     var page: [String: String]
     var server: [String: String]

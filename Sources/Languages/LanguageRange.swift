@@ -1,19 +1,19 @@
-/// One member of `Accept-Language` (RFC 9110 section 12.5.4), as `sv;q=0.8`.
+/// One member of `Accept-Language` (RFC 9110 section 12.5.4), such as `sv;q=0.8`.
 ///
-/// Everybody may send this field and no browser's is long, so that it is read in one pass and within bounds.
+/// Any client can send this field, but browsers send short ones. It is therefore parsed in one pass and within limits.
 struct LanguageRange: Equatable {
-    /// Further members are not read.
+    /// The maximum number of members. Further ones are ignored.
     private static let maxRanges = 16
-    /// What RFC 5646 section 4.4.1 asks for at least. A longer range is skipped.
+    /// The minimum length that RFC 5646 section 4.4.1 requires. A longer range is skipped.
     private static let maxBytes = 35
     private static let maxSubtags = 8
 
     /// The range's bytes with ASCII letters in lower case.
     let lowercased: [UInt8]
-    /// Above 0; 1 is the most that anybody should say.
+    /// The weight, above 0 and normally at most 1.
     let weight: Double
 
-    /// The members that can be read and are wanted, in the order sent.
+    /// Returns the valid members with a weight above 0, in the order of the field.
     static func all(in field: String) -> [LanguageRange] {
         field.utf8.split(separator: UInt8(ascii: ","), maxSplits: maxRanges).prefix(maxRanges).compactMap {
             LanguageRange($0)
@@ -38,7 +38,7 @@ struct LanguageRange: Equatable {
         self.weight = weight
     }
 
-    /// Digits and a point: one digit and up to three decimals is what RFC 9110 section 12.4.2 allows.
+    /// Parses digits and a point. RFC 9110 section 12.4.2 allows one digit and up to three decimals.
     private static func weight(_ text: Substring.UTF8View) -> Double? {
         guard text.count <= 8, text.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }) else {
             return nil

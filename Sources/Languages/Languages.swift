@@ -4,24 +4,25 @@ import HTTPTypes
 package import HTTPWire
 import WebFormats
 
-/// All languages, and which of them a request gets.
+/// All languages, and the choice of one for a request.
 package struct Languages: Sendable {
-    /// The language in which the sentences are written.
+    /// The language of the sentences in the sources.
     package static let sourceTag = "en"
 
-    /// English first, the others by their tags.
+    /// All languages: English first, then by tag.
     package let all: [Language]
-    /// The cookie in which a choice is kept.
+    /// The cookie for a person's choice.
     package let cookieName: String
-    /// The places of the languages by the ranges that they serve; of two that serve the same, the first.
+    /// The indices of the languages by the ranges that they serve. If two languages serve the same range, the first one
+    /// counts.
     private let places: [String: Int]
     private let folder: String
 
     package var source: Language { all[0] }
 
-    /// Reads the folder once.
+    /// Reads the folder.
     ///
-    /// - Throws: when the folder or a file cannot be read, or when English is not there.
+    /// - Throws: if the folder or a file cannot be read, or if there is no English.
     package init(folder: String, cookieName: String) throws {
         self.cookieName = cookieName
         self.folder = folder
@@ -31,7 +32,8 @@ package struct Languages: Sendable {
         let tags = names.filter { $0.hasSuffix(".json") }.map { String($0.dropLast(".json".count)) }
         guard tags.contains(Languages.sourceTag) else { throw LanguageFault(file: folder, reason: "has no en.json") }
         let ordered = [Languages.sourceTag] + tags.filter { $0 != Languages.sourceTag }.sorted()
-        // One version for all: the server's English sentences stand in the program, and as keys in the others' files.
+        // All languages share one version, because the English sentences are part of the program and keys in the other
+        // files.
         var hash = SHA256()
         let files = try ordered.map { tag in
             let path = "\(folder)/\(tag).json"
@@ -52,9 +54,9 @@ package struct Languages: Sendable {
         }
     }
 
-    /// Checks that each language has the sentences of all others, for pages that must not mix two languages.
+    /// Checks that all languages have the same sentences, for pages that must not mix two languages.
     ///
-    /// - Throws: when a language lacks a sentence that another one has.
+    /// - Throws: if a language lacks a sentence that another one has.
     package func requireSameSentences() throws(LanguageFault) {
         let sentences = Set(all.flatMap(\.server.keys))
         for language in all.dropFirst() {
@@ -66,19 +68,20 @@ package struct Languages: Sendable {
 
     package subscript(tag: String) -> Language? { all.first { $0.tag == tag } }
 
-    /// The language of a request: the person's choice, else what the browser asks for, else English.
+    /// Returns the language of a request: the person's choice, the browser's preference, or English.
     package func language(of head: RequestHead) -> Language {
         chosen(by: head) ?? head[.acceptLanguage].flatMap(lookup) ?? source
     }
 
-    /// The person's own choice; nil when there is none.
+    /// Returns the person's choice; nil if there is none.
     package func chosen(by head: RequestHead) -> Language? {
         RequestCookies(head).first(cookieName) { tag in
             tag.withUnsafeBufferPointer { self[String(decoding: $0, as: UTF8.self)] }
         }
     }
 
-    /// RFC 4647 section 3.4: the range of the greatest weight, and of equals the first, that one of the languages serves.
+    /// Returns the language for the range with the greatest weight that a language serves, or the first of equal ones
+    /// (RFC 4647 section 3.4).
     package func lookup(_ acceptLanguage: String) -> Language? {
         var best: (place: Int, weight: Double)?
         for range in LanguageRange.all(in: acceptLanguage) where range.weight > best?.weight ?? 0 {
@@ -87,7 +90,7 @@ package struct Languages: Sendable {
         return best.map { all[$0.place] }
     }
 
-    /// The range is shortened, subtag by subtag, until it fits.
+    /// Shortens the range subtag by subtag until a language serves it.
     private func place(serving range: LanguageRange) -> Int? {
         var rest = range.lowercased[...]
         while true {

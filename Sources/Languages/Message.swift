@@ -1,10 +1,10 @@
 package import WebFormats
 
-/// A sentence of the server's for the person at the page, written in English. Its translations are found by the English
-/// text with `%@` for each value, as in a string catalogue.
+/// A sentence of the server for the person at the page, written in English. Translations are found by the English text
+/// with `%@` in place of each value, as in a string catalogue.
 ///
-/// It is made of a literal (`StaticString` keeps computed text out), so that the tests find every sentence in the sources and
-/// can ask for its translations. They count the places of ``init(verbatim:)``.
+/// It is created from a literal (`StaticString` rules out computed text), so that the tests can find every sentence in
+/// the sources and require its translations. They also count the uses of ``init(verbatim:)``.
 package struct Message: Sendable, Equatable, ExpressibleByStringInterpolation {
     package let format: String
     package let arguments: [String]
@@ -15,7 +15,7 @@ package struct Message: Sendable, Equatable, ExpressibleByStringInterpolation {
         self.init(format: stringInterpolation.format, arguments: stringInterpolation.arguments)
     }
 
-    /// A sentence from below, which has its values in it already and no translation.
+    /// Creates a sentence from a lower layer. It contains its values already, and has no translation.
     package init(verbatim text: String) { self.init(format: text, arguments: []) }
 
     private init(format: String, arguments: [String]) {
@@ -23,13 +23,13 @@ package struct Message: Sendable, Equatable, ExpressibleByStringInterpolation {
         self.arguments = arguments
     }
 
-    /// The sentence as it is written, for logs and for readers of English.
+    /// The English sentence, for logs and for readers of English.
     package var english: String { filled(in: format) }
 
-    /// A format of the same values with them in it.
+    /// Fills another format with this sentence's values.
     package func filled(in format: String) -> String { Message.filled(format, with: arguments) }
 
-    /// A text with values in the places of `%@`.
+    /// Replaces each `%@` with a value.
     package static func filled(_ format: String, with values: [String]) -> String {
         guard !values.isEmpty else { return format }
         var rest = values[...]
@@ -61,22 +61,23 @@ package struct Message: Sendable, Equatable, ExpressibleByStringInterpolation {
 }
 
 extension Message: Encodable {
-    /// For programs, as for readers of English.
+    /// Encodes the English sentence.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(english)
     }
 }
 
-// MARK: The stored form
+// MARK: Stored form
 
 extension Message {
-    /// The members with which servers that share the sessions hand a sentence on, for each reader's language.
+    /// The stored form, from which another server with the same database can show the sentence in each reader's
+    /// language.
     package var stored: [String: JSONValue?] {
         ["detail": .string(format), "values": .array(arguments.map(JSONValue.string))]
     }
 
-    /// Reads what another server has ``stored``.
+    /// Restores a sentence from its ``stored`` form.
     package static func restored(from members: [String: JSONValue]) -> Message? {
         members["detail"]?.string.map {
             Message(format: $0, arguments: members["values"]?.array?.compactMap(\.string) ?? [])

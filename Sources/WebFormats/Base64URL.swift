@@ -1,6 +1,6 @@
 /// base64url without padding (RFC 4648 section 5, RFC 7515 appendix C).
 public enum Base64URL {
-    /// The text of bytes.
+    /// Returns the text for bytes.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.underestimatedCount * 4 + 2) / 3)
@@ -18,17 +18,17 @@ public enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text.
+    /// Returns the bytes of a text.
     ///
-    /// - Returns: nil for padding, other characters, an impossible length, or bits left over that are not zero: one value
-    ///   has exactly one spelling, so that nothing can be appended to a signed token unseen.
+    /// - Returns: nil for padding, other characters, an impossible length, or leftover bits that are not zero. Each
+    ///   value has exactly one valid text, so that nothing can be appended to a signed token unnoticed.
     public static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
-        // As a rule the text is in one piece, which code that is not generic then reads.
+        // The text is usually contiguous. The specialized overload then decodes it faster.
         if let bytes = text.withContiguousStorageIfAvailable({ decode($0.span) }) { return bytes }
         return decode(Array(text).span)
     }
 
-    /// The same for a text in one piece.
+    /// Returns the bytes of a contiguous text.
     public static func decode(_ text: Span<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3 + 2)
@@ -47,7 +47,7 @@ public enum Base64URL {
         return bytes
     }
 
-    /// The character of six bits.
+    /// Returns the character for six bits.
     private static func character(_ value: UInt32) -> UInt8 {
         let value = UInt8(truncatingIfNeeded: value)
         switch value {
@@ -59,7 +59,7 @@ public enum Base64URL {
         }
     }
 
-    /// The six bits of a character.
+    /// Returns the six bits of a character.
     private static func value(of character: UInt8) -> UInt32? {
         switch character {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))

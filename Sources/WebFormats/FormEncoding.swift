@@ -1,12 +1,12 @@
 /// Writes `application/x-www-form-urlencoded`, for bodies and queries. ``FormFields`` reads it.
 public enum FormEncoding {
-    /// Everything but RFC 3986's unreserved characters is percent-encoded, so that the text is right in a body, in a
-    /// query and in a header alike.
+    /// Encodes fields. All characters except RFC 3986's unreserved ones are percent-encoded, so that the text is valid
+    /// in a body, in a query and in a header.
     public static func encode(_ fields: [(name: String, value: String)]) -> String {
         fields.map { escaped($0.name) + "=" + escaped($0.value) }.joined(separator: "&")
     }
 
-    /// One name or value.
+    /// Encodes one name or value.
     public static func escaped(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
@@ -17,7 +17,7 @@ public enum FormEncoding {
                 UInt8(ascii: "~"):
                 bytes.append(byte)
             default:
-                // In upper case (RFC 3986 section 2.1).
+                // Upper-case digits are recommended (RFC 3986 section 2.1).
                 bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }
         }

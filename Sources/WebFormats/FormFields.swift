@@ -1,6 +1,6 @@
-/// Why a form or a query cannot be read.
+/// The reason why a form or a query cannot be parsed.
 public enum FormError: Error, Sendable, Hashable {
-    /// A `%` without two hexadecimal digits.
+    /// A `%` is not followed by two hexadecimal digits.
     case invalidEscape
     /// A decoded name or value is not UTF-8.
     case invalidUTF8
@@ -8,28 +8,29 @@ public enum FormError: Error, Sendable, Hashable {
     case tooManyFields
 }
 
-/// `application/x-www-form-urlencoded` fields: a form's body or a URL's query, in the order sent.
+/// The fields of `application/x-www-form-urlencoded`, from a form's body or a URL's query, in the order sent.
 public struct FormFields: Sendable, Hashable {
     /// One field, decoded.
     public struct Field: Sendable, Hashable {
         /// The name.
         public let name: String
-        /// The value; empty when there was no `=`.
+        /// The value; empty if there is no `=`.
         public let value: String
 
-        /// Byte by byte: Unicode's equivalence costs the square of a run of combining marks.
+        /// Compares bytes, because Unicode's canonical equivalence takes quadratic time for long runs of combining
+        /// marks.
         fileprivate func isNamed(_ wanted: String) -> Bool { name.utf8.elementsEqual(wanted.utf8) }
     }
 
     /// All fields in the order sent.
     public let fields: [Field]
 
-    /// The fields of a URL's query, without the `?`.
+    /// Parses a URL's query, without the `?`.
     public init(query: String, maxFields: Int = 100) throws(FormError) {
         try self.init(body: Array(query.utf8), maxFields: maxFields)
     }
 
-    /// The fields of a body.
+    /// Parses a form's body.
     public init(body: [UInt8], maxFields: Int = 100) throws(FormError) {
         var fields: [Field] = []
         var start = 0
@@ -46,16 +47,16 @@ public struct FormFields: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// The value of the first field of that name.
+    /// The value of the first field with this name.
     public subscript(name: String) -> String? { fields.first { $0.isNamed(name) }?.value }
 
-    /// The values of all fields of that name.
+    /// Returns the values of all fields with this name.
     public func values(for name: String) -> [String] { fields.filter { $0.isNamed(name) }.map(\.value) }
 
-    /// Whether a name comes more than once; OAuth parameters must not (RFC 6749 §3.1).
+    /// Whether any name occurs more than once, which OAuth forbids for parameters (RFC 6749 §3.1).
     public var hasRepeatedNames: Bool { Set(fields.map { Array($0.name.utf8) }).count < fields.count }
 
-    /// Whether this name comes more than once.
+    /// Whether this name occurs more than once.
     public func isRepeated(_ name: String) -> Bool { fields.count { $0.isNamed(name) } > 1 }
 
     private static func decode(_ bytes: ArraySlice<UInt8>) throws(FormError) -> String {

@@ -1,4 +1,4 @@
-/// A piece of HTML. Only literals are used unchanged: interpolated values are escaped, unless they are HTML themselves.
+/// A piece of HTML. Only literals are used unchanged. Interpolated values are escaped, unless they are HTML themselves.
 package struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
     package var text: String
 
@@ -6,8 +6,9 @@ package struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
 
     package init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
-    /// Text as content or a quoted attribute's value. Braces are escaped because pages have places in double braces. Bytes
-    /// and not characters are looked at: to compare a character of many combining marks costs the square of their number.
+    /// Escapes text for use as content or in a quoted attribute. Braces are escaped too, because pages have
+    /// placeholders in double braces. The loop works on bytes, because comparing characters with many combining marks
+    /// takes quadratic time.
     package init(escaping text: String) {
         var result: [UInt8] = []
         result.reserveCapacity(text.utf8.count)

@@ -1,17 +1,17 @@
-/// A point in time as HTTP writes it: whole seconds, always GMT (RFC 9110 §5.6.7).
+/// A date in HTTP: whole seconds, always GMT (RFC 9110 §5.6.7).
 public struct HTTPDate: Sendable, Hashable, Comparable {
-    /// Seconds since 1970-01-01 00:00:00 UTC, within the years 0 to 9999, which four digits can write.
+    /// Seconds since 1970-01-01 00:00:00 UTC, within the years 0 to 9999, which four digits can express.
     public let secondsSince1970: Int64
 
     private static let first: Int64 = -62_167_219_200
     private static let last: Int64 = 253_402_300_799
 
-    /// A date; seconds outside of the years 0 to 9999 become the nearest that can be written.
+    /// Creates a date. Seconds outside the years 0 to 9999 are clamped.
     public init(secondsSince1970 seconds: Int64) {
         secondsSince1970 = min(max(seconds, Self.first), Self.last)
     }
 
-    /// Earlier is less.
+    /// Whether the left date is earlier.
     public static func < (left: Self, right: Self) -> Bool { left.secondsSince1970 < right.secondsSince1970 }
 
     /// The preferred format, 29 bytes: `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -41,10 +41,10 @@ public struct HTTPDate: Sendable, Hashable, Comparable {
         return text
     }
 
-    /// `bytes` as text.
+    /// The date in the preferred format, as text.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The weekdays from Sunday, then the months, three letters each.
+    /// The names of the weekdays from Sunday, then of the months, three letters each.
     static let names: [UInt8] = Array("SunMonTueWedThuFriSatJanFebMarAprMayJunJulAugSepOctNovDec".utf8)
 
     private static func append(_ number: Int, to text: inout [UInt8]) {
@@ -56,7 +56,7 @@ public struct HTTPDate: Sendable, Hashable, Comparable {
         value >= 0 ? value / by : (value - by + 1) / by
     }
 
-    /// Days since 1970-01-01 as a date in the Gregorian calendar: years are counted from March, so that the leap day
+    /// Converts days since 1970-01-01 to a date in the Gregorian calendar. Years start in March, so that the leap day
     /// comes last, in eras of 400 years (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
     static func civil(days: Int64) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
@@ -70,7 +70,7 @@ public struct HTTPDate: Sendable, Hashable, Comparable {
         return (Int(yearOfEra + era * 400 + (month <= 2 ? 1 : 0)), Int(month), Int(day))
     }
 
-    /// The inverse of `civil`.
+    /// Converts a date to days, the inverse of `civil`.
     static func days(year: Int, month: Int, day: Int) -> Int64 {
         let marchYear = Int64(month <= 2 ? year - 1 : year)
         let era = floorDivide(marchYear, 400)

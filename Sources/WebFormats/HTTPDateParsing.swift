@@ -1,9 +1,11 @@
-// The three formats that a recipient must read (RFC 9110 §5.6.7).
+// The three formats that a recipient must accept (RFC 9110 §5.6.7).
 
 extension HTTPDate {
-    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`; nil for
-    /// anything else. The weekday's name must be one, but is not checked against the date.
-    /// - Parameter now: decides the century of a two-digit year: more than 50 years ahead means the past one.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`; returns
+    /// nil for anything else. The weekday must be valid, but is not checked against the date.
+    ///
+    /// - Parameter now: decides the century of a two-digit year. A year more than 50 years ahead belongs to the past
+    ///   century.
     public init?(parsing text: String, now: HTTPDate) {
         var reader = DateReader(rest: Array(text.utf8)[...])
         guard let seconds = reader.read(now: now) else { return nil }
@@ -22,7 +24,7 @@ private struct DateReader {
         if take(" ") {
             return asctimeDate()
         }
-        // The rest of a whole weekday's name.
+        // Skip the rest of the full weekday name.
         guard let end = rest.firstIndex(of: UInt8(ascii: ",")),
             ["day", "sday", "nesday", "rsday", "urday"].contains(String(decoding: rest[..<end], as: UTF8.self))
         else { return nil }
@@ -30,7 +32,7 @@ private struct DateReader {
         return rfc850Date(now: now)
     }
 
-    /// ` 06 Nov 1994 08:49:37 GMT`
+    /// Parses ` 06 Nov 1994 08:49:37 GMT`.
     private mutating func fixedDate() -> Int64? {
         guard take(" "), let day = number(2), take(" "), let month = name(from: 7, count: 12), take(" "),
             let year = number(4), take(" "), let time = time(), take(" GMT"), rest.isEmpty
@@ -38,7 +40,7 @@ private struct DateReader {
         return seconds(year, month + 1, day, time)
     }
 
-    /// ` 06-Nov-94 08:49:37 GMT`
+    /// Parses ` 06-Nov-94 08:49:37 GMT`.
     private mutating func rfc850Date(now: HTTPDate) -> Int64? {
         guard take(" "), let day = number(2), take("-"), let month = name(from: 7, count: 12), take("-"),
             let shortYear = number(2), take(" "), let time = time(), take(" GMT"), rest.isEmpty
@@ -49,7 +51,7 @@ private struct DateReader {
         return seconds(year, month + 1, day, time)
     }
 
-    /// `Nov  6 08:49:37 1994`
+    /// Parses `Nov  6 08:49:37 1994`.
     private mutating func asctimeDate() -> Int64? {
         guard let month = name(from: 7, count: 12), take(" "), let day = take(" ") ? number(1) : number(2),
             take(" "), let time = time(), take(" "), let year = number(4), rest.isEmpty
@@ -59,7 +61,7 @@ private struct DateReader {
 
     private func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Int64? {
         let days = HTTPDate.days(year: year, month: month, day: day)
-        // A day that the month does not have comes back as another one.
+        // A day that the month does not have is converted to a different date.
         let civil = HTTPDate.civil(days: days)
         guard civil.month == month, civil.day == day else { return nil }
         return days * 86400 + Int64(time)
@@ -72,7 +74,7 @@ private struct DateReader {
         return hour * 3600 + minute * 60 + second
     }
 
-    /// The place of the next three letters among `count` names of `HTTPDate.names`.
+    /// Returns the index of the next three letters among `count` names of `HTTPDate.names`.
     private mutating func name(from first: Int, count: Int) -> Int? {
         let letters = rest.prefix(3)
         for index in 0..<count

@@ -1,6 +1,6 @@
 /// Hexadecimal digits.
 public enum Hex {
-    /// The value of a digit in upper or lower case, 0 to 15; nil for any other byte.
+    /// Returns the value of a digit in upper or lower case, 0 to 15; nil for any other byte.
     @inlinable
     @inline(__always)
     public static func value(of digit: UInt8) -> UInt8? {
@@ -10,14 +10,14 @@ public enum Hex {
         return letter < 6 ? letter &+ 10 : nil
     }
 
-    /// The digit in lower case of the low four bits.
+    /// Returns the lower-case digit for the low four bits.
     @inlinable
     public static func digit(_ value: UInt8) -> UInt8 {
         let value = value & 15
         return value < 10 ? 0x30 &+ value : 0x57 &+ value
     }
 
-    /// Two digits for each byte, in lower case.
+    /// Returns two lower-case digits for each byte.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var digits: [UInt8] = []
         digits.reserveCapacity(bytes.underestimatedCount * 2)

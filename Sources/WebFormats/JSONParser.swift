@@ -1,5 +1,5 @@
-/// The recursive descent behind ``JSONValue``. Its input is known to be UTF-8; every function leaves `position` behind
-/// what it read, or returns nil.
+/// The recursive-descent parser of ``JSONValue``. The input is valid UTF-8. Each function moves `position` past what it
+/// has parsed, or returns nil.
 struct JSONParser {
     private let bytes: [UInt8]
     private var position = 0
@@ -133,7 +133,7 @@ struct JSONParser {
         return value
     }
 
-    /// RFC 8259 section 6: no leading zeros, no plus sign, digits on both sides of a point.
+    /// Parses a number (RFC 8259 section 6): no leading zeros, no plus sign, digits on both sides of a point.
     private mutating func number() -> JSONValue? {
         let start = position
         _ = take(UInt8(ascii: "-"))

@@ -1,23 +1,23 @@
-/// JSON (RFC 8259), read strictly and written compactly.
+/// JSON (RFC 8259), parsed strictly and written compactly.
 ///
-/// A repeated member name refuses the whole text, because two readers of one signed object must not see two different
-/// claims (RFC 7515 section 4, RFC 7519 section 4); Foundation's decoder takes one of them silently. A string with more
-/// than 30 combining marks in a row refuses the text too.
+/// A repeated member name makes the whole text invalid, because two readers of one signed object must not see different
+/// claims (RFC 7515 section 4, RFC 7519 section 4); Foundation's decoder silently picks one. A string with more than 30
+/// combining marks in a row is invalid too.
 public enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
-    /// A number that is written without fraction and exponent, and is not too large.
+    /// A number written without a fraction and exponent that fits in an `Int`.
     case integer(Int)
-    /// Any other number, which is finite.
+    /// Any other finite number.
     case number(Double)
     case string(String)
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// Arrays and objects inside one another; the platform's answers use four levels.
+    /// The maximum nesting of arrays and objects. The platform's responses use four levels.
     static let maxDepth = 32
 
-    /// Nil for everything that is not exactly one JSON value in UTF-8.
+    /// Parses exactly one JSON value in UTF-8; returns nil for anything else.
     public init?(parsing bytes: some Sequence<UInt8>) {
         let bytes = Array(bytes)
         guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
@@ -26,37 +26,37 @@ public enum JSONValue: Sendable, Hashable {
         self = value
     }
 
-    /// The member of an object; nil where it has none of this name, or this is no object.
+    /// The member of an object; nil if it has no such member, or is not an object.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
     }
 
-    /// The truth value; nil for what is none.
+    /// The Boolean; nil for any other value.
     public var bool: Bool? {
         guard case .bool(let value) = self else { return nil }
         return value
     }
 
-    /// The text; nil for what is no string.
+    /// The text; nil for anything but a string.
     public var string: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// The elements; nil for what is no array.
+    /// The elements; nil for anything but an array.
     public var array: [JSONValue]? {
         guard case .array(let elements) = self else { return nil }
         return elements
     }
 
-    /// The members; nil for what is no object.
+    /// The members; nil for anything but an object.
     public var object: [String: JSONValue]? {
         guard case .object(let members) = self else { return nil }
         return members
     }
 
-    /// A whole number, however it is written (`3.0` is one); nil for what is none.
+    /// The whole number in any notation (`3.0` counts); nil for any other value.
     public var integer: Int? {
         switch self {
         case .integer(let value): value
@@ -65,7 +65,7 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// A number with or without a fraction: a NumericDate may have one (RFC 7519 section 2).
+    /// The number, with or without a fraction: a NumericDate may have one (RFC 7519 section 2).
     public var double: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -74,30 +74,30 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Objects are merged member by member; otherwise `other` wins.
+    /// Merges objects member by member. Otherwise `other` wins.
     public func merging(_ other: JSONValue) -> JSONValue {
         guard case .object(let mine) = self, case .object(let theirs) = other else { return other }
         return .object(mine.merging(theirs) { $0.merging($1) })
     }
 }
 
-// Without a nil literal: in `isGood ? value : nil`, nil would be `null` where an optional is meant.
+// There is no nil literal: in `isGood ? value : nil`, nil would become `null` although an optional is meant.
 extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// A string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// A whole number.
+    /// Creates a whole number.
     public init(integerLiteral value: Int) { self = .integer(value) }
-    /// `true` or `false`.
+    /// Creates `true` or `false`.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// An array.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// An object; of a name that comes twice, the last value.
+    /// Creates an object. If a name occurs twice, the last value wins.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements) { $1 })
     }
 
-    /// A string, or `null` when there is none.
+    /// Creates a string, or `null` for nil.
     public init(_ value: String?) { self = value.map(JSONValue.string) ?? .null }
 }

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// Compact JSON in UTF-8 with members in the order of their names: equal values have equal bytes.
+    /// Compact JSON in UTF-8, with members sorted by name, so that equal values have equal bytes.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         write(to: &bytes)
@@ -14,7 +14,7 @@ extension JSONValue {
         case .null: bytes += "null".utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8
         case .integer(let value): bytes += String(value).utf8
-        // JSON has no other numbers; the parser makes none.
+        // JSON has no other numbers, and the parser creates none.
         case .number(let value): bytes += (value.isFinite ? String(value) : "null").utf8
         case .string(let value): Self.write(value, to: &bytes)
         case .array(let elements):

@@ -1,24 +1,25 @@
-/// Texts and numbers one behind the other, for those who know their order: where each byte counts, as in a cookie.
+/// A sequence of texts and numbers without names or types, for readers that know the order. It is for data in which
+/// each byte counts, such as a cookie.
 ///
-/// A text is its length and its UTF-8, nil a length of its own; numbers are LEB128 (as in DWARF 5 section 7.6), the signed ones
-/// by ZigZag.
+/// A text is stored as its length and its UTF-8; nil has a length of its own. Numbers are LEB128 (as in DWARF 5 section
+/// 7.6), signed ones with ZigZag encoding.
 public struct PackedFields: Sendable {
-    /// All that was written.
+    /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []
 
-    /// Nothing yet.
+    /// Creates an empty sequence.
     public init() {}
 
     /// Writes a number.
     public mutating func append(_ number: Int64) { append(unsigned: UInt64(bitPattern: number << 1 ^ number >> 63)) }
 
-    /// Writes bytes, or that there are none.
+    /// Writes bytes or nil.
     public mutating func append(_ field: [UInt8]?) {
         append(unsigned: UInt64(field.map { $0.count + 1 } ?? 0))
         bytes += field ?? []
     }
 
-    /// Writes a text, or that there is none.
+    /// Writes a text or nil.
     public mutating func append(_ text: String?) { append(text.map { Array($0.utf8) }) }
 
     private mutating func append(unsigned number: UInt64) {
@@ -31,24 +32,24 @@ public struct PackedFields: Sendable {
     }
 }
 
-/// Reads ``PackedFields`` in their order.
+/// Reads the fields of ``PackedFields`` in order.
 public struct PackedReader: Sendable {
-    /// The bytes are not what is read from them.
+    /// The error for bytes that are not valid packed fields.
     public struct Malformed: Error {}
 
     private var rest: ArraySlice<UInt8>
 
-    /// - Parameter bytes: as ``PackedFields/bytes``.
+    /// - Parameter bytes: the bytes from ``PackedFields/bytes``.
     public init(_ bytes: some Sequence<UInt8>) { rest = ArraySlice(bytes) }
 
-    /// - Throws: ``Malformed``.
+    /// - Throws: ``Malformed`` if no valid number follows.
     public mutating func number() throws(Malformed) -> Int64 {
         let value = try unsigned()
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
-    /// - Returns: nil where none were written.
-    /// - Throws: ``Malformed``.
+    /// - Returns: the bytes; nil if nil was written.
+    /// - Throws: ``Malformed`` if no valid bytes follow.
     public mutating func bytes() throws(Malformed) -> [UInt8]? {
         let count = try unsigned()
         guard count > 0 else { return nil }
@@ -58,15 +59,15 @@ public struct PackedReader: Sendable {
         return field
     }
 
-    /// - Returns: nil where none was written.
-    /// - Throws: ``Malformed``, also for what is not UTF-8.
+    /// - Returns: the text; nil if nil was written.
+    /// - Throws: ``Malformed`` if no valid UTF-8 follows.
     public mutating func optionalText() throws(Malformed) -> String? {
         guard let field = try bytes() else { return nil }
         guard let text = String(validating: field, as: UTF8.self) else { throw Malformed() }
         return text
     }
 
-    /// - Throws: ``Malformed``, also where no text was written.
+    /// - Throws: ``Malformed``, also if nil was written.
     public mutating func text() throws(Malformed) -> String {
         guard let text = try optionalText() else { throw Malformed() }
         return text
@@ -76,7 +77,7 @@ public struct PackedReader: Sendable {
         var value: UInt64 = 0
         for shift in stride(from: UInt64(0), through: 63, by: 7) {
             guard let byte = rest.popFirst() else { throw Malformed() }
-            // No more than 64 bits, and no byte too many.
+            // A number has at most 64 bits and no unnecessary bytes.
             guard shift < 63 || byte <= 1, shift == 0 || byte != 0 else { throw Malformed() }
             value |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 { return value }

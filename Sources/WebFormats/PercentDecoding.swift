@@ -1,16 +1,16 @@
-/// Percent-decoding (RFC 3986 section 2.1), strict: every `%` is followed by two hexadecimal digits.
+/// Strict percent-decoding (RFC 3986 section 2.1): every `%` must be followed by two hexadecimal digits.
 public enum PercentDecoding {
-    /// Why a text cannot be decoded.
+    /// The reason why a text cannot be decoded.
     public enum Problem: Error, Sendable, Hashable {
-        /// A `%` without two hexadecimal digits.
+        /// A `%` is not followed by two hexadecimal digits.
         case invalidEscape
         /// The decoded bytes are not UTF-8.
         case invalidUTF8
     }
 
-    /// The decoded bytes, which need not be UTF-8; with `plusIsSpace`, as forms have it, `+` is a space.
+    /// Returns the decoded bytes, which need not be UTF-8. With `plusIsSpace`, `+` means a space, as in forms.
     ///
-    /// - Returns: nil for a `%` without two hexadecimal digits.
+    /// - Returns: nil if a `%` is not followed by two hexadecimal digits.
     @inlinable
     public static func bytes(_ text: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
         var decoded: [UInt8] = []
@@ -30,9 +30,9 @@ public enum PercentDecoding {
         return decoded
     }
 
-    /// The decoded text; with `plusIsSpace`, as forms have it, `+` is a space.
+    /// Returns the decoded text. With `plusIsSpace`, `+` means a space, as in forms.
     ///
-    /// - Throws: when an escape is broken, or the decoded bytes are not UTF-8.
+    /// - Throws: ``Problem`` if an escape is invalid, or if the decoded bytes are not UTF-8.
     @inlinable
     public static func decode(
         _ text: some Collection<UInt8>, plusIsSpace: Bool = false

@@ -1,8 +1,8 @@
-/// Random UUIDs as text. Foundation's own reads a device file for each, and takes no random bytes of a test.
+/// Random UUIDs as text. Foundation's own UUID reads a device file each time, and cannot take a test's random bytes.
 public enum RandomUUID {
-    /// A UUID of version 4 (RFC 9562 section 5.4), in lower case.
+    /// Returns a version 4 UUID (RFC 9562 section 5.4) in lower case.
     ///
-    /// - Parameter bytes: 16 random ones; what is missing counts as 0.
+    /// - Parameter bytes: 16 random bytes; missing ones count as 0.
     public static func text(_ bytes: [UInt8]) -> String {
         var digits: [UInt8] = []
         digits.reserveCapacity(36)

@@ -1,6 +1,7 @@
 extension String {
     /// Whether at most 30 combining marks follow each other (the Stream-Safe Text Format, Unicode Standard Annex #15
-    /// section 13), as in every text of a real language. To compare or to hash a string costs the square of a longer run.
+    /// section 13), which is true of texts in all real languages. Comparing or hashing a longer run takes quadratic
+    /// time.
     public var isStreamSafe: Bool {
         guard !utf8.allSatisfy({ $0 < 0x80 }) else { return true }
         var marks = 0
