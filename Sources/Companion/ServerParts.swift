@@ -63,7 +63,7 @@ struct ServerParts: Sendable {
             metrics.database, { audit.write(.keysRotated, more: ["key": $0.description]) },
             { concern, isOver in
                 if isOver {
-                    logger.notice("This is over: \(concern)")
+                    logger.notice("Resolved: \(concern)")
                 } else if concern.keepsFromServing {
                     logger.error("\(concern) Until then this server is not ready.")
                 } else {

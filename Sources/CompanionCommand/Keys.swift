@@ -7,12 +7,12 @@ import SessionStore
 /// `companion keys` manages the keys that encrypt tokens in the database, also while the server runs.
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List, rotate or retire the keys that seal tokens.",
+        abstract: "List, rotate or retire the keys that encrypt tokens.",
         subcommands: [List.self, Rotate.self, Retire.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the keys, one per line: ID, use, and number of values that it seals in the database.")
+            abstract: "List the keys, one per line: ID, use, and number of values encrypted with it.")
         @OptionGroup var database: DatabaseOptions
 
         func run() async throws {
@@ -29,7 +29,7 @@ struct Keys: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add a new key, which seals from now on. The old keys still open what they sealed.",
+            abstract: "Add a new key, which encrypts from now on. The old keys still decrypt older values.",
             discussion: """
                 When several companions share a PostgreSQL database, the key seals as soon as all of them have it. Run the \
                 command on one machine, and copy the key file to the others.
@@ -81,7 +81,7 @@ struct Keys: AsyncParsableCommand {
 
     struct Retire: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Seal again what older keys still seal, and remove those keys from the key file.",
+            abstract: "Encrypt remaining values with the new key, and remove the older keys from the key file.",
             discussion:
                 "Half an hour after the rotation: until then, browsers may bring back sign-ins that an older key sealed."
         )

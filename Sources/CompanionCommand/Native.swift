@@ -14,16 +14,16 @@ struct Native: ParsableCommand {
             right.
             """)
 
-    @Option(help: "The app's bundle identifier, as com.contoso.tasks.")
+    @Option(help: "The app's bundle identifier, such as com.contoso.tasks.")
     var bundleId: String
 
     @Option(help: "The registration's Application (client) ID.")
     var clientId: String
 
-    @Option(help: "Where the app runs.")
+    @Option(help: "The platform that the app runs on.")
     var platform = NativeSetup.Platform.ios
 
-    @Option(help: "The language of the explanations, as sv.")
+    @Option(help: "The language of the explanations, such as sv.")
     var language = "en"
 
     @OptionGroup var file: ConfigurationOptions

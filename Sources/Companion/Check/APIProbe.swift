@@ -25,7 +25,7 @@ struct APIProbe: Sendable {
         if status == .tooManyRequests {
             return CheckFinding.advice(
                 "api", "The API answered 429 (too many requests).", why: why,
-                remedy: "Wait as long as it asks, then find the page or script that asks so often."
+                remedy: "Wait as long as it asks, then look for the page or script that sends so many requests."
             ).of(application)
         }
         guard status.kind == .serverError else { return nil }

@@ -15,7 +15,7 @@ struct ConfigurationFindings {
         configuration.withoutEffect.map { key in
             .advice(
                 key, "\(key) has no effect any more.",
-                why: "A sign-in that is under way takes nothing of the database: the browser keeps it.",
+                why: "Pending sign-ins no longer use the database, because the browser keeps them.",
                 remedy: "Remove \(key) from the configuration.")
         }
     }
@@ -66,7 +66,7 @@ struct ConfigurationFindings {
                     "trusted_proxies", "public_url is https, but trusted_proxies lists no proxy.",
                     why:
                         "This server speaks plain http, so a proxy must speak TLS for it. Without the list the proxy's "
-                        + "X-Forwarded-For is ignored, and the limits by address count everybody together.",
+                        + "X-Forwarded-For is ignored, and all clients share one limit by address.",
                     remedy: "List the proxy's address in trusted_proxies, for example [127.0.0.1].")
             ]
         }

@@ -68,7 +68,7 @@ struct CredentialProbe: Sendable {
                 .mistake(
                     "token_endpoint", "The token endpoint answered \(answer.head.status.code).", why: Self.why,
                     remedy: error.code == .throttled
-                        ? "Wait as long as it asks, then find what asks so often: forced refreshes, or several servers with this client ID."
+                        ? "Wait as long as it asks, then look for the cause: forced refreshes, or several servers with this client ID."
                         : "Look at the provider's status page, and try again in a few minutes."
                 ).of(application))
         case .refused(let error):

@@ -24,8 +24,7 @@ struct SignInEndpoints: Sendable {
         var options = try SignInOptions(
             query: head.query, application: application, publicURL: publicURL,
             isCrossSite: head[.secFetchSite] == "cross-site")
-        // Without a choice of a language, the browser's own preference reaches the provider with the browser's
-        // request.
+        // Without a choice of a language, the browser's own preference reaches the provider with the browser's request.
         if let chosen = languages.chosen(by: head) { options.extraParameters.append(("ui_locales", chosen.tag)) }
         return try await Self.leaving(head, call.context, from: options.returnPath) {
             let (browser, newMark) = try browser(call, session)

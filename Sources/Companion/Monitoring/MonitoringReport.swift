@@ -59,25 +59,27 @@ final class MonitoringReport: Sendable {
         writeProviders(&text)
         writeCredentials(&text)
         text.gauge(
-            "companion_http_connections", "Connections that are open.",
+            "companion_http_connections", "Open connections.",
             Double(server.withLock { $0.server }?.connectionCount ?? 0))
         text.gauge(
-            "companion_database_writable", "1 while the database takes a write, 0 while it does not.",
+            "companion_database_writable", "1 while the database can be written, else 0.",
             isWritable ? 1 : 0)
         await writeConnections(&text)
         text.gauge(
-            "companion_key_usable", "1 while the key file holds the keys in use, 0 when a restart would not find them.",
+            "companion_key_usable",
+            "1 while the key file contains the keys in use, 0 if a restart would not find them.",
             store.keyProblem == nil ? 1 : 0)
         if let counts {
             text.gauge(
-                "companion_sessions", "Sessions in the database; ended ones stay for a minute or two.",
+                "companion_sessions",
+                "Sessions in the database. Ended ones remain for a minute or two.",
                 Double(counts.sessions))
             text.gauge(
-                "companion_sessions_signed_in", "Sessions in which somebody is signed in.", Double(counts.signedIn))
+                "companion_sessions_signed_in", "Sessions with a signed-in account.", Double(counts.signedIn))
         }
         let cache = store.cacheSize
         text.gauge("companion_session_cache_sessions", "Sessions in memory.", Double(cache.sessions))
-        text.gauge("companion_session_cache_bytes", "Memory of these sessions, as estimated.", Double(cache.bytes))
+        text.gauge("companion_session_cache_bytes", "Estimated memory of these sessions.", Double(cache.bytes))
         writeProcess(&text)
         return text.text
     }
@@ -91,17 +93,19 @@ final class MonitoringReport: Sendable {
         }
         write(
             "companion_database_reachable",
-            "1 while the PostgreSQL database can be reached, 0 while no connection can be made."
+            "1 while the PostgreSQL database can be reached, else 0."
         ) { $0.isReachable ? 1 : 0 }
         text.family(
             "companion_database_clock_skew_seconds", .gauge,
-            "How far this machine's clock is ahead of the PostgreSQL database's.")
+            "Seconds by which this machine's clock is ahead of the PostgreSQL database's.")
         if let ahead = store.clockAhead {
             text.sample("companion_database_clock_skew_seconds", [], (ahead / .milliseconds(1)).rounded() / 1000)
         }
-        write("companion_database_connections", "Connections to PostgreSQL that are open.") { Double($0.open) }
-        write("companion_database_connections_busy", "Those in which a transaction is under way.") { Double($0.busy) }
-        write("companion_database_connections_limit", "How many may be in transactions at a time.") {
+        write("companion_database_connections", "Open connections to PostgreSQL.") { Double($0.open) }
+        write("companion_database_connections_busy", "Connections to PostgreSQL with a transaction under way.") {
+            Double($0.busy)
+        }
+        write("companion_database_connections_limit", "Maximum number of connections to PostgreSQL for transactions.") {
             Double($0.limit)
         }
         write("companion_database_waiting", "Operations that wait for a connection.") { Double($0.waiting) }
@@ -121,7 +125,7 @@ final class MonitoringReport: Sendable {
     private func writeProviders(_ text: inout MetricsText) {
         text.family(
             "companion_provider_clock_skew_seconds", .gauge,
-            "How far this machine's clock is ahead of the provider's, by its last answer.")
+            "Seconds by which this machine's clock is ahead of the provider's, at its last response.")
         for (host, facts) in metrics.providers.all {
             guard let skew = facts.clockSkew else { continue }
             text.sample("companion_provider_clock_skew_seconds", [("provider", host)], skew)
@@ -132,13 +136,13 @@ final class MonitoringReport: Sendable {
         let found = configuration.applications.map { ($0, credentials.condition(of: $0)) }
         text.family(
             "companion_credential_usable", .gauge,
-            "1 while the application's secret, certificate or token can be read, 0 while it cannot.")
+            "1 while the application's secret, certificate or token can be read, else 0.")
         for (application, condition) in found {
             text.sample("companion_credential_usable", [("app", application.id)], condition.isUsable ? 1 : 0)
         }
         text.family(
             "companion_credential_expires_days", .gauge,
-            "Days until the application's certificate ends, or its secret as far as client_secret_expires says.")
+            "Days until the application's certificate expires, or its secret according to client_secret_expires.")
         for (application, condition) in found {
             guard let date = condition.expires else { continue }
             let days = (date.timeIntervalSince(now()) / 86_400 * 100).rounded() / 100
@@ -148,11 +152,11 @@ final class MonitoringReport: Sendable {
 
     private func writeProcess(_ text: inout MetricsText) {
         if let disk = configuration.database.folder.flatMap(ProcessFacts.disk) {
-            text.gauge("companion_disk_free_bytes", "Free bytes where the database is.", disk.free)
-            text.gauge("companion_disk_size_bytes", "Size of the file system where the database is.", disk.size)
+            text.gauge("companion_disk_free_bytes", "Free bytes on the file system of the database.", disk.free)
+            text.gauge("companion_disk_size_bytes", "Size of the file system of the database.", disk.size)
         }
         if let seconds = ProcessFacts.processorSeconds {
-            text.family("process_cpu_seconds_total", .counter, "Processor time, the kernel's included.")
+            text.family("process_cpu_seconds_total", .counter, "Processor time, including the kernel's.")
             text.sample("process_cpu_seconds_total", [], seconds)
         }
         if let bytes = ProcessFacts.residentBytes {

@@ -3,7 +3,7 @@ import HTTPWire
 import SessionStore
 import WebFormats
 
-/// A mark by which a browser is recognized, whoever uses it: 16 random bytes that stay the same, and a signature
+/// A mark that identifies a browser, not the person who uses it: 16 random bytes that stay the same, and a signature
 /// after the first sign-in in this browser. It says nothing about the person.
 struct BrowserMark: Sendable, Equatable {
     private static let byteCount = 16

@@ -7,8 +7,7 @@ import HTTPWire
 import SessionStore
 import Synchronization
 
-/// Limits how often one address, session or browser may use what is expensive: writes, requests to a provider,
-/// memory.
+/// Limits how often one address, session or browser may use what is expensive: writes, requests to a provider, memory.
 ///
 /// A limit affects those who exceed it, and not their neighbours (security law 9). Requests of a session with a
 /// signed-in account count against the session, wherever they come from. Requests of a browser with an earlier

@@ -64,7 +64,7 @@ struct PostgresFindings {
             return .advice(
                 "database_schema",
                 "The tables are from an older version. The next start migrates them (\(found.health.pendingMigrations.count) steps).",
-                why: "Companions of the version before go on working beside it, older ones do not.",
+                why: "Servers of the previous version keep working with the new tables; older ones do not.",
                 remedy: "Run `companion migrate --dry-run` to see the steps.")
         }
         return .good("database_schema", "The tables have version \(found.schema), as this program expects.")
@@ -76,7 +76,7 @@ struct PostgresFindings {
         }
         return .mistake(
             "database_writable", "The database cannot be written: \(failure.description)",
-            why: "Nobody can sign in or out for now. Nobody is signed out by it.",
+            why: "Nobody can sign in or out for now, but people who are signed in stay signed in.",
             remedy: "Name the primary server in the address, or all servers: host1,host2.")
     }
 
@@ -85,7 +85,7 @@ struct PostgresFindings {
         guard found.statementTimeout > 0, found.idleTransactionTimeout > 0 else {
             return .advice(
                 "database_timeouts", "The role has no statement_timeout, or no idle_in_transaction_session_timeout.",
-                why: "What a companion that has lost its connection began goes on at the server, and holds its locks.",
+                why: "Statements of a companion that has lost its connection continue, and keep their locks.",
                 remedy: "Run as the database's administrator: \(role)")
         }
         return .good(
@@ -102,10 +102,10 @@ struct PostgresFindings {
         return .advice(
             "database_clock", "The database's clock differs from this machine's by \(difference.components.seconds) s.",
             why:
-                "Sessions go by the database's clock, tokens by this machine's: from 5 minutes on nobody can sign in. From 30 s "
-                + "on this companion is not ready where another one agrees with the database.",
+                "Sessions depend on the database's clock, tokens on this machine's. From 5 minutes on, no one can sign in. From 30 s "
+                + "on, this companion is not ready if another one agrees with the database.",
             remedy:
-                "Run a time service (chrony, systemd-timesyncd) on all machines. `timedatectl` shows whether it is in step."
+                "Run a time service (chrony, systemd-timesyncd) on all machines. `timedatectl` shows whether the clock is synchronized."
         )
     }
 

@@ -58,7 +58,7 @@ struct StorageFindings {
                 why: "The server does not start, because it cannot open its data without that key.",
                 remedy:
                     "Add the old key to the key file as another line (key \(key)). If it is lost, move the database away; "
-                    + "then everybody has to sign in again.")
+                    + "then all people have to sign in again.")
         }
         if health.keys.isEmpty {
             return .good("key", "There is no key yet. The server creates it at its first start (\(key)).")
@@ -111,7 +111,7 @@ struct StorageFindings {
             return [
                 .mistake(
                     "database", "The database cannot be written: \(failure.description)",
-                    why: "Nobody can sign in or out for now. Nobody is signed out by it.",
+                    why: "Nobody can sign in or out for now, but people who are signed in stay signed in.",
                     remedy:
                         "Find out which other program holds it (`fuser -v \(database)`: a copy, an editor), and whether "
                         + "its disk is mounted read-only (`findmnt -T \(database)`). The server then recovers by itself."

@@ -19,8 +19,7 @@ package struct AddressRange: Sendable, Equatable {
             guard let bits = Int(digits: parts[1]), (0...prefixBits).contains(bits) else { return nil }
             prefixBits = bits
         }
-        // An IPv4-mapped IPv6 network becomes an IPv4 network, because peers' addresses are normalized in the same
-        // way.
+        // An IPv4-mapped IPv6 network becomes an IPv4 network, because peers' addresses are normalized in the same way.
         let isMapped = bytes.count == 16 && prefixBits >= 96 && bytes.starts(with: AddressRange.mappedPrefix)
         self.bytes = isMapped ? Array(bytes.suffix(4)) : bytes
         self.prefixBits = isMapped ? prefixBits - 96 : prefixBits

@@ -58,12 +58,12 @@ package enum AllowedUser: Sendable, Equatable {
         _ text: String, at authority: Authority, listed tenants: [String]
     ) throws(Mistake) -> AllowedUser {
         switch (authority.kind, authority.segment) {
-        case (.b2c, _): throw Mistake("names nobody: B2C's tokens vouch for no username; write the object id")
-        case (_, .consumers): throw Mistake("names nobody: personal accounts are named by their object id")
+        case (.b2c, _): throw Mistake("matches no account: B2C does not vouch for usernames; write the object ID")
+        case (_, .consumers): throw Mistake("matches no account: write a personal account's object ID")
         case (_, .common) where tenants.isEmpty, (_, .organizations) where tenants.isEmpty:
             throw Mistake(
-                "counts for nothing, because any tenant may give that name to anybody; name allowed_tenants too, or "
-                    + "write the object id")
+                "has no effect, because any tenant can assign that name to any user; set allowed_tenants too, or "
+                    + "write the object ID")
         default: return .username(text)
         }
     }

@@ -168,9 +168,9 @@ extension Application.UserFlow {
     /// The purpose of the flow, for a help text.
     package var purpose: String {
         switch self {
-        case .signIn: "signing up or in, where the authority does not name it"
-        case .editProfile: "changing one's profile"
-        case .resetPassword: "setting a new password"
+        case .signIn: "signing up or in, if it is not part of the authority"
+        case .editProfile: "editing a profile"
+        case .resetPassword: "resetting a password"
         }
     }
 }

@@ -54,7 +54,7 @@ struct ConfigurationFile {
             let key = keyPath.joined(separator: ".")
             guard !name.contains(".") else {
                 mistakes.add(
-                    key, "has a dot in a name; write each part below the one before it, as session: { max_hours: 1 }")
+                    key, "has a dot in a name; nest the parts, for example session: { max_hours: 1 }")
                 continue
             }
             if path == ["apps"] { applications.append(name) }

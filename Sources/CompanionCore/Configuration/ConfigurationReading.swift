@@ -72,7 +72,7 @@ package struct ConfigurationReading {
                 "kiosk.idle_seconds", "must be longer than kiosk.countdown_after_seconds: people need to see it")
         }
         if let port = result.metricsListener?.port, port == result.port, port != 0 {
-            mistakes.add("metrics.listen", "must have another port than listen, as 127.0.0.1:9464")
+            mistakes.add("metrics.listen", "must have another port than listen, for example 127.0.0.1:9464")
         }
         if applications.isEmpty, needsApplications {
             mistakes.add("apps", "names no application; see “Connect a real tenant” in the README")

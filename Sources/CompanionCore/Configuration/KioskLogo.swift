@@ -23,11 +23,12 @@ package struct KioskLogo: Sendable, Equatable {
             throw WrongValue("names a file of more than \(KioskLogo.mostBytes / 1024) KB; make the picture smaller")
         }
         guard let (width, height) = KioskLogo.size(of: data) else {
-            throw WrongValue("names \(path), which is no PNG; save the picture as PNG")
+            throw WrongValue("names \(path), which is not a PNG; save the picture as PNG")
         }
         guard max(width, height) <= KioskLogo.mostPixels else {
             throw WrongValue(
-                "names a picture of \(width) by \(height) pixels; at most \(KioskLogo.mostPixels) to a side")
+                "names a picture of \(width) by \(height) pixels; at most \(KioskLogo.mostPixels) by \(KioskLogo.mostPixels) are allowed"
+            )
         }
         self.path = path
         bytes = Array(data)

@@ -73,7 +73,7 @@ package struct PublicURL: Sendable, Equatable {
         }
         guard PublicURL.isHost(host) else {
             throw Mistake(
-                reason: "has no host that a browser takes: write a name of letters, digits, - and dots, or an IPv6 "
+                reason: "has no valid host: write a name of letters, digits, - and dots, or an IPv6 "
                     + "address in brackets")
         }
         guard scheme == "https" || Loopback.contains(host) else {
@@ -91,12 +91,12 @@ package struct PublicURL: Sendable, Equatable {
     /// Returns the validated path. A single slash counts as no path.
     private static func prefix(_ path: Substring) throws(Mistake) -> String {
         guard !path.isEmpty, path != "/" else { return "" }
-        guard path.last != "/" else { throw Mistake(reason: "has a path that ends with /; leave that slash away") }
+        guard path.last != "/" else { throw Mistake(reason: "has a path that ends with /; remove that slash") }
         let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         guard segments.allSatisfy(PublicURL.isPlain) else {
             throw Mistake(
                 reason: "has a path that cannot be used: between slashes it takes letters, digits and - . _ ~, but not "
-                    + "“.” or “..”, as https://host/companion")
+                    + "“.” or “..”, for example https://host/companion")
         }
         return String(path)
     }

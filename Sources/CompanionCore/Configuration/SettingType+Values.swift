@@ -12,7 +12,7 @@ extension SettingType where Value == ListenAddress {
     static func address(example: String) -> SettingType {
         one("address:port") { text throws(WrongValue) in
             guard let address = ListenAddress(text) else {
-                throw WrongValue("must be an address and a port, as \(example)")
+                throw WrongValue("must be an address and a port, such as \(example)")
             }
             return address
         }
@@ -39,7 +39,7 @@ extension SettingType where Value == String {
             guard PostgresSettings.isMeant(by: text) else { return text }
             guard let settings = try? PostgresSettings(text) else {
                 throw WrongValue(
-                    "must be a file, or an address as postgresql://user@host:5432/database?sslmode=verify-full, without \(PostgresSettings.refused.joined(separator: ", "))"
+                    "must be a file, or an address such as postgresql://user@host:5432/database?sslmode=verify-full, without \(PostgresSettings.refused.joined(separator: ", "))"
                 )
             }
             guard !settings.hasPassword else {
@@ -79,12 +79,12 @@ extension SettingType where Value == KioskColor {
     static var kioskColor: SettingType {
         one("#rrggbb", text: \.text) { text throws(WrongValue) in
             guard let color = KioskColor(text) else {
-                throw WrongValue("must be a colour as \"#0040dd\", not “\(text)”")
+                throw WrongValue("must be a colour such as \"#0040dd\", not “\(text)”")
             }
             guard color.contrast >= KioskColor.leastContrast else {
                 let contrast = (color.contrast * 10).rounded(.down) / 10
                 throw WrongValue(
-                    "has a contrast of \(contrast):1 to white, on which it is read; choose a darker one, of at least "
+                    "has a contrast of \(contrast):1 to white; choose a darker colour with at least "
                         + "\(KioskColor.leastContrast):1 (WCAG 2.2, 1.4.3)")
             }
             return color
@@ -103,7 +103,7 @@ extension SettingType where Value == [AddressRange] {
     /// IP addresses and networks.
     static var networks: SettingType {
         list("list of addresses and networks (CIDR)") { text throws(WrongValue) in
-            guard let range = AddressRange(text) else { throw WrongValue(", which is no address or CIDR network") }
+            guard let range = AddressRange(text) else { throw WrongValue(", which is not an address or CIDR network") }
             return range
         }
     }
@@ -119,7 +119,7 @@ extension SettingType where Value == [String] {
     static var kioskHosts: SettingType {
         list("list of hosts") { text throws(WrongValue) in
             guard isHost(text) else {
-                throw WrongValue("; write a host alone, as adfs.contoso.com, or *.contoso.com for all below")
+                throw WrongValue("; write only a host, such as adfs.contoso.com, or *.contoso.com for all subdomains")
             }
             return text
         }
@@ -149,7 +149,7 @@ extension SettingType where Value == [String] {
         list("list of tenant ids") { text throws(WrongValue) in
             guard UUID(uuidString: text) != nil else {
                 throw WrongValue(
-                    ", which is no tenant id; copy “Directory (tenant) ID” from that tenant's overview page")
+                    ", which is not a tenant ID; copy “Directory (tenant) ID” from that tenant's overview page")
             }
             return text
         }

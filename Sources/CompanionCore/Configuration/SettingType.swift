@@ -156,9 +156,9 @@ extension SettingType where Value == Date {
     /// A day, which begins at midnight UTC.
     static var day: SettingType {
         let style = Date.ISO8601FormatStyle.iso8601.year().month().day()
-        return one("date, as 2027-01-31", text: { $0.formatted(style) }) { text throws(WrongValue) in
+        return one("date, such as 2027-01-31", text: { $0.formatted(style) }) { text throws(WrongValue) in
             guard let date = try? Date(text, strategy: style) else {
-                throw WrongValue("must be a date, as 2027-01-31, not “\(text)”")
+                throw WrongValue("must be a date such as 2027-01-31, not “\(text)”")
             }
             return date
         }

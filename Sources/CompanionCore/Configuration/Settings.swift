@@ -28,11 +28,11 @@ extension CompanionConfiguration {
         )
         let address = keys.value(
             "database", .database, default: StoreAddress.standard.description,
-            "The database of sessions and sealed tokens: a file, or where several machines share one postgresql://user@host:5432/name."
+            "The database of sessions and encrypted tokens: a file, or for several servers postgresql://user@host:5432/name."
         )
         let databasePassword = keys.value("database_password", .secret, "The password of a PostgreSQL database.")
         let databasePasswordFile = keys.value(
-            "database_password_file", .path, "The file of that password, read again for each connection.")
+            "database_password_file", .path, "The file with that password, read again for each connection.")
         let preparation: PostgresSettings.Preparation = keys.value(
             "database_prepared", .choice, default: .auto,
             "Whether statements are prepared in PostgreSQL: auto, or off behind PgBouncer before 1.21.")
@@ -41,19 +41,19 @@ extension CompanionConfiguration {
             "Connections to PostgreSQL for transactions; each worker has one more.")
         let encryptionKeyFile = keys.value(
             "encryption_key_file", .path,
-            "The file of the key that seals tokens, made on first start, mode 0600. Without it: companion.key beside the database."
+            "The file with the key that encrypts tokens, created at the first start with mode 0600. Default: companion.key beside the database."
         )
         let encryptionKeyText = keys.value(
             "encryption_key", .encryptionKey,
-            "The key itself instead of its file: the base64 of 32 bytes; after a rotation NEW,OLD.")
-        publicFolder = keys.value("public", .text, default: "Public", "The folder that holds the pages.")
+            "The key itself instead of a file: the base64 of 32 bytes; after a rotation NEW,OLD.")
+        publicFolder = keys.value("public", .text, default: "Public", "The folder with the pages.")
         deviceMode = keys.value(
             "device_mode", .choice, default: .private,
-            "Whether one person or several use the machine. When it is shared, signing out ends the provider's session too."
+            "Whether one person uses the device or several share it. With shared, signing out also ends the provider's session."
         )
         let staleness = keys.value(
             "staleness_seconds", .secondsOrNone, default: deviceMode == .shared ? .zero : .seconds(1),
-            "How long a machine trusts what it has read of a session from PostgreSQL. Default of a shared machine: 0.")
+            "How long a server may use a session that it has read from PostgreSQL. Default with device_mode shared: 0.")
         database = .file(address)
         if var postgres = try? PostgresSettings(address, password: databasePassword) {
             postgres.preparation = preparation
@@ -64,71 +64,73 @@ extension CompanionConfiguration {
         encryptionKey = EncryptionKey(encryptionKeyText, file: encryptionKeyFile, besides: database.localPath)
         tokenDisplay = keys.value(
             "token_display", .choice, default: .masked,
-            "How much of an access token the pages show; never full when the machine is shared.")
+            "How much of an access token the pages show; full is not allowed with device_mode shared.")
         sessionIdle = keys.value(
             "session.idle_minutes", .minutes, default: deviceMode.sessionIdle,
-            "How long a session lives without use. Default of a shared machine: 2.")
+            "How long an unused session lasts. Default with device_mode shared: 2.")
         sessionMaximum = keys.value(
             "session.max_hours", .hours, default: deviceMode.sessionMaximum,
-            "How long a session lives at most. Default of a shared machine: 0.25.")
+            "How long a session lasts at most. Default with device_mode shared: 0.25.")
         kioskCountdownAfter = keys.value(
             "kiosk.countdown_after_seconds", .seconds, default: .seconds(20),
-            "How long nobody touches a kiosk until its page counts down and then signs out.")
+            "Time without input after which a kiosk's page starts a countdown and then signs out.")
         kioskIdle = keys.value(
             "kiosk.idle_seconds", .seconds, default: .seconds(60),
-            "How long nobody touches a kiosk until the server signs out without its page.")
+            "Time without input after which the server signs out, even if the kiosk's page does not.")
         kioskHosts = keys.value(
             "kiosk.hosts", .kioskHosts, default: [],
-            "Where a kiosk's browser may go besides: the hosts of federated providers. *.contoso.com is all below contoso.com."
+            "Additional hosts that a kiosk's browser may visit, such as those of federated providers. *.contoso.com includes all subdomains."
         )
         kioskLogo = keys.value(
             "kiosk.logo_file", .kioskLogo,
-            "The organiser's picture at the kiosk's top left, at most 256 KB and 2048 pixels to a side. Without it: ours."
+            "The organiser's logo at the top left of the kiosk, at most 256 KB and 2048 pixels wide and high. Default: the product's logo."
         )
         kioskColor = keys.value(
             "kiosk.color", .kioskColor,
-            "The organiser's colour, of buttons and background. White has to be read on it: a contrast of at least 4.5."
+            "The organiser's colour for buttons and background. White text must be readable on it, with a contrast of at least 4.5."
         )
         var welcome: [String: String] = [:]
         for (tag, name) in CompanionConfiguration.welcomeLanguages {
             welcome[tag] = keys.value(
-                "kiosk.welcome.\(tag)", .text, "What the kiosk says to people who walk up, in \(name).")
+                "kiosk.welcome.\(tag)", .text, "The kiosk's welcome text in \(name).")
         }
         kioskWelcome = welcome
         trustedProxies = keys.value(
             "trusted_proxies", .networks, default: [],
-            "Your proxies, whose X-Forwarded-Proto (http is sent to https) and X-Forwarded-For (limits) count.")
+            "Your proxies, whose X-Forwarded-Proto (http is redirected to https) and X-Forwarded-For (for limits) are trusted."
+        )
         limits = Limits(reading: &keys)
         freeBytes = keys.value(
             "limits.free_megabytes", .megabytes, default: SessionStore.Configuration.standardFreeBytes,
-            "What people who are not signed in leave free of the disk for those who are; on a small disk a tenth of it."
+            "Disk space reserved for people who are signed in; on a small disk a tenth of it."
         )
         logLevel = keys.value(
             "log_level", .oneOf(Logger.Level.allCases.map(\.rawValue)), default: "info",
-            "The least severe level that is logged.")
-        logFormat = keys.value("log_format", .choice, default: .text, "The shape of log lines.")
+            "The lowest level that is logged.")
+        logFormat = keys.value("log_format", .choice, default: .text, "The format of log lines.")
         logRequests = keys.value(
             "log_requests", .flag, default: false,
-            "Whether each request is logged at level info; else at debug, and at warning where it failed here.")
+            "Whether each request is logged at level info. Otherwise the level is debug, or warning for a fault of the server."
+        )
         auditLogFile = keys.value(
             "audit_log_file", .path,
-            "The audit log: JSON lines of what people and operators did. Without it: the ordinary log, message “audit”."
+            "The audit log, with a JSON line for each action of people and operators. Default: the ordinary log, message “audit”."
         )
         metricsListener = keys.value(
             "metrics.listen", .address(example: "127.0.0.1:9464"),
-            "A listener of its own for Prometheus. Without it: /metrics at listen, for this machine only.")
+            "A separate listener for Prometheus. Default: /metrics at listen, for this machine only.")
         drain = .seconds(
             keys.value(
                 "drain_seconds", .number("seconds; 0 turns it off", to: 600), default: 0,
-                "How long the server goes on serving after a stop signal while /readyz returns 503, so that a balancer takes it out first."
+                "How long the server keeps serving after a stop signal while /readyz returns 503, so that a load balancer removes it first."
             ))
         demoClientSecret = keys.value(
             "demo.client_secret", .secret,
-            "The demo tenant's secret of the demo's application, for trying another client there. Without it: made at each start."
+            "The client secret of the demo's application, for trying another client at the demo tenant. Default: a new one at each start."
         )
         demoHost = keys.value(
             "demo.host", .text,
-            "Where the demo and its tenant listen, as 0.0.0.0 in a container. Without it: on this machine alone. Beyond, anyone who reaches the ports may use them."
+            "The address that the demo and its tenant listen on, for example 0.0.0.0 in a container. Default: this machine only. With another address, anyone who can reach the ports can use them."
         )
         demoControlURL = nil
         applications = []
@@ -141,28 +143,28 @@ extension Limits {
     fileprivate init(reading keys: inout ConfigurationReading) {
         signInsPerMinute = keys.value(
             "limits.sign_ins_per_minute", .limit, default: 3000,
-            "Sign-ins begun a minute from one address (IPv6: one /64; a /48 ten times as many), administrators' consents included. A session with an account, and a browser in which somebody has signed in before, count by themselves."
+            "Sign-ins that may start per minute and address (IPv6: /64; a /48 ten times as many), including administrators' consents. A session with a signed-in account and a browser with an earlier sign-in have limits of their own."
         )
         signInBurst = keys.value(
             "limits.sign_in_burst", .number("number", from: 1),
-            "How many of them may begin at once, as a class does. Without it: half of sign_ins_per_minute.")
+            "Sign-ins that may start at once, for example in a class. Default: half of sign_ins_per_minute.")
         callbacksPerMinute = keys.value(
             "limits.callbacks_per_minute", .limit, default: 3000,
-            "Providers' answers taken a minute, counted in the same way; from one session or browser at most 240."
+            "Provider responses per minute, counted in the same way; at most 240 for one session or browser."
         )
         forcedRefreshesPerMinute = keys.value(
             "limits.forced_refreshes_per_minute", .limit, default: 60,
-            "Good tokens that one session replaces a minute; for one account and application always at most 6.")
+            "Forced refreshes per session and minute; always at most 6 for one account and application.")
         operatorRequestsPerMinute = keys.value(
             "limits.operator_requests_per_minute", .limit, default: 120,
-            "Requests of one session a minute to what only a portal's operators may do.")
+            "Requests per session and minute to operations for a portal's operators only.")
         connections = keys.value(
             "limits.connections", .limit, default: 512,
             """
-            Connections of one address open at a time. One more ends one that waits for its client. A front in \
-            trusted_proxies has no limit.
+            Open connections per address. A further one closes a connection that waits for its client. Proxies in \
+            trusted_proxies have no limit.
             """)
-        exempt = keys.value("limits.exempt", .networks, default: [], "Addresses and networks that are not counted.")
+        exempt = keys.value("limits.exempt", .networks, default: [], "Addresses and networks without limits.")
     }
 }
 
@@ -194,10 +196,10 @@ struct ApplicationSettings {
         page = keys.value(
             "\(app).page", .choice, default: Application.Page(rawValue: id),
             missing: "say which page to show: \(pages)",
-            "The page that it shows. Without it: the one that has the application's name.")
+            "The page to show. Default: the page with the application's name.")
         title = keys.value(
             "\(app).title", .text, default: page?.title ?? id,
-            "What the home page calls it. Without it: the page's title.")
+            "The title on the home page. Default: the page's title.")
         kind = keys.value(
             "\(app).kind", .choice, default: .workforce,
             "The platform: Microsoft Entra ID, its external tenants, Azure AD B2C, or any OpenID provider.")
@@ -209,7 +211,7 @@ struct ApplicationSettings {
             "\(app).client_secret", .secret,
             "The client secret's value. Without any secret the application is a public client, on localhost only.")
         clientSecretFile = keys.value(
-            "\(app).client_secret_file", .path, "The file of the client secret's value, read again when it changes.")
+            "\(app).client_secret_file", .path, "The file with the client secret's value, read again when it changes.")
         certificateFile = keys.value(
             "\(app).certificate_file", .path, "Instead of a secret: a certificate (PEM), read again when it changes.")
         privateKeyFile = keys.value("\(app).private_key_file", .path, "The certificate's private key (PEM).")
@@ -218,10 +220,10 @@ struct ApplicationSettings {
             "Instead of a secret: the token of another identity system, read again when it changes.")
         clientAuthentication = keys.value(
             "\(app).client_authentication", .choice,
-            "Where the secret goes. Without it: as the provider's metadata says.")
+            "How the secret is sent. Default: as the provider's metadata requires.")
         clientSecretExpires = keys.value(
             "\(app).client_secret_expires", .day,
-            "When the secret ends: companion check and the portal's health warn before it.")
+            "When the secret expires; companion check and the portal's health page warn before that.")
         authority = keys.value(
             "\(app).authority", .text, default: kind == .workforce ? "https://login.microsoftonline.com/common" : nil,
             missing: "write it as \(kind.authorityExample)",
@@ -234,28 +236,28 @@ struct ApplicationSettings {
         self.policies = policies
         allowedTenants = keys.value(
             "\(app).allowed_tenants", .tenants, default: [],
-            "Who may sign in beside the authority's own tenant; with common or organizations: the only ones.")
+            "Tenants that may sign in, in addition to the authority's own; with common or organizations, only these.")
         allowedUsers = keys.value(
             "\(app).allowed_users", .texts("object ids, tenant id/object id, or usernames"), default: [],
-            "Who of these tenants may sign in. Without it: everybody.")
+            "The users of these tenants who may sign in. Default: all.")
         redirectURI = keys.value(
             "\(app).redirect_uri", .choice, default: .shared,
-            "Where providers send people back to: an address of all applications, or its own, /auth/\(id)/callback, which companion check asks for where providers could be mixed up."
+            "The redirect URI: one for all applications, or /auth/\(id)/callback for this one, which companion check recommends if providers could be mixed up."
         )
         scopes = keys.value(
             "\(app).scopes", .texts("scopes"), default: kind.scopes(clientID: clientID ?? ""),
-            "What a sign-in asks for besides openid, profile and offline_access. Default of the kind b2c: the client id; of external and oidc: nothing."
+            "The scopes of a sign-in in addition to openid, profile and offline_access. Default for kind b2c: the client ID; for external and oidc: none."
         )
         api = keys.value(
             "\(app).api", .outboundURL,
             default: kind == .workforce ? MicrosoftGraph.me(authority: authority) : nil,
             missing: kind == .oidc ? nil : "a tenant of the kind \(kind.rawValue) has an API of its own",
-            "What the page calls with the access token. Without it, of kind oidc: the UserInfo endpoint.")
+            "The API that the page calls with the access token. Default for kind oidc: the UserInfo endpoint.")
         prompt = keys.value(
             "\(app).prompt", .prompt, default: kind == .oidc ? nil : .selectAccount,
-            "What the provider asks for at a sign-in that names nothing else. Default of the kind oidc: if_necessary.")
+            "The prompt of a sign-in that requests no other. Default for kind oidc: if_necessary.")
         extraQueryParameters = keys.value(
             "\(app).extra_query_parameters", .extraQueryParameters, default: [],
-            "Parameters that a sign-in may hand on to the provider, as ui_locales.")
+            "Parameters that a sign-in may pass on to the provider, such as ui_locales.")
     }
 }

@@ -32,12 +32,12 @@ package struct MetricsFamilies: Sendable {
         let results = SignInLabels.results.values.count
         let tokenResults = TokenLabels.results.values.count
         requests = CounterFamily(
-            "companion_http_requests_total", "Requests answered, by route, method and status.",
+            "companion_http_requests_total", "Requests, by route, method and status.",
             [route, MetricLabel("method", MethodLabel.values), MetricLabel("status", StatusLabel.values)],
             workers: workers)
         requestTime = HistogramFamily(
             "companion_http_request_duration_seconds",
-            "From the end of a request's head to the hand-over of its answer to the kernel.", route, workers: workers)
+            "Time from the end of a request's head to passing its response to the kernel.", route, workers: workers)
         signInsStarted = CounterFamily(
             "companion_sign_ins_started_total", "Browsers sent to the identity provider.", [app, SignInLabels.flows],
             workers: workers, isWrittenAtZero: { $0 % flows == 0 })
@@ -47,39 +47,40 @@ package struct MetricsFamilies: Sendable {
             isWrittenAtZero: { $0 % results == 0 && $0 / results % flows == 0 })
         tokens = CounterFamily(
             "companion_token_acquisitions_total",
-            "Access tokens asked for: found in the cache, refreshed at the provider, or failed.",
+            "Requests for access tokens: served from the cache, refreshed at the provider, or failed.",
             [app, TokenLabels.results], workers: workers, isWrittenAtZero: { $0 % tokenResults < 2 })
         providerRequests = CounterFamily(
-            "companion_provider_requests_total", "Requests to identity providers, by how they ended.",
+            "companion_provider_requests_total", "Requests to identity providers, by outcome.",
             [provider, ProviderLabels.outcomes], workers: workers, isWrittenAtZero: { _ in true })
         providerTime = HistogramFamily(
-            "companion_provider_request_duration_seconds", "Requests to identity providers, from begin to end.",
+            "companion_provider_request_duration_seconds", "Duration of requests to identity providers.",
             provider, workers: workers)
         apiRequests = CounterFamily(
-            "companion_api_requests_total", "Calls of the applications' APIs, by status, or by why there is none.",
+            "companion_api_requests_total",
+            "Calls of the applications' APIs, by status, or by the reason why there is none.",
             [app, APILabels.results], workers: workers)
         apiTime = HistogramFamily(
-            "companion_api_request_duration_seconds", "Calls of the applications' APIs, from begin to end.", app,
+            "companion_api_request_duration_seconds", "Duration of calls of the applications' APIs.", app,
             workers: workers)
         apiThrottled = CounterFamily(
             "companion_api_throttled_total",
-            "Calls too many: the API said so (429, 503), or the companion, which waits as long as the API had asked for.",
+            "Calls that were throttled, by the API (429, 503), or by the companion during a pause that the API had asked for.",
             [app, MetricLabel("by", ["api", "companion"])], workers: workers, isWrittenAtZero: { _ in true })
         databaseTime = HistogramFamily(
-            "companion_database_duration_seconds", "Operations on the database, waiting for their turn included.",
+            "companion_database_duration_seconds", "Operations on the database, including the time spent waiting.",
             operation, workers: workers)
         databaseFailures = CounterFamily(
-            "companion_database_failures_total", "Operations that the database could not do.", [operation],
+            "companion_database_failures_total", "Operations on the database that failed.", [operation],
             workers: workers, isWrittenAtZero: { _ in true })
         refreshWaits = CounterFamily(
             "companion_refresh_waits_total",
-            "Calls that waited for another server's renewal of a token: it ended, or they gave up.",
+            "Calls that waited for another server to refresh a token until it had ended, or until they gave up.",
             [MetricLabel("outcome", ["ended", "gave_up"])], workers: workers, isWrittenAtZero: { _ in true })
         loopLag = HistogramFamily(
-            "companion_event_loop_lag_seconds", "How late a timer of the event loop fires, looked at twice a second.",
+            "companion_event_loop_lag_seconds", "Delay of an event loop timer, measured twice a second.",
             workers: workers)
         limited = CounterFamily(
-            "companion_limited_total", "Requests and connections that were refused because of a limit by address.",
+            "companion_limited_total", "Requests and connections that a limit refused.",
             [MetricLabel("limit", Limit.allCases.map(\.rawValue))], workers: workers, isWrittenAtZero: { _ in true })
     }
 

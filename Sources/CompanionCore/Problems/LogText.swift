@@ -11,8 +11,7 @@ package enum LogText {
         }
     }
 
-    /// Returns a single word unchanged. Other values are put in quotes, with `"`, `\` and invisible characters
-    /// escaped.
+    /// Returns a single word unchanged. Other values are put in quotes, with `"`, `\` and invisible characters escaped.
     package static func value(_ text: String) -> String {
         isPlain(text, orSpaces: false) ? text : quoted(text)
     }

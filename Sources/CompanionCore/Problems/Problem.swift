@@ -114,8 +114,7 @@ package struct Problem: Error, Sendable {
     }
 
     /// Whether the operator must know, because the fault lies with this server, the provider or the API. A response
-    /// of the provider that cannot be verified is never the person's fault: a clock, a key or a configuration is
-    /// wrong.
+    /// of the provider that cannot be verified is never the person's fault: a clock, a key or a configuration is wrong.
     package var isFault: Bool {
         switch code {
         case .invalidIDToken, .nonceMismatch, .issuerMismatch: true

@@ -3,8 +3,7 @@ import HTTPTypes
 import HTTPWire
 import WebFormats
 
-/// The header field `traceparent` (W3C Trace Context, section 3.2), with the trace of a request and its sender's
-/// span.
+/// The header field `traceparent` (W3C Trace Context, section 3.2), with the trace of a request and its sender's span.
 ///
 /// `tracestate` is not passed on: it may contain anything, and other parties run the services that we call.
 struct TraceParent: Sendable, Equatable {

@@ -150,7 +150,7 @@ package final class TokenAcquisition: Sendable {
         if let outcome = await Patience.outcome(before: end, of: { try await run.task.value }) {
             return try outcome.get()
         }
-        RequestContext.current?.note(cause: "the token's renewal takes long, and goes on")
+        RequestContext.current?.note(cause: "the token's refresh takes long, and continues")
         guard let standIn else { throw ProviderClient.unreachable }
         return AcquiredToken(source: .cache, token: standIn)
     }
@@ -168,8 +168,8 @@ package final class TokenAcquisition: Sendable {
         for account in await unsaved.settle(until: deadline) {
             logger.warning(
                 """
-                The server stops before a renewed token is stored. Where refresh tokens are good for one use, this account has \
-                to sign in again.
+                The server stops before a refreshed token is stored. If refresh tokens are valid for one use only, this \
+                account has to sign in again.
                 """, metadata: ["account": "\(account)"])
         }
     }
