@@ -1,6 +1,6 @@
-/// Works with something, and closes it whatever comes of that.
+/// Runs `body` with something that must be closed, and closes it whether `body` returns or throws.
 ///
-/// - Parameter close: a store's or a backend's own.
+/// - Parameter close: closes the store or the backend.
 /// - Returns: what `body` returns.
 package func closing<Value>(_ close: () async -> Void, after body: () async throws -> Value) async rethrows -> Value {
     do {

@@ -1,35 +1,38 @@
 package import Foundation
 
-/// A place where the sessions of several servers live at once.
+/// A backend that several servers can use at once.
 ///
-/// What they have to agree on beside ``StoreBackend``: which of them redeems a refresh token, which does a chore, what has
-/// changed, and who they are. A place that one server has for itself needs none of this, and costs none of it.
+/// Adds to ``StoreBackend`` the things on which servers must agree: which server redeems a refresh token, which one
+/// does a chore, which sessions have changed, and which servers are running. A backend used by a single server needs
+/// none of this, and pays nothing for it.
 ///
-/// All times are measured by the place's own clock. A verb takes and returns only how long something lasts, so that the
-/// clocks of the machines may differ. Every verb is one transaction.
+/// All times are measured by the database's own clock. Methods take and return durations only, so the clocks of the
+/// machines may differ. Each method is one transaction.
 package protocol ClusteredStoreBackend: StoreBackend, PostedAnswerKeeper {
-    /// The sessions' versions. Whatever changes a session that somebody may have read gives it another one: an account,
-    /// tokens, an id, who is current, a lease given back. That it was used does not, and neither does taking a lease.
+    /// Returns the versions of sessions. Every change that a reader could notice gives the session a new version: to an
+    /// account, its tokens, the session id, the current account, or a lease that is given back. Using the session does
+    /// not, and neither does taking a lease.
     ///
-    /// - Parameter limit: how long the caller waits, who can go on without an answer; nil for as long as it takes. After one
-    ///   wait in vain, none of those who set it waits at all, until the place has answered something.
-    /// - Returns: the version of each that there is.
+    /// - Parameter limit: the longest time that the caller waits, if it can go on without an answer; nil waits for as
+    ///   long as it takes. After one call has run out of time, calls with a limit fail at once until the database has
+    ///   answered again.
+    /// - Returns: the version of each session that exists.
     func versions(of sessions: [SessionKey], within limit: Duration?) async throws(StoreError) -> [SessionKey: Int64]
 
-    /// Does what ``SignInRules/lease(_:refreshToken:seen:by:now:)`` says: where it may be taken, the account's fence rises
-    /// by one, and the lease is the process's until it is given back, or its time is over.
+    /// Takes a lease if ``SignInRules/lease(_:refreshToken:seen:by:now:)`` allows it. The account's fence then rises by
+    /// one, and the process holds the lease until it gives the lease back or the lease expires.
     ///
     /// - Parameters:
-    ///   - seen: the sealed refresh token that the caller wants to redeem, as it was read.
+    /// - seen: the sealed refresh token that the caller wants to redeem, as the caller read it.
     ///   - duration: how long the lease lasts.
     /// - Throws: `noSuchSession` when the account is not signed in.
     func takeRefreshLease(
         of account: AccountKey, seen: Data, by process: ServerProcess.ID, for duration: Duration
     ) async throws(StoreError) -> RefreshLeaseAnswer
-    /// Ends a lease, unless somebody else has taken it since or its account is gone. The session gets another version, so
-    /// that those who wait look again.
+    /// Ends a lease, unless another process has taken it since or its account is gone. The session gets a new version,
+    /// so that waiting processes read it again.
     ///
-    /// - Parameter pause: how long nobody may take the next one.
+    /// - Parameter pause: the time for which no process may take the next lease.
     func giveBack(_ lease: RefreshLease, pause: Duration) async throws(StoreError)
 
     /// Takes a chore, or extends it for the process that has it.
@@ -37,55 +40,56 @@ package protocol ClusteredStoreBackend: StoreBackend, PostedAnswerKeeper {
     /// - Returns: false when another process has it now.
     func take(_ chore: Chore, by process: ServerProcess.ID, for duration: Duration) async throws(StoreError) -> Bool
 
-    /// Notes that a process works here, and with which keys, and forgets those that ended a day ago.
+    /// Records that a process is running and which keys it has, and deletes the records of processes that ended a day
+    /// ago.
     ///
-    /// - Parameter duration: how long it counts as living from now on; zero when it ends.
+    /// - Parameter duration: how long the process counts as running from now on; zero when it ends.
     func report(_ process: ServerProcess, for duration: Duration) async throws(StoreError)
-    /// - Returns: what a server has to know of the place from time to time.
+    /// - Returns: what a server needs to know about the database from time to time.
     func standing() async throws(StoreError) -> PlaceStanding
-    /// - Returns: the processes that live, in the order of their ids.
+    /// - Returns: the running processes, in the order of their ids.
     func livingProcesses() async throws(StoreError) -> [ServerProcess]
 
-    /// - Returns: the connections to the place; nil where it needs none.
+    /// - Returns: the state of the connections to the database; nil if the backend needs none.
     func connections() async -> StoreConnections?
-    /// Whether the first connection to the place was encrypted; nil where it needs none.
+    /// Whether the first connection to the database was encrypted; nil if the backend needs none.
     var isEncrypted: Bool? { get }
 
-    // MARK: What servers remember for each other
+    // MARK: Notes and trips
 
-    /// Adds notes, also of sessions that are no more. Now and then the oldest ones of a session go
-    /// (``SignInRules/maxNotes``, ``SessionNoteRow/makesRoom``); purging attempts deletes those that are too old.
+    /// Adds notes, including notes of sessions that no longer exist. Now and then a session's oldest notes are deleted
+    /// (``SignInRules/maxNotes``, ``SessionNoteRow/makesRoom``); purging attempts deletes expired notes.
     func add(_ notes: [SessionNoteRow]) async throws(StoreError)
-    /// - Parameter since: the least id.
+    /// - Parameter since: the lowest id.
     /// - Returns: a session's notes in the order of their ids.
     func notes(of session: SessionKey, since: Int64) async throws(StoreError) -> [SessionNoteRow]
     /// Deletes a session's notes.
     func forgetNotes(of session: SessionKey) async throws(StoreError)
-    /// Adds a trip, unless ``SignInRules/oldestTrip(among:most:)`` says that there are as many as there may be.
+    /// Adds a trip, unless ``SignInRules/oldestTrip(among:most:)`` finds that the limit is reached.
     ///
-    /// - Parameter since: what is older, by its id, does not count.
+    /// - Parameter since: trips with a lower id do not count.
     /// - Returns: nil when it was added, else the id of the oldest trip.
     func addTrip(_ trip: SessionNoteRow, unlessThereAre most: Int, since: Int64) async throws(StoreError) -> Int64?
 }
 
 extension ClusteredStoreBackend {
-    /// The same for a caller who needs the answer.
+    /// Returns the versions of sessions, and waits for as long as it takes.
     package func versions(of sessions: [SessionKey]) async throws(StoreError) -> [SessionKey: Int64] {
         try await versions(of: sessions, within: nil)
     }
 }
 
-/// What one process does for all that share a place.
+/// A chore that one process does on behalf of all processes that use the database.
 package enum Chore: String, Sendable, CaseIterable {
-    /// Deleting what is over.
+    /// Deletes what has expired.
     case purge
-    /// Sealing anew what an older key sealed.
+    /// Reseals what an older key sealed.
     case resealing
 }
 
-/// A server that works on the same place as others.
+/// A server that uses the same database as others.
 package struct ServerProcess: Sendable, Equatable {
-    /// Names one run of a server. It is never used again.
+    /// The id of one run of a server. It is never used again.
     package typealias ID = String
 
     package var id: ID
@@ -93,9 +97,10 @@ package struct ServerProcess: Sendable, Equatable {
     package var host: String
     /// The program's version.
     package var version: String
-    /// The keys that it can open, in no order.
+    /// The keys that it can use, in no particular order.
     package var keys: Set<KeyRing.KeyID>
-    /// How far its machine's clock is ahead of the place's, in milliseconds; nil where an older version does not say.
+    /// The milliseconds by which its machine's clock is ahead of the database's; nil if the server is too old to report
+    /// it.
     package var clockAhead: Int64?
 
     package init(id: ID, host: String, version: String, keys: Set<KeyRing.KeyID>, clockAhead: Int64?) {
@@ -107,13 +112,13 @@ package struct ServerProcess: Sendable, Equatable {
     }
 }
 
-/// What a place says of itself to the servers that share it.
+/// The facts that the database reports to the servers that use it.
 package struct PlaceStanding: Sendable {
-    /// By its own clock, in milliseconds since 1970.
+    /// The database's own time, in milliseconds since 1970.
     package var time: Int64
-    /// The keys that have sealed something, as far as they were not retired.
+    /// The keys that have sealed something and are not retired.
     package var sealingKeys: Set<KeyRing.KeyID>
-    /// Why this version may not work with it any more; nil while it may.
+    /// The reason for which this version can no longer use the database; nil if it can.
     package var refusal: StoreError?
 
     package init(time: Int64, sealingKeys: Set<KeyRing.KeyID>, refusal: StoreError? = nil) {
@@ -123,12 +128,12 @@ package struct PlaceStanding: Sendable {
     }
 }
 
-/// The right to redeem an account's refresh token, which one process has at a time.
+/// The right to redeem an account's refresh token. One process holds it at a time.
 package struct RefreshLease: Sendable, Equatable {
     package var account: AccountKey
-    /// The number of the lease among those of the account; nil where the place is not clustered and knows no leases.
+    /// The number of the lease among those of the account; nil if the database is not clustered and has no leases.
     package var fence: Int64?
-    /// The sealed refresh token that it costs.
+    /// The sealed refresh token that the holder may redeem.
     package var spent: Data
 
     package init(account: AccountKey, fence: Int64?, spent: Data) {
@@ -138,32 +143,32 @@ package struct RefreshLease: Sendable, Equatable {
     }
 }
 
-/// What came of asking for a lease.
+/// The result of asking for a lease.
 package enum RefreshLeaseAnswer: Sendable, Equatable {
-    /// It is the caller's.
+    /// The caller holds the lease.
     case taken(RefreshLease)
-    /// Another process has it.
+    /// Another process holds the lease.
     ///
     /// - Parameters:
-    ///   - by: which one.
-    ///   - remaining: for how long, unless it gives it back before.
-    ///   - version: the session's, as it was when this was decided: another one says that the lease was given back.
+    /// - by: the process that holds it.
+    /// - remaining: the time after which the lease expires, unless it is given back before.
+    /// - version: the session's version when this was decided: a different version means that the lease was given back.
     case held(by: ServerProcess.ID, remaining: Duration, version: Int64)
-    /// A refresh failed a moment ago, and the next one has to wait for so long.
+    /// A refresh failed a moment ago, and the next one must wait for this long.
     case tooEarly(Duration)
-    /// Another refresh token is stored by now, or none: read again.
+    /// The stored refresh token has changed or is gone: read again.
     case changed
 }
 
-/// How it stands with the leases of an account. Nothing in it is ever null: an account begins with `RefreshState()`.
+/// The state of an account's leases. No value is ever null: an account begins with `RefreshState()`.
 package struct RefreshState: Sendable, Equatable {
     /// The number of the latest lease.
     package var fence: Int64 = 0
-    /// Who took it.
+    /// The process that took it; empty if no process holds it.
     package var holder: ServerProcess.ID = ""
-    /// When it ends, in milliseconds since 1970 by the place's clock.
+    /// The time at which the lease expires, in milliseconds since 1970 by the database's clock.
     package var until: Int64 = 0
-    /// When the next one may be taken, by the same clock.
+    /// The earliest time at which the next lease may be taken, by the same clock.
     package var retryAt: Int64 = 0
 
     package init(fence: Int64 = 0, holder: ServerProcess.ID = "", until: Int64 = 0, retryAt: Int64 = 0) {
@@ -173,36 +178,36 @@ package struct RefreshState: Sendable, Equatable {
         self.retryAt = retryAt
     }
 
-    /// With the next lease taken.
+    /// Returns the state after the next lease was taken.
     package func taken(by process: ServerProcess.ID, for duration: Duration, now: Int64) -> RefreshState {
         RefreshState(fence: fence + 1, holder: process, until: now + duration.milliseconds, retryAt: 0)
     }
 
-    /// With the lease given back.
+    /// Returns the state after the lease was given back.
     package func givenBack(pause: Duration, now: Int64) -> RefreshState {
         RefreshState(fence: fence, holder: "", until: 0, retryAt: now + max(0, pause.milliseconds))
     }
 
-    /// After new tokens were stored by a refresh or a sign-in: no lease taken before may write any more, but over the
-    /// refresh token that it was taken for.
+    /// The state after a refresh or a sign-in has stored new tokens. Older leases may no longer write, except over the
+    /// refresh token for which they were taken.
     package var renewed: RefreshState { RefreshState(fence: fence + 1) }
 }
 
 extension SignInRules {
-    /// What ``lease(_:refreshToken:seen:by:now:)`` says. Times are in milliseconds.
+    /// The decision of ``lease(_:refreshToken:seen:by:now:)``. Times are in milliseconds.
     package enum LeaseDecision: Sendable, Equatable {
         case take, held(remaining: Int64), tooEarly(Int64), changed
     }
 
     /// Whether a process may redeem an account's refresh token now.
     ///
-    /// A process may take its own lease again: within it, one refresh runs at a time, so what it forgot to give back (the
-    /// place was away then) is its own.
+    /// A process may take its own lease again. It runs one refresh of an account at a time, so a lease that it still
+    /// holds is left over from a refresh that could not give it back, because the database was unavailable.
     ///
     /// - Parameters:
     ///   - refreshToken: the sealed refresh token that is stored.
-    ///   - seen: the one that the caller has read.
-    ///   - now: by the place's clock.
+    /// - seen: the refresh token that the caller has read.
+    /// - now: the time by the database's clock.
     package static func lease(
         _ state: RefreshState, refreshToken: Data?, seen: Data, by process: ServerProcess.ID, now: Int64
     ) -> LeaseDecision {
@@ -211,14 +216,14 @@ extension SignInRules {
         return state.retryAt > now ? .tooEarly(state.retryAt - now) : .take
     }
 
-    /// Whether what a refresh brought may be stored: while its lease is the latest, else only over the very refresh token
-    /// that it cost, which no other refresh and no sign-in has replaced then.
+    /// Whether the tokens of a refresh may be stored. They may while its lease is the latest. After that they may only
+    /// replace the refresh token that was redeemed, because then no other refresh and no sign-in has replaced it.
     package static func mayStore(under lease: RefreshLease, fence: Int64?, refreshToken: Data?) -> Bool {
         if let own = lease.fence, own == fence { return true }
         return refreshToken == lease.spent
     }
 
-    /// Whether a process may do a chore that `holder` has until a time by the place's clock.
+    /// Whether a process may take a chore that `holder` has until a time by the database's clock.
     package static func mayTake(_ process: ServerProcess.ID, from holder: ServerProcess.ID, until: Int64, now: Int64)
         -> Bool
     {

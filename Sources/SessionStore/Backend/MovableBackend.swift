@@ -1,13 +1,13 @@
 package import Foundation
 
-/// A session with all that is kept of it, to be moved to another place. Its values stay sealed: they are sealed for the
-/// session's key, which it keeps.
+/// A session with everything that belongs to it, to be moved to another database. Its values stay sealed: they are
+/// sealed for the session's key, which does not change.
 package struct WholeSession: Sendable {
     /// An account's tokens.
     package struct Secrets: Sendable {
         package var refreshToken: Data?
         package var idToken: Data?
-        /// The newest last.
+        /// The access tokens, the newest last.
         package var accessTokens: [AccessTokenRow]
 
         package init(refreshToken: Data?, idToken: Data?, accessTokens: [AccessTokenRow]) {
@@ -17,11 +17,11 @@ package struct WholeSession: Sendable {
         }
     }
 
-    /// A sign-in that has come back into it.
+    /// A sign-in whose browser has come back from the provider to this session.
     package struct Attempt: Sendable {
         package var state: SHA256Hash
         package var row: AttemptRow
-        /// Whether nobody was signed in there.
+        /// Whether no one was signed in to the session.
         package var isOfNewcomer: Bool
 
         package init(state: SHA256Hash, row: AttemptRow, isOfNewcomer: Bool) {
@@ -42,30 +42,31 @@ package struct WholeSession: Sendable {
     }
 }
 
-/// A place whose sessions can be moved to another one, while no server works with either.
+/// A backend whose sessions can be moved to another database while no server uses either.
 package protocol MovableBackend: StoreBackend {
-    /// - Returns: the sessions after one, in the order of their keys.
+    /// - Returns: the sessions after the given one, in the order of their keys.
     func wholeSessions(after: SessionKey?, limit: Int) async throws(StoreError) -> [WholeSession]
-    /// Puts sessions where they are not yet.
+    /// Inserts sessions that do not exist yet.
     func put(_ sessions: [WholeSession]) async throws(StoreError)
-    /// - Returns: the logout tokens that were used, and when they end.
+    /// - Returns: the logout tokens that were used, with the times at which they expire.
     func logoutTokens() async throws(StoreError) -> [SHA256Hash: Int64]
-    /// Notes logout tokens as used.
+    /// Records logout tokens as used.
     func put(logoutTokens: [SHA256Hash: Int64]) async throws(StoreError)
-    /// How an operator empties the place, as the end of a sentence.
+    /// Instructions for emptying the database, as the end of a sentence.
     var emptying: String { get }
 }
 
 extension MovableBackend {
-    /// Copies everything to another place, where nobody signs in anew: ids, keys and sealed values stay as they are.
+    /// Copies everything to another database. Ids, keys and sealed values stay as they are, so everyone stays signed
+    /// in.
     ///
-    /// - Returns: how many sessions.
-    /// - Throws: `notEmpty` when there are sessions in the other place already.
+    /// - Returns: the number of sessions.
+    /// - Throws: `notEmpty` when the other database already has sessions.
     package func copyAll(to target: any MovableBackend) async throws(StoreError) -> Int {
         let sessions = try await target.counts().sessions
         guard sessions == 0 else {
             throw .notEmpty(
-                "\(target.name) contains \(sessions) sessions already, and nothing was copied. If they are from a copy that did not end, which nobody has worked with since, empty it and copy again: \(target.emptying)"
+                "\(target.name) contains \(sessions) sessions already, and nothing was copied. If they are left over from a copy that was interrupted, and no server has used them since, empty it and copy again: \(target.emptying)"
             )
         }
         for key in try await sealedCounts().keys { try await target.note(sealingKey: key) }

@@ -1,20 +1,21 @@
 import Synchronization
 
-/// Notes on their way into a place that servers share. They go at once when none went a moment ago, and then together, so
-/// that a busy server writes a few times a second and not once for each.
+/// Notes on their way to a clustered database. A note is written at once if none was written a moment ago. Otherwise
+/// notes are collected and written together, so that a busy server writes a few times a second and not once for each
+/// note.
 final class NoteQueue: Sendable {
     private struct State {
         var waiting: [SessionNoteRow] = []
         var lastID: Int64 = 0
         var isScheduled = false
         var lastWrite: ContinuousClock.Instant?
-        /// The write that was begun last.
+        /// The latest write that was started.
         var write: Task<Void, Never>?
     }
 
-    /// The time between two writes that nobody waits for.
+    /// The time between two writes that no caller waits for.
     private static let interval: Duration = .milliseconds(50)
-    /// More wait for a place that is slow or away only at the cost of the oldest.
+    /// The most notes that wait for a slow or unavailable database. Beyond this the oldest ones are dropped.
     private static let maxWaiting = 5_000
     private static let batch = 500
 
@@ -25,7 +26,7 @@ final class NoteQueue: Sendable {
         self.backend = backend
     }
 
-    /// An id for a note that is made now, in milliseconds since 1970.
+    /// Returns an id for a note that is made now, in milliseconds since 1970.
     func id(now: Int64) -> Int64 {
         state.withLock { state in
             state.lastID = max(SessionNoteRow.id(at: now) + Int64.random(in: 0..<(1 << 20)), state.lastID + 1)
@@ -33,7 +34,7 @@ final class NoteQueue: Sendable {
         }
     }
 
-    /// Takes a note, and returns at once.
+    /// Adds a note and returns at once.
     func add(_ row: SessionNoteRow) {
         let wait = state.withLock { state -> Duration? in
             if state.waiting.count >= Self.maxWaiting { state.waiting.removeFirst(Self.batch) }
@@ -49,7 +50,7 @@ final class NoteQueue: Sendable {
         }
     }
 
-    /// Writes what waits, and returns when it is stored. Notes that cannot be stored are lost.
+    /// Writes the waiting notes and returns when they are stored. Notes that cannot be stored are lost.
     func settle() async {
         let write = state.withLock { state in
             let (rows, before, backend) = (state.waiting, state.write, backend)

@@ -1,33 +1,35 @@
 import Synchronization
 
-/// Counts the operations that are under way in a place where sessions live, so that it is closed when the last has ended.
+/// Counts the operations in progress on a database, so that closing waits until the last one has ended.
 package final class OperationGate: Sendable {
     private struct State {
-        /// Operations that have begun and not ended.
+        /// The number of operations that have begun and not ended.
         var running = 0
         var isOpen = true
         var whenIdle: CheckedContinuation<Void, Never>?
     }
 
-    /// More waiting than the place can take in seconds: better a quick 503 than a queue without end.
+    /// More than the database can do in seconds: a quick 503 is better than an endless queue.
     private static let maxRunning = 20_000
 
     private let name: String
     private let state = Mutex(State())
 
-    /// - Parameter name: what messages call the place.
+    /// - Parameter name: the database's name in messages.
     package init(_ name: String) { self.name = name }
 
-    /// Whether it takes operations.
+    /// Whether operations are accepted.
     package var isOpen: Bool { state.withLock { $0.isOpen } }
 
     /// Begins an operation.
     ///
-    /// - Throws: `unavailable` when it is closed, or too many wait.
+    /// - Throws: `unavailable` when the gate is closed, or too many operations are waiting.
     package func enter() throws(StoreError) {
         let refusal: StoreError? = state.withLock { state in
             guard state.isOpen else { return .unavailable("\(name) is closed") }
-            guard state.running < Self.maxRunning else { return .unavailable("\(name): too many operations wait") }
+            guard state.running < Self.maxRunning else {
+                return .unavailable("\(name): too many operations are waiting")
+            }
             state.running += 1
             return nil
         }
@@ -47,9 +49,9 @@ package final class OperationGate: Sendable {
         waiter?.resume()
     }
 
-    /// Takes no more operations, and waits for those that are under way.
+    /// Refuses new operations and waits for those in progress.
     ///
-    /// - Returns: false when it was closed before.
+    /// - Returns: false when the gate was closed before.
     package func close() async -> Bool {
         let wasOpen = state.withLock { state in
             defer { state.isOpen = false }

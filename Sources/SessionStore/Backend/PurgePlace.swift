@@ -1,12 +1,12 @@
-/// How far a purge of sessions has come. A backend that finds them by indexes makes two walks, each along an index: first of
-/// the sessions that were not used, then of those that began long ago.
+/// The progress of a purge of sessions. A backend that finds sessions by indexes makes two walks, each along one index:
+/// first over the sessions that have not been used recently, then over those that began long ago.
 package struct PurgePlace: Sendable {
     package enum Walk: String, Sendable {
         case unused, old
     }
 
     package let walk: Walk
-    /// The value by which the walk's index sorts, and the key, of the session that was looked at last.
+    /// The value by which the walk's index sorts, of the session that was visited last. Its key is beside it.
     package let position: Int64
     package let key: SessionKey
 
@@ -16,7 +16,7 @@ package struct PurgePlace: Sendable {
         self.key = key
     }
 
-    /// From a cursor of ``step(after:ended:)``, or the beginning of all walks.
+    /// Creates the place from a cursor of ``step(after:ended:)``, or from the beginning of all walks.
     package init(_ cursor: StoreCursor) {
         let parts = cursor.text.split(separator: " ")
         guard parts.count == 3, let walk = Walk(rawValue: String(parts[0])), let position = Int64(parts[1]),
@@ -30,11 +30,11 @@ package struct PurgePlace: Sendable {
 
     private var cursor: StoreCursor { StoreCursor("\(walk.rawValue) \(position) \(key)") }
 
-    /// A step that has gone on from here.
+    /// Returns the step that has ended at a session.
     ///
     /// - Parameters:
-    ///   - last: what it looked at last; nil when the walk has found nothing more.
-    ///   - ended: the sessions that it deleted or emptied.
+    /// - last: the session that was visited last; nil when the walk is complete.
+    /// - ended: the sessions that were deleted or emptied.
     package func step(after last: (session: SessionRow, position: Int64)?, ended: [SessionKey]) -> PurgeStep {
         guard let last else {
             return PurgeStep(ended: ended, next: PurgePlace(.old).cursor, isMore: walk == .unused)

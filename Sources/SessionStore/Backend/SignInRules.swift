@@ -1,30 +1,31 @@
-/// What is decided from a row: who may go on, what is over, which id comes next. No I/O: a backend asks inside its
-/// transaction, so that all backends decide alike.
+/// The rules that are applied to rows: who may go on, what has expired, and which session a callback belongs to. There
+/// is no I/O: backends call the rules inside their transactions, so that all backends decide in the same way.
 package struct SignInRules: Sendable {
-    /// More attempts than a person has tabs; the oldest go.
+    /// More attempts than a person has tabs. Beyond this the oldest are deleted.
     package static let maxAttemptsPerSession = 50
-    /// The most attempts of people without an account that are kept. With their sessions and notes they take about 3 MB.
+    /// The most attempts that are kept for people without an account. With their sessions and notes they take about 3
+    /// MB.
     package static let maxNewcomers = 1_000
-    /// How long after its completion the same callback may come again, in milliseconds.
+    /// The time after completion in which the same callback may come again, in milliseconds.
     static let replayWindow: Int64 = 10 * 60_000
-    /// A redemption takes seconds: an attempt that was consumed longer ago (in milliseconds) was cut off.
+    /// A redemption takes seconds. An attempt that was consumed longer ago than this, in milliseconds, was interrupted.
     static let redemptionTime: Int64 = 2 * 60_000
-    /// Another process that purges does not know the last two minutes of use: the server writes them once a minute.
+    /// Another process that purges does not know the last two minutes of use, because servers write uses once a minute.
     static let purgeGrace: Int64 = 120_000
-    /// The scopes come from a page's request: an account keeps only the newest sets, and none that has expired.
+    /// The page's request chooses the scopes, so an account keeps only the newest sets, and none that has expired.
     package static let maxTokensPerAccount = 20
 
     package var lifetimes: Lifetimes
-    /// The bytes that stay free on the disk for those who are signed in.
+    /// The bytes that stay free on the disk for people who are signed in.
     package var freeBytes = 0
-    /// When a session was last used, as far as memory knows; `.min` when it knows nothing.
+    /// The time when a session was last used, as far as memory knows; `.min` if it knows nothing.
     package var lastUse: @Sendable (SessionKey) -> Int64 = { _ in .min }
-    /// What was over by then may be deleted: the time itself may be wrong.
+    /// Anything that had expired by this time may be deleted. The current time itself may be wrong.
     package var deletionTime: @Sendable () -> Int64 = { .max }
 
     // MARK: Sessions
 
-    /// Whether a session's time is over.
+    /// Whether a session has expired.
     package func isOver(_ session: SessionRow, now: Int64) -> Bool {
         lifetimes.isOver(
             hasAccounts: session.hasAccounts, remembersSomebody: session.remembersSomebody,
@@ -32,73 +33,79 @@ package struct SignInRules: Sendable {
             lastAttemptAt: session.lastAttemptAt, now: now)
     }
 
-    /// Whether a session was over a while ago, so that nobody can be using it.
+    /// Whether a session expired long enough ago that no one can be using it.
     package func isPurgeable(_ session: SessionRow, now: Int64) -> Bool {
         isOver(session, now: now &- Self.purgeGrace)
     }
 
-    /// What a purge does with a session.
+    /// The action of a purge on a session.
     package enum Purge: Sendable, Equatable {
         case keep, delete
-        /// The accounts go, and the session stays for a sign-in that may be under way.
+        /// The accounts are removed, and the session stays for a sign-in that may be in progress.
         case empty
     }
 
-    /// Who has just used the session may be at the provider's page now, to come back to it.
+    /// Returns what a purge does with a session. A session that was used recently may belong to someone who is on the
+    /// provider's page and about to come back.
     package func purge(_ session: SessionRow, now: Int64) -> Purge {
         guard isPurgeable(session, now: now) else { return .keep }
         guard max(session.lastSeenAt, lastUse(session.key)) >= oldestKeptAttempt(now: now) else { return .delete }
         return session.hasAccounts || session.remembersSomebody ? .empty : .keep
     }
 
-    /// The least that makes a session's life worth a look: not used since the one time, or begun before the other.
+    /// Returns the times between which a session cannot have expired: only sessions last used before the first time, or
+    /// begun before the second, need a closer look.
     package func purgeBounds(now: Int64) -> (unusedSince: Int64, begunBefore: Int64) {
         (now &- lifetimes.idle &- Self.purgeGrace, now &- lifetimes.maxAge)
     }
 
     // MARK: Attempts
 
-    /// Attempts that began before are over.
+    /// Returns the time before which attempts have expired.
     package func oldestAttempt(now: Int64) -> Int64 { now &- lifetimes.attempt }
 
-    /// Attempts that began before are deleted.
+    /// Returns the time before which attempts are deleted.
     package func oldestKeptAttempt(now: Int64) -> Int64 { oldestAttempt(now: now) &- Self.purgeGrace }
 
-    /// Whether an attempt that is not completed is over all the same.
+    /// Whether an attempt that was not completed has failed or was interrupted.
     package func isCutOff(_ attempt: AttemptRow, now: Int64) -> Bool {
         attempt.failedAt != nil || now &- attempt.consumedAt > Self.redemptionTime
     }
 
-    /// Attempts that were consumed before, and are not completed, were cut off.
+    /// Returns the time before which attempts that were consumed, and not completed, were interrupted.
     package func oldestRedemption(now: Int64) -> Int64 { now &- Self.redemptionTime }
 
-    /// Where the session that a callback is about is found.
+    /// A way to find the session that a callback is about.
     package enum Whereabouts {
         case key(SessionKey), id(SHA256Hash), nowhere
     }
 
+    /// Returns a way to find the session that a callback is about.
+    ///
     /// - Parameter attempt: the row of the attempt, once it is consumed.
     package static func session(of attempt: AttemptRow?, _ callback: ArrivedCallback) -> Whereabouts {
         if let attempt { return attempt.session.map(Whereabouts.key) ?? .nowhere }
         return callback.originSession.map(Whereabouts.key) ?? callback.cookie.map(Whereabouts.id) ?? .nowhere
     }
 
-    /// What a callback leads to.
+    /// Decides what a callback leads to.
     ///
-    /// It comes from the browser that began the attempt: the attempt opened in no other. One that began in a session goes on
-    /// in it when the browser still has it. When the browser has the id with which it began, and the session has another by
-    /// now (a second tab that was already on its way), the attempt goes into a new session of its own: anyone who planted
-    /// that id must not get into the session that was signed in meanwhile. So does a sign-in whose session is over by a
-    /// clock that may be wrong: who was signed in there is neither back nor gone. An attempt that began without a session
-    /// joins the one that the browser has now, or a new one.
+    /// The callback comes from the browser that began the attempt, because the attempt opens in no other browser. An
+    /// attempt that began in a session continues in that session if the browser still has it. If the browser still has
+    /// the id with which it began, but the session has a newer id (for example in a second tab that was already on its
+    /// way), the attempt goes into a new session of its own: anyone who planted the old id must not get into the
+    /// session that has been signed in since. A sign-in whose session has expired also gets a new session, because the
+    /// clock may be wrong: the people who were signed in there must neither come back nor be removed. An attempt that
+    /// began without a session joins the session that the browser has now, or a new one.
     ///
-    /// The same callback may come again (reloaded, or its answer was lost): with the same code, within 10 minutes, from
-    /// the session's current id, or from the browser as it began as long as the session still has the id that this
-    /// attempt's completion gave it (so the browser cannot have gone on).
+    /// The same callback may come again, because the page was reloaded or the response was lost. This is accepted
+    /// within 10 minutes, with the same code, from the session's current id. It is also accepted from the browser as it
+    /// was at the beginning, while the session still has the id that this attempt's completion gave it, because then
+    /// the browser cannot have gone on.
     ///
     /// - Parameters:
     ///   - attempt: the row of the attempt, once it is consumed.
-    ///   - session: that of ``session(of:_:)``.
+    /// - session: the session that ``session(of:_:)`` leads to.
     package func decide(_ attempt: AttemptRow?, in session: SessionRow?, _ callback: ArrivedCallback, now: Int64)
         -> CallbackDecision
     {
@@ -114,7 +121,7 @@ package struct SignInRules: Sendable {
         return now &- completedAt <= Self.replayWindow && !isOver(session, now: now) ? .replay : .expired
     }
 
-    /// The first callback of an attempt.
+    /// Decides about the first callback of an attempt.
     private func decide(in session: SessionRow?, _ callback: ArrivedCallback, now: Int64) -> CallbackDecision {
         guard let origin = callback.origin else {
             guard callback.begunAt >= oldestAttempt(now: now) else { return .expired }
@@ -136,44 +143,44 @@ package struct SignInRules: Sendable {
 
     // MARK: Tokens
 
-    /// Whether a stored token goes when another one of the same account and tenant comes. As MSAL does: a token that was
-    /// asked for with some of the same scopes is older news, and must not be found in place of the new one.
+    /// Whether a stored token is deleted when a new one of the same account and tenant arrives. This follows MSAL: a
+    /// token that was requested with some of the same scopes is outdated, and must not be found instead of the new one.
     package static func isSuperseded(_ requestedScopes: String, by newer: String) -> Bool {
         requestedScopes == newer || !ScopeSet(text: newer).isDisjoint(with: ScopeSet(text: requestedScopes).scopes)
     }
 }
 
-/// What ``SignInRules/decide(_:in:_:now:)`` says about a callback.
+/// The decision of ``SignInRules/decide(_:in:_:now:)`` about a callback.
 package enum CallbackDecision: Sendable, Equatable {
-    /// Where a sign-in goes.
+    /// The session that a sign-in goes into.
     package enum Destination: Sendable {
-        /// Into the session of the browser.
+        /// The session of the browser.
         case session
-        /// The same, from which all accounts are removed first: a slow sign-in in a session whose time ran out. Those who
-        /// were signed in do not come back.
+        /// The session of the browser, from which all accounts are removed first. This is for a slow sign-in in a
+        /// session that has expired: the people who were signed in do not come back.
         case emptiedSession
-        /// Into a new session with the fresh id. Nobody knows that id: completion gives the session another.
+        /// A new session with the fresh id. No browser has that id: completion gives the session another.
         case newSession
     }
 
-    /// Its callback came again with another code.
+    /// The callback came again with a different code.
     case unknown
-    /// The session in which it began is no more, or is not the browser's.
+    /// The session in which the attempt began is gone, or is not the browser's.
     case otherBrowser
-    /// The same callback came again while the code is redeemed.
+    /// The callback came again while the code is being redeemed.
     case inProgress
-    /// The same callback came again after the sign-in failed, or was cut off.
+    /// The callback came again after the sign-in failed or was interrupted.
     case failed
-    /// The attempt, or the time in which its callback may come again, is over.
+    /// The attempt, or the time in which its callback may come again, has expired.
     case expired
-    /// The same callback came again after the sign-in was completed: the session gets the fresh id, which is noted as the
-    /// one that the attempt gave.
+    /// The callback came again after the sign-in was completed. The session gets the fresh id, which is recorded
+    /// as the id that the attempt gave.
     case replay
     /// The first callback: the attempt is consumed, and its session counts as used.
     case consume(Destination)
 }
 
-/// When a session is over, in milliseconds.
+/// The times after which sessions and attempts expire, in milliseconds.
 package struct Lifetimes: Sendable {
     package let idle: Int64
     package let maxAge: Int64
@@ -185,8 +192,8 @@ package struct Lifetimes: Sendable {
         self.attempt = attempt
     }
 
-    /// A session without account holds nothing but attempts: it ends with the last of them, however much it is used,
-    /// unless it remembers who was signed in.
+    /// Whether a session has expired. A session without an account holds nothing but attempts: it ends with the last of
+    /// them, however often it is used, unless it remembers who was signed in.
     func isOver(
         hasAccounts: Bool, remembersSomebody: Bool, createdAt: Int64, lastSeenAt: Int64, lastAttemptAt: Int64?,
         now: Int64

@@ -1,38 +1,39 @@
 package import Foundation
 
-/// A place where sessions live.
+/// A database that stores sessions.
 ///
-/// Each verb is one transaction: when it returns, what it did outlives a crash; when it throws, it did nothing. What a verb
-/// decides from a row is ``SignInRules``'s word, asked inside the transaction. A verb is never cancelled half-way. No
-/// secret passes: values are sealed, ids, states and codes are hashes.
+/// Each method is one transaction: when it returns, its changes survive a crash; when it throws, nothing has changed.
+/// Decisions about rows come from ``SignInRules``, which is called inside the transaction. A method is never cancelled
+/// half-way. No secret reaches the backend: values are sealed, and ids, states and codes are hashes.
 ///
-/// Every verb throws `StoreError.unavailable` when the place cannot be used now, also after `close()`; it may work again
-/// later. `now` is in milliseconds since 1970.
+/// Every method throws `StoreError.unavailable` when the database cannot be used, including after `close()`; it may
+/// work again later. `now` is in milliseconds since 1970.
 package protocol StoreBackend: Sendable {
-    /// What messages to the operator call it.
+    /// The database's name in messages to the operator.
     var name: String { get }
 
     // MARK: Sessions
 
-    /// - Returns: the session with this id; nil when there is none. It may be over.
+    /// - Returns: the session with this id; nil if it does not exist. It may have expired.
     func session(withID idHash: SHA256Hash) async throws(StoreError) -> SealedSession?
-    /// - Returns: the session with this key; nil when there is none. It may be over.
+    /// - Returns: the session with this key; nil if it does not exist. It may have expired.
     func session(_ key: SessionKey) async throws(StoreError) -> SealedSession?
-    /// The session with this id, read on the calling thread, which is never held for long.
+    /// Reads the session with this id on the calling thread, without blocking it for long.
     func sessionNow(withID idHash: SHA256Hash) -> ImmediateRead<SealedSession>
 
     // MARK: Sign-in
 
-    /// Does what ``SignInRules/decide(_:in:_:now:)`` says about a callback. Where it is consumed, the row of the attempt is
-    /// inserted, by one of those who do it at once; and of newcomers' attempts the oldest ones that are over make room
-    /// (``SignInRules/maxNewcomers``), with the sessions that end with them.
+    /// Applies ``SignInRules/decide(_:in:_:now:)`` to a callback. If the callback is consumed, the row of the attempt
+    /// is inserted; of several callers at the same time only one succeeds. The oldest expired attempts of people
+    /// without an account are deleted to make room (``SignInRules/maxNewcomers``), together with the sessions that end
+    /// with them.
     ///
     /// - Returns: the decision, and the session that the attempt now belongs to.
-    /// - Throws: the callback's refusal, for somebody without an account.
+    /// - Throws: the callback's refusal, for a person without an account.
     func consume(_ callback: ArrivedCallback, _ rules: SignInRules, now: Int64)
         async throws(StoreError) -> (decision: CallbackDecision, session: SessionKey?)
-    /// Ends an attempt well: stores the account with its tokens, makes it current, and gives the session another id. No
-    /// lease that was taken before holds for the account any more (``RefreshState/renewed``).
+    /// Completes an attempt: stores the account with its tokens, makes it current, and gives the session another id.
+    /// Leases of the account that were taken before are no longer valid (``RefreshState/renewed``).
     ///
     /// - Throws: `attemptNotPending` unless the attempt is being redeemed.
     func complete(_ completion: Completion, now: Int64) async throws(StoreError)
@@ -41,132 +42,135 @@ package protocol StoreBackend: Sendable {
 
     // MARK: Accounts
 
-    /// - Returns: the account's access tokens, in the order in which they came.
+    /// - Returns: the account's access tokens, in the order in which they were stored.
     func accessTokens(of account: AccountKey) async throws(StoreError) -> [AccessTokenRow]
-    /// The same on the calling thread, which it never holds for long.
+    /// Reads the account's access tokens on the calling thread, without blocking it for long.
     func accessTokensNow(of account: AccountKey) -> ImmediateRead<[AccessTokenRow]>
-    /// - Returns: the account's sealed refresh token; nil when there is none.
+    /// - Returns: the account's sealed refresh token; nil if it has none.
     func refreshToken(of account: AccountKey) async throws(StoreError) -> Data?
-    /// - Returns: the account's sealed ID token; nil when there is none.
+    /// - Returns: the account's sealed ID token; nil if it has none.
     func idToken(of account: AccountKey) async throws(StoreError) -> Data?
-    /// Stores a refresh response, ends the lease under which it was asked for, and forgets that the provider wanted the
-    /// person.
+    /// Stores a refresh response, ends the lease under which it was requested, and clears the mark that the person must
+    /// sign in again.
     ///
-    /// - Parameter lease: what ``SignInRules/mayStore(under:fence:refreshToken:)`` has to admit; nil stores in any case.
-    /// - Returns: whether it was stored; when not, nothing is changed.
+    /// - Parameter lease: the lease, which ``SignInRules/mayStore(under:fence:refreshToken:)`` has to accept; nil
+    ///   always stores.
+    /// - Returns: whether the response was stored; if not, nothing has changed.
     /// - Throws: `noSuchSession` when the account is not signed in.
     func replaceTokens(
         of account: AccountKey, with tokens: RenewedTokens, under lease: RefreshLease?, now: Int64
     ) async throws(StoreError) -> Bool
-    /// Remembers that the provider wants the person.
+    /// Marks that the provider wants the person to sign in again.
     ///
     /// - Parameter refreshToken: the sealed refresh token that must still be stored; nil for any.
-    /// - Returns: false when another refresh token is stored; nothing is changed then.
+    /// - Returns: false when a different refresh token is stored; nothing has changed then.
     /// - Throws: `noSuchSession` when the account is not signed in.
     func markNeedsInteraction(
         _ account: AccountKey, reason: String, claims: String?, ifRefreshTokenIs refreshToken: Data?
     ) async throws(StoreError) -> Bool
-    /// Signs the account out, also when it was before, and gives the session the id `fresh`.
+    /// Signs the account out, even if it is signed out already, and gives the session the id `fresh`.
     ///
-    /// - Throws: `noSuchSession` when there is no such session.
+    /// - Throws: `noSuchSession` when the session does not exist.
     func remove(_ account: AccountKey, keepAsPrevious: Bool, fresh: SHA256Hash, now: Int64) async throws(StoreError)
-    /// Ends the account; the session's id stays. Does nothing when it was signed out before.
+    /// Removes the account and keeps the session's id. Does nothing if the account is signed out already.
     func drop(_ account: AccountKey) async throws(StoreError)
     /// Makes the account the one that its application's page shows.
     ///
     /// - Throws: `noSuchSession` when the account is not signed in.
     func makeCurrent(_ account: AccountKey) async throws(StoreError)
-    /// Ends the accounts that the provider signs out, and sessions that are left without one.
+    /// Removes the accounts that the provider signs out, and sessions that have no account left.
     ///
     /// - Returns: the accounts; nil when the logout token was used before.
     func endAccounts(_ logout: ProviderLogout) async throws(StoreError) -> [EndedAccountRow]?
 
     // MARK: Administration
 
-    /// - Returns: the sessions after one, in the order of their keys.
+    /// - Returns: the sessions after the given one, in the order of their keys.
     func list(after: SessionKey?, limit: Int) async throws(StoreError) -> [SessionSummary]
-    /// Ends some sessions.
+    /// Ends sessions.
     ///
-    /// - Returns: those that it ended.
+    /// - Returns: the sessions that were ended.
     func revoke(_ which: Revocation) async throws(StoreError) -> [SessionKey]
-    /// Counts the sessions: looks at all of them.
+    /// Counts the sessions. This reads all of them.
     func counts() async throws(StoreError) -> SessionStore.Counts
 
     // MARK: Upkeep
 
-    /// Notes when sessions were last used, as far as it knows no later use.
+    /// Records when sessions were last used, unless a later use is recorded already.
     ///
-    /// - Returns: the sessions that somebody else holds, of which nothing was noted.
+    /// - Returns: the sessions that another transaction holds, for which nothing was recorded.
     func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError) -> [SessionKey]
-    /// Deletes sessions that are over, one small step; those in which somebody is at the provider are emptied. Decides
-    /// again when it deletes: a session may have been used meanwhile.
+    /// Deletes expired sessions in one small step. Sessions whose person is at the provider are emptied instead.
+    /// Decides again at the moment of deletion, because a session may have been used in the meantime.
     func purgeSessions(from cursor: StoreCursor, _ rules: SignInRules, now: Int64) async throws(StoreError) -> PurgeStep
-    /// Deletes attempts that are over, the sessions that end with them, and the logout tokens that have ended; one small
-    /// step.
+    /// Deletes expired attempts, the sessions that end with them, and expired logout tokens, in one small step.
     func purgeAttempts(_ rules: SignInRules, now: Int64) async throws(StoreError) -> PurgeStep
-    /// One small step of the place's own housekeeping.
+    /// Does one small step of the database's own housekeeping.
     ///
     /// - Returns: whether there is more to do.
     func tidyUp() async throws(StoreError) -> Bool
 
-    /// Has no session be used, or begun, later than at a time: what noted it went by a clock that was ahead.
+    /// Moves times of use and of beginning that are later than `time` back to it: they were recorded while a clock was
+    /// ahead.
     func bringBack(to time: Int64) async throws(StoreError)
 
     // MARK: Health
 
-    /// The time when it was opened: by the clock of a place that servers share, else the latest that it knows of; nil where
-    /// it knows none.
+    /// The time at which the database was opened: by the database's own clock if it is clustered, otherwise the latest
+    /// time that it contains; nil if it contains none.
     var openingTime: Int64? { get }
-    /// Writes something, to see that it can.
+    /// Writes something, to confirm that writing works.
     func confirmWritable(now: Int64) async throws(StoreError)
-    /// How long ago the last write was stored; nil when that failed, or there was none.
+    /// The time since the last write was stored; nil if it failed, or if nothing has been written.
     var sinceLastWrite: Duration? { get }
-    /// - Parameter reserve: how many bytes should be free; where there is little space in all, a tenth of that.
-    /// - Returns: whether less is free. It may be a second old. A place that knows no such thing is never short.
+    /// Whether the disk has less space left than it should. The answer may be a second old. A backend that cannot know
+    /// is never short.
+    ///
+    /// - Parameter reserve: how many bytes should be free; on a small disk, a tenth of the disk.
     func isShortOfSpace(reserve: Int, now: Int64) -> Bool
 
     // MARK: Changes by others
 
-    /// How long what was read is taken for granted; nil where `changeMark()` is enough to know of changes by others.
+    /// The time for which a cached read is trusted; nil if `changeMark()` is enough to notice changes by others.
     var trust: Duration? { get }
 
     /// The mark before anything was read.
     var openingMark: ChangeMark? { get }
-    /// - Returns: a mark that is another one when somebody else has changed something; nil when that is not known now.
+    /// - Returns: a mark that is different after another process has changed something; nil if it is not known now.
     func changeMark() async -> ChangeMark?
 
     // MARK: Sealing keys
 
     /// - Returns: how many values each key seals.
     func sealedCounts() async throws(StoreError) -> [KeyRing.KeyID: Int]
-    /// Notes a key with which values are sealed from now on, so that its loss is noticed when the place is opened.
+    /// Records a key that seals values from now on, so that its loss is noticed when the database is opened.
     func note(sealingKey: KeyRing.KeyID) async throws(StoreError)
-    /// Forgets keys that seal nothing any more.
+    /// Removes the record of keys that no longer seal anything.
     func forget(sealingKeys: Set<KeyRing.KeyID>) async throws(StoreError)
-    /// Looks for values that another key than `key` sealed; one small step.
+    /// Finds values that a key other than `key` sealed, in one small step.
     ///
-    /// - Returns: the values, and where to go on; nil at the end.
+    /// - Returns: the values, and where to continue; nil at the end.
     func values(notSealedBy key: KeyRing.KeyID, from cursor: StoreCursor) async throws(StoreError) -> SealedValues?
-    /// Puts values sealed anew in the place of the old ones. One that was renewed meanwhile stays.
+    /// Replaces values with resealed ones. A value that was changed in the meantime stays.
     ///
-    /// - Returns: how many were replaced.
+    /// - Returns: how many values were replaced.
     func replace(_ values: [ResealedValue]) async throws(StoreError) -> Int
 
-    /// Refuses new work, waits for what is under way and closes the place.
+    /// Refuses new work, waits for the work in progress, and closes the database.
     func close() async
 }
 
-/// What a read that waits for nobody came to.
+/// The result of a read that does not wait.
 public enum ImmediateRead<Value: Sendable>: Sendable {
-    /// It is there.
+    /// The value was found.
     case found(Value)
-    /// It is not there.
+    /// The value does not exist.
     case absent
-    /// It cannot be had without waiting, or not at all (the place is busy, slow, damaged or closed): the verb that waits
-    /// returns it, or throws why.
+    /// The value cannot be read without waiting, or not at all (the database is busy, slow, damaged or closed). The
+    /// method that waits returns it, or throws the reason.
     case mustWait
 
-    /// With another value.
+    /// Returns the same result for another value.
     package func map<Other>(_ change: (Value) -> ImmediateRead<Other>) -> ImmediateRead<Other> {
         switch self {
         case .found(let value): change(value)
@@ -176,45 +180,45 @@ public enum ImmediateRead<Value: Sendable>: Sendable {
     }
 }
 
-/// What came back from the provider, and from which browser.
+/// A callback from the provider, with the browser that brought it.
 package struct ArrivedCallback: Sendable {
     package var state: SHA256Hash
-    /// nil for an error response.
+    /// The hash of the code; nil for an error response.
     package var code: SHA256Hash?
-    /// Of the session that the browser has now.
+    /// The id of the session that the browser has now.
     package var cookie: SHA256Hash?
-    /// The session's next id, or that of a new session.
+    /// The session's next id, or the id of a new session.
     package var fresh: SHA256Hash
-    /// When the browser left.
+    /// The time when the browser left.
     package var begunAt: Int64
-    /// The session that it had then, and its id; nil when it had none.
+    /// The session that the browser had then, with its id; nil if it had none.
     var origin: BegunSignIn.Origin?
-    /// Why nobody without an account may go on; nil when they may.
+    /// The reason for refusing a person without an account; nil if they may continue.
     package var refusal: StoreError?
-    /// The session that it had when it left.
+    /// The session that the browser had when it left.
     package var originSession: SessionKey? { origin?.session }
 }
 
-/// A sign-in that ends well.
+/// A sign-in that succeeds.
 package struct Completion: Sendable {
     package var state: SHA256Hash
     /// The session's next id.
     package var fresh: SHA256Hash
-    /// nil when the attempt brings no account.
+    /// The account; nil when the attempt brings none.
     package var account: AccountRow?
     package var tokens = RenewedTokens()
 }
 
-/// Whom the provider signs out: the accounts of the issuer with this session id, or subject, or both (OpenID Connect
-/// Back-Channel Logout section 2.6).
+/// A sign-out by the provider. It applies to the accounts of the issuer with this session id, or subject, or both
+/// (OpenID Connect Back-Channel Logout section 2.6).
 package struct ProviderLogout: Sendable {
     package var issuer: String
     package var sid: String?
     package var subject: String?
-    /// The logout token, which is good once; nil when there is none.
+    /// The logout token, which can be used once; nil if there was none.
     package var token: (hash: SHA256Hash, endsAt: Int64)?
 
-    /// Whether an account is meant.
+    /// Whether the sign-out applies to an account.
     package func names(_ account: AccountRow) -> Bool {
         guard sid != nil || subject != nil else { return false }
         let identity = account.identity
@@ -223,20 +227,21 @@ package struct ProviderLogout: Sendable {
     }
 }
 
-/// Which sessions a person ends.
+/// The sessions that an administrator ends.
 package enum Revocation: Sendable {
     case one(SessionKey)
-    /// Those in which somebody of this name is signed in, whatever its case (of ASCII letters).
+    /// The sessions in which a person with this username is signed in. ASCII letters are compared without regard to
+    /// case.
     case username(String)
-    /// So many.
+    /// Up to `limit` sessions.
     case any(limit: Int)
 }
 
 /// One step of a purge.
 package struct PurgeStep: Sendable {
-    /// The sessions that it deleted or emptied.
+    /// The sessions that were deleted or emptied.
     package var ended: [SessionKey]
-    /// Where the next step begins.
+    /// The cursor at which the next step begins.
     package var next: StoreCursor
     /// Whether another step may find more.
     package var isMore: Bool
@@ -248,21 +253,21 @@ package struct PurgeStep: Sendable {
     }
 }
 
-/// See ``StoreBackend/changeMark()``.
+/// A value of ``StoreBackend/changeMark()``.
 package struct ChangeMark: Sendable, Equatable {
     private let value: Int64
     package init(_ value: Int64) { self.value = value }
 }
 
-/// A place in a walk through all that is kept. Each backend writes and reads its own.
+/// A position in a walk through all rows. Each backend has its own format.
 package struct StoreCursor: Sendable, Equatable {
     package let text: String
     package init(_ text: String) { self.text = text }
-    /// Where each walk begins.
+    /// The beginning of every walk.
     package static let beginning = StoreCursor("")
 }
 
-/// What a step of such a walk found.
+/// The sealed values that one step of a walk found.
 package struct SealedValues: Sendable {
     package var values: [(place: SealedPlace, sealed: Data)]
     package var next: StoreCursor
@@ -273,7 +278,7 @@ package struct SealedValues: Sendable {
     }
 }
 
-/// A value to be put in the place of another.
+/// A sealed value and the one that replaces it.
 package struct ResealedValue: Sendable {
     package var place: SealedPlace
     package var old: Data

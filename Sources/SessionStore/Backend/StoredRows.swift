@@ -1,18 +1,18 @@
 package import Foundation
 
-// What a backend keeps. Secrets are sealed and what is looked up is hashed before a backend sees it. Times are
-// milliseconds since 1970.
+// The rows that a backend stores. Secrets are sealed, and values that are looked up are hashed, before a backend sees
+// them. Times are in milliseconds since 1970.
 
-/// A session, as far as its life is decided by it.
+/// The part of a session that decides whether it has expired.
 package struct SessionRow: Sendable, Equatable {
     package var key: SessionKey
     package var idHash: SHA256Hash
     package var createdAt: Int64
     package var lastSeenAt: Int64
     package var hasAccounts: Bool
-    /// Whether it keeps the name of somebody who was signed in before.
+    /// Whether the session keeps the name of a person who was signed in before.
     package var remembersSomebody: Bool
-    /// When the latest sign-in that has come back into it began.
+    /// The time when the latest sign-in that has come back to this session began.
     package var lastAttemptAt: Int64?
 
     package init(
@@ -29,14 +29,14 @@ package struct SessionRow: Sendable, Equatable {
     }
 }
 
-/// Everything of a session that pages need, read at one moment. Its access tokens are read when one is used.
+/// A whole session, except its access tokens, read at one moment. Access tokens are read when one is used.
 package struct SealedSession: Sendable {
     package var row: SessionRow
-    /// In the order of their first sign-in.
+    /// The accounts, in the order of their first sign-in.
     package var accounts: [AccountRow]
-    /// By application.
+    /// The previous usernames, keyed by application.
     package var previousUsernames: [String: String]
-    /// See ``ClusteredStoreBackend/versions(of:within:)``; 0 where the place is not cluster.
+    /// See ``ClusteredStoreBackend/versions(of:within:)``; 0 if the database is not clustered.
     package var version: Int64
 
     package init(
@@ -57,7 +57,7 @@ package struct AccountRow: Sendable, Equatable {
     package var needsInteraction: String?
     package var interactionClaims: String?
     package var signedInAt: Int64
-    /// Sealed.
+    /// The sealed claims of the ID token.
     package var claims: Data
 
     package init(
@@ -74,19 +74,19 @@ package struct AccountRow: Sendable, Equatable {
     }
 }
 
-/// An access token. `tenant` and `requestedScopes` name it within its account.
+/// An access token. `tenant` and `requestedScopes` identify it within its account.
 package struct AccessTokenRow: Sendable, Equatable {
     package var account: AccountKey
-    /// Empty for the tenant in which the account signed in.
+    /// The tenant; empty for the tenant in which the account signed in.
     package var tenant: String
-    /// As ``ScopeSet/description`` has them.
+    /// The requested scopes, in the form of ``ScopeSet/description``.
     package var requestedScopes: String
     package var grantedScopes: String
-    /// Set apart by spaces, in the request's spelling.
+    /// The declined scopes, separated by spaces, spelled as in the request.
     package var declinedScopes: String
     package var expiresAt: Int64
     package var refreshAt: Int64?
-    /// Sealed.
+    /// The sealed token.
     package var token: Data
 
     package init(
@@ -104,14 +104,14 @@ package struct AccessTokenRow: Sendable, Equatable {
     }
 }
 
-/// What a token response renews; nil leaves what is stored.
+/// The values that a token response renews; nil keeps the stored value.
 package struct RenewedTokens: Sendable {
     package var accessToken: AccessTokenRow?
-    /// Sealed.
+    /// The sealed refresh token.
     package var refreshToken: Data?
-    /// Sealed.
+    /// The sealed ID token.
     package var idToken: Data?
-    /// Sealed.
+    /// The sealed claims.
     package var claims: Data?
     package var username: String?
     package var name: String?
@@ -129,13 +129,14 @@ package struct RenewedTokens: Sendable {
     }
 }
 
-/// A sign-in that has come back from the provider: until then the browser alone has it.
+/// A sign-in that has come back from the provider. Before that, only the browser has it.
 package struct AttemptRow: Sendable, Equatable {
-    /// Nil when it is no more: the row stays, so that the same callback is not taken for a first one.
+    /// The session; nil if it no longer exists. The row stays, so that a repeated callback is not taken for a first
+    /// one.
     package var session: SessionKey?
     package var begunAt: Int64
     package var consumedAt: Int64
-    /// Of the callback that consumed it; nil for an error response.
+    /// The hash of the code in the callback that consumed the attempt; nil for an error response.
     package var codeHash: SHA256Hash?
     package var failedAt: Int64?
     package var completedAt: Int64?

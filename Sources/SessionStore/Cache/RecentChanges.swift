@@ -1,21 +1,22 @@
-/// What is known of a session's latest change at this server.
+/// The knowledge that this server has about a session's latest change.
 enum RecentChange: Equatable {
-    /// There was none lately.
+    /// The session has not changed recently.
     case none
-    /// There was, and the session was read since.
+    /// The session has changed, and was read since.
     case version(Int64)
-    /// There was, and the session was not read since.
+    /// The session has changed, and was not read since.
     case unread
 }
 
-/// The sessions that this server has changed lately, and when. Bounded: the oldest half goes when there are too many.
+/// The sessions that this server has changed recently, with the times. When there are too many, the oldest half is
+/// dropped.
 struct RecentChanges {
     private static let maxCount = 20_000
 
     private var young: [SessionKey: ContinuousClock.Instant] = [:]
     private var old: [SessionKey: ContinuousClock.Instant] = [:]
 
-    /// Notes sessions that were changed just now.
+    /// Records sessions that were changed just now.
     mutating func note(_ sessions: [SessionKey]) {
         let now = ContinuousClock.now
         for session in sessions { young[session] = now }
@@ -24,7 +25,7 @@ struct RecentChanges {
         young = [:]
     }
 
-    /// Whether a session was changed within the last so long.
+    /// Whether a session was changed within `duration`.
     func contains(_ session: SessionKey, within duration: Duration) -> Bool {
         guard let time = young[session] ?? old[session] else { return false }
         return time.duration(to: .now) < duration

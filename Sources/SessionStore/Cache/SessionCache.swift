@@ -1,48 +1,48 @@
 import Foundation
 import Synchronization
 
-/// What the cache holds of a session.
+/// A session in the cache.
 struct Snapshot: Sendable {
     let session: Session
     let idHash: SHA256Hash
-    /// Of the accounts of which a token was asked for.
+    /// The accounts for which a token was requested.
     var tokens: [AccountTokens]
     /// See ``ClusteredStoreBackend/versions(of:within:)``.
     var version: Int64 = 0
 
-    /// An estimate of the memory it takes, in bytes.
+    /// An estimate of the memory that the snapshot takes, in bytes.
     var cost: Int {
         var bytes = 512
         for account in session.accounts {
-            // The answer that is derived from it takes about a third of this.
+            // The response derived from it takes about a third of this.
             bytes += 768 + account.idTokenClaims.utf8.count + 2 * account.identity.username.utf8.count
         }
         return tokens.reduce(bytes) { $0 + $1.cost }
     }
 }
 
-/// What memory knows of a session.
+/// The result of looking a session up in memory.
 public enum CachedSession: Sendable {
-    /// It is in memory, as it is stored.
+    /// The session is in memory, and is current.
     case hit(Session)
-    /// It is in memory, and somebody else may have changed it since it was read.
+    /// The session is in memory, but another server may have changed it since it was read.
     case stale
-    /// It is not in memory, or its time is over.
+    /// The session is not in memory, or has expired.
     case miss
 
-    /// The session of a hit; nil: ask ``SessionStore/session(_:)``.
+    /// The session of a hit; nil otherwise: call ``SessionStore/session(_:)``.
     public var session: Session? {
         if case .hit(let session) = self { session } else { nil }
     }
 }
 
-/// The sessions in memory, bounded in bytes, and when each was last used.
+/// The sessions in memory, limited in bytes, with the time when each was last used.
 ///
-/// Coherence: a reader takes a ticket before its database snapshot begins; a writer, after its commit and before its
-/// answer, ends the entries of the sessions it changed. A fill whose ticket is older than the last change of that
-/// session (or of one that shares its stripe) is refused, so a stale snapshot is never kept after a write.
+/// Coherence: a reader takes a ticket before its database snapshot begins. A writer ends the entries of the sessions
+/// that it changed, after its commit and before its response. An entry is refused if its ticket is older than the last
+/// change of that session (or of one in the same stripe), so a stale snapshot is never kept after a write.
 ///
-/// Eviction is CLOCK: a hit sets one bit, the hand takes the first entry without it.
+/// Eviction is CLOCK: a hit sets one bit, and the hand removes the first entry without it.
 final class SessionCache: Sendable {
     /// A moment in the order of changes.
     struct Ticket { fileprivate let version: UInt64 }
@@ -50,14 +50,14 @@ final class SessionCache: Sendable {
     fileprivate struct Slot {
         var snapshot: Snapshot
         var lastSeenAt: Int64
-        /// When it was read, by the steady clock, in milliseconds.
+        /// The time when it was read, by the monotonic clock, in milliseconds.
         var readAt: Int64
-        /// `unwritten` has this session.
+        /// Whether `unwritten` contains this session.
         var isUnwritten: Bool
         var wasUsed: Bool
         var cost: Int
 
-        /// - Returns: what `unwritten` has to take up; nil when it has the session.
+        /// - Returns: the entry to add to `unwritten`; nil if it contains the session already.
         mutating func use(_ now: Int64) -> (SessionKey, Int64)? {
             wasUsed = true
             lastSeenAt = max(lastSeenAt, now)
@@ -77,7 +77,7 @@ final class SessionCache: Sendable {
         var version: UInt64 = 0
         var allChangedAt: UInt64 = 0
         var changedAt = [UInt64](repeating: 0, count: 1024)
-        /// Uses that the database does not know yet. The slot's own time, when there is one, is later.
+        /// Uses that the database does not know yet. If the session has a slot, the slot's time is later.
         var unwritten: [SessionKey: Int64] = [:]
         /// Uses that are being written.
         var underWay: [SessionKey: Int64] = [:]
@@ -91,8 +91,8 @@ final class SessionCache: Sendable {
     private let steady: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - trust: how long an entry is taken for granted, in milliseconds; nil until it is ended.
-    ///   - steady: a clock that nobody sets, in milliseconds.
+    /// - trust: how long an entry is trusted, in milliseconds; nil trusts it until it is ended.
+    /// - steady: a monotonic clock, in milliseconds.
     init(maxBytes: Int, lifetimes: Lifetimes, trust: Int64? = nil, steady: @escaping @Sendable () -> Int64 = { 0 }) {
         self.maxBytes = maxBytes
         self.lifetimes = lifetimes
@@ -100,9 +100,9 @@ final class SessionCache: Sendable {
         self.steady = steady
     }
 
-    /// A hit counts as use. An expired entry is no hit.
+    /// Looks a session up. A hit counts as use. An expired entry is a miss.
     ///
-    /// - Parameter version: what is older is stale.
+    /// - Parameter version: an entry with an older version is stale.
     func session(_ hash: SHA256Hash, version: Int64 = 0, now: Int64) -> CachedSession {
         state.withLock { state in
             guard let index = state.byHash[hash], let slot = state.slots[index] else { return .miss }
@@ -116,20 +116,20 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// A session that somebody else may have changed since it was read.
+    /// A session that another server may have changed since it was read.
     struct Doubtful {
         let session: Session
         let version: Int64
-        /// How long ago it was right, in milliseconds.
+        /// The time since it was known to be current, in milliseconds.
         let age: Int64
     }
 
-    /// What memory has of a session, trusted or not; nil when that is nothing, or over.
+    /// Returns the session in memory, whether it is trusted or not; nil if it is not there or has expired.
     func doubtful(_ hash: SHA256Hash, now: Int64) -> Doubtful? {
         doubtful(now) { $0.byHash[hash] }
     }
 
-    /// The same of a session with this key.
+    /// Returns the session with this key, in the same way.
     func doubtful(_ key: SessionKey, now: Int64) -> Doubtful? {
         doubtful(now) { $0.byKey[key] }
     }
@@ -144,12 +144,13 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// Takes a session for right again, and as used, where nobody else had changed it; else forgets it.
+    /// Trusts an entry again, and counts it as used, if no other server has changed the session; otherwise drops the
+    /// entry.
     ///
     /// - Parameters:
-    ///   - version: the one that it has; nil when it is gone.
-    ///   - ticket: from before that was asked for.
-    /// - Returns: false when it has changed, also here since.
+    /// - version: the session's current version; nil when it no longer exists.
+    /// - ticket: a ticket from before the version was requested.
+    /// - Returns: false when the session has changed, here or elsewhere.
     func confirm(_ doubtful: Doubtful, _ version: Int64?, _ ticket: Ticket, now: Int64) -> Bool {
         let key = doubtful.session.key
         return state.withLock { state in
@@ -169,18 +170,19 @@ final class SessionCache: Sendable {
     /// Whether the session is in memory, trusted or not.
     func holds(_ key: SessionKey) -> Bool { state.withLock { $0.byKey[key] != nil } }
 
-    /// What memory knows of an account's access tokens.
+    /// The result of looking an account's access tokens up in memory.
     enum KnownToken {
-        /// The best one.
+        /// The best token.
         case token(HeldToken)
-        /// None serves.
+        /// No token serves.
         case none
         case unknown
     }
 
-    /// Says nothing about use: the session was asked for already.
+    /// Looks an access token up. This does not count as use, because the session was looked up before.
     ///
-    /// - Parameter grace: how old it may be at least, in milliseconds, where what is in memory is not trusted for longer.
+    /// - Parameter grace: the age up to which entries are accepted, in milliseconds, if they are trusted for less than
+    ///   that.
     func token(
         _ account: AccountKey, _ tenant: String?, _ scopes: ScopeSet, grace: Int64 = 0
     ) -> KnownToken {
@@ -191,7 +193,7 @@ final class SessionCache: Sendable {
         return tokens.token(tenant, scopes).map { .token($0) } ?? .none
     }
 
-    /// Takes an account's access tokens in, where its session is and has not changed since the ticket.
+    /// Caches an account's access tokens, if its session is cached and has not changed since the ticket.
     ///
     /// - Returns: the tokens.
     func admit(_ rows: [AccessTokenRow], of account: AccountKey, _ ticket: Ticket) -> AccountTokens {
@@ -206,7 +208,7 @@ final class SessionCache: Sendable {
         return tokens
     }
 
-    /// Keeps a token in the clear in place of the sealed one, if that is still there.
+    /// Replaces the sealed token by the opened one, if it is still cached.
     func opened(_ row: AccessTokenRow, _ token: StoredAccessToken) {
         state.withLock { state in
             state.change(row.account.session, maxBytes) { held in
@@ -217,20 +219,21 @@ final class SessionCache: Sendable {
 
     private func isTrusted(_ slot: Slot) -> Bool { trust.map { steady() &- slot.readAt < $0 } ?? true }
 
-    /// To be taken before a database snapshot begins.
+    /// Returns a ticket, to be taken before a database snapshot begins.
     func ticket() -> Ticket {
         state.withLock { Ticket(version: $0.version) }
     }
 
-    /// Takes what was read in, unless the session changed since the ticket. nil when the session is over by what is
-    /// known here about its last use. With `isUse`, this is a use of it.
+    /// Caches a snapshot, unless the session has changed since the ticket, and returns its session; nil if it has
+    /// expired according to the last use that is known here. With `isUse`, this counts as use.
     func admit(_ snapshot: Snapshot, _ ticket: Ticket, now: Int64, isUse: Bool) -> Session? {
         state.withLock { state in
             let key = snapshot.session.key
             let lastSeenAt = max(snapshot.session.lastSeenAt.milliseconds, state.knownUse(key))
             guard !lifetimes.isOver(snapshot.session, lastSeenAt: lastSeenAt, now: now) else { return nil }
             let cost = snapshot.cost
-            // A session that nobody has signed in to is all that a stranger gets: it must not push out a person's.
+            // A session without any sign-in is all that a stranger can get. It must not evict a session with an
+            // account.
             let isWorthIt = !snapshot.session.accounts.isEmpty || !snapshot.session.previousUsernames.isEmpty
             if state.isFresh(key, ticket) && isWorthIt && cost <= maxBytes / 4 {
                 if let old = state.byKey[key] { state.remove(old) }
@@ -247,12 +250,12 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// After a commit and before its answer.
+    /// Ends the entries of sessions. Call it after a commit and before its response.
     func end(_ sessions: [SessionKey]) {
         guard !sessions.isEmpty else { return }
         state.withLock { state in
             state.version += 1
-            // Others have it as it was, for as long as they trust what they have read.
+            // Other servers have the old session, for as long as they trust what they have read.
             if let trust, trust > 0 { state.changes.note(sessions) }
             for key in sessions {
                 state.changedAt[State.stripe(key)] = state.version
@@ -261,16 +264,17 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// Whether a session was changed here while others may still have it as it was, and which version it has since.
+    /// Returns whether a session was changed here while other servers may still have it as it was, and its version
+    /// since.
     func change(of key: SessionKey) -> RecentChange {
         state.withLock { state in
             guard let trust, state.changes.contains(key, within: .milliseconds(trust)) else { return .none }
-            // What was read before the change has left the memory with it.
+            // The change has removed the older entry from memory.
             return state.byKey[key].flatMap { state.slots[$0]?.snapshot.version }.map { .version($0) } ?? .unread
         }
     }
 
-    /// Another process changed something.
+    /// Ends all entries, because another process has changed something.
     func endAll() {
         state.withLock { state in
             state.version += 1
@@ -279,7 +283,8 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// No use was later than at a time, whatever was noted. What is read from now on says when sessions began.
+    /// Moves recorded uses later than `time` back to it. Sessions that are read from now on have the times from the
+    /// database.
     func bringBack(to time: Int64) {
         state.withLock { state in
             for index in state.slots.indices {
@@ -291,12 +296,12 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// When the session was last used, as far as memory knows; `.min` when it knows nothing.
+    /// Returns the time when the session was last used, as far as memory knows; `.min` if it knows nothing.
     func lastUse(_ key: SessionKey) -> Int64 {
         state.withLock { $0.knownUse(key) }
     }
 
-    /// The uses to be written. `usesWritten` or `usesNotWritten` must follow.
+    /// Returns the uses to be written. `usesWritten` or `usesNotWritten` must follow.
     func takeUnwrittenUses() -> [SessionKey: Int64] {
         state.withLock { state in
             for key in state.unwritten.keys {
@@ -310,7 +315,7 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// They are in the database, but those of some sessions, which are kept for the next time.
+    /// Records that the uses are in the database, except those of some sessions, which are kept for the next time.
     func usesWritten(but held: [SessionKey]) {
         state.withLock { state in
             for key in held { state.keepUse(key) }
@@ -318,7 +323,7 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// They are not: keep them for the next time.
+    /// Keeps the uses for the next time, because they could not be written.
     func usesNotWritten() {
         state.withLock { state in
             for key in state.underWay.keys { state.keepUse(key) }
@@ -326,7 +331,7 @@ final class SessionCache: Sendable {
         }
     }
 
-    /// Bytes and entries, for metrics and tests.
+    /// The bytes and the number of sessions, for metrics and tests.
     var size: (bytes: Int, sessions: Int) {
         state.withLock { ($0.bytes, $0.byKey.count) }
     }
@@ -335,12 +340,12 @@ final class SessionCache: Sendable {
 extension SessionCache.State {
     static func stripe(_ key: SessionKey) -> Int { Int(truncatingIfNeeded: key.value & 1023) }
 
-    /// Whether nothing that was read after the ticket was taken can be older than the last change of the session.
+    /// Whether anything that was read after the ticket was taken includes the last change of the session.
     func isFresh(_ key: SessionKey, _ ticket: SessionCache.Ticket) -> Bool {
         allChangedAt <= ticket.version && changedAt[Self.stripe(key)] <= ticket.version
     }
 
-    /// Changes what is held of a session's tokens, where the session is.
+    /// Changes the cached tokens of a session, if it is cached.
     mutating func change(_ key: SessionKey, _ maxBytes: Int, _ change: (inout [AccountTokens]) -> Void) {
         guard let index = byKey[key], var slot = slots[index] else { return }
         change(&slot.snapshot.tokens)
@@ -352,12 +357,12 @@ extension SessionCache.State {
         evict(over: maxBytes, keeping: index)
     }
 
-    /// Changes the slot where it is: copying what it holds would count as many references as the rest of a hit.
+    /// Records a use in the slot in place. Copying the slot would touch as many reference counts as the rest of a hit.
     mutating func use(_ index: Int, _ now: Int64) {
         if let (key, at) = slots[index]?.use(now) { unwritten[key] = at }
     }
 
-    /// Has a use that was being written be written another time.
+    /// Puts a use that was being written back among the unwritten ones.
     mutating func keepUse(_ key: SessionKey) {
         guard let at = underWay[key] else { return }
         unwritten[key] = max(unwritten[key] ?? .min, at)
@@ -381,7 +386,7 @@ extension SessionCache.State {
     mutating func remove(_ index: Int) {
         guard let slot = slots[index] else { return }
         let key = slot.snapshot.session.key
-        // Its last use outlives the entry.
+        // The last use outlives the entry.
         if slot.isUnwritten { unwritten[key] = max(unwritten[key] ?? .min, slot.lastSeenAt) }
         byKey[key] = nil
         byHash[slot.snapshot.idHash] = nil

@@ -1,13 +1,13 @@
 public import Foundation
 
 extension KeyRing {
-    /// `fsync`, or a test's in its place: whether a file was synced cannot be seen from outside.
+    /// `fsync`, or a replacement in tests, because a sync cannot be observed from outside.
     package typealias Sync = (Int32) -> Int32
 
-    /// The key file's keys; makes the file (mode 0600) with one new key when it is not there.
+    /// Returns the keys of the key file; creates the file (mode 0600) with one new key if it does not exist.
     ///
-    /// A new file appears complete or not at all, also when two processes start at once or the power fails: it is
-    /// written under another name (O_EXCL), synced, linked to its name, and the folder is synced.
+    /// A new file appears complete or not at all, even if two processes start at once or the power fails: it is written
+    /// under another name (O_EXCL), synced and linked to its name, and the folder is synced.
     package static func load(
         orCreateAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes, sync: Sync = fsync
     ) throws(StoreError) -> KeyRing {
@@ -16,18 +16,18 @@ extension KeyRing {
         let temporary = try writeTemporary([key], beside: path, randomBytes, sync)
         defer { unlink(temporary) }
         if link(temporary, path) != 0, errno != EEXIST {
-            throw .keyFile("The key file \(path) cannot be made: \(systemMessage()).")
+            throw .keyFile("The key file \(path) cannot be created: \(systemMessage()).")
         }
         try syncFolder(of: path, sync)
         guard let created = try load(existingAt: path) else {
-            throw .keyFile("The key file \(path) vanished while it was made. Start again.")
+            throw .keyFile("The key file \(path) vanished while it was being created. Start again.")
         }
         return created
     }
 
-    /// Puts a new key first in the file, in one atomic step; the older ones stay, to open. A running server notices
-    /// within a second, seals with the new key from then on, and seals again what the older ones sealed; then
-    /// `SessionStore.retireOlderKeys()`.
+    /// Puts a new key first in the file, in one atomic step. The older keys stay, to open what they sealed. A running
+    /// server notices this within a second, seals with the new key from then on, and reseals what the older keys
+    /// sealed. After that, call `SessionStore.retireOlderKeys()`.
     package static func rotate(
         fileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes, sync: Sync = fsync
     ) throws(StoreError) -> KeyRing {
@@ -37,8 +37,8 @@ extension KeyRing {
         return try replace(path, with: [newKey(randomBytes), ring.current] + ring.older, randomBytes, sync)
     }
 
-    /// Takes older keys out of the file, in one atomic step; never the first. What they sealed cannot be opened any
-    /// more.
+    /// Removes older keys from the file, in one atomic step; never the first key. What they sealed can no longer be
+    /// opened.
     static func drop(
         _ ids: Set<KeyID>, fromFileAt path: String, randomBytes: (Int) -> [UInt8] = SessionStore.secureRandomBytes,
         sync: Sync = fsync
@@ -49,15 +49,16 @@ extension KeyRing {
         return try replace(path, with: [ring.current] + ring.older.filter { !ids.contains($0.id) }, randomBytes, sync)
     }
 
-    /// When the file got its present content; nil when there is none.
+    /// Returns the time of the file's last change; nil if the file does not exist.
     public static func lastChange(ofFileAt path: String) -> Date? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9)
     }
 
-    /// One change at a time: of two rotations side by side, one would lose the other's key, and a server might have
-    /// sealed with it. The lock is on the file that goes, so a process that waited looks whether it still has the name.
+    /// Locks the file, so that it is changed by one process at a time. Of two concurrent rotations, one would lose the
+    /// other's key, and a server might already have sealed with it. The lock is on the old file, so a process that has
+    /// waited checks that the file still has the name.
     private static func lockFile(_ path: String) throws(StoreError) -> Int32 {
         while true {
             let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -79,7 +80,7 @@ extension KeyRing {
         }
     }
 
-    /// The key file's keys; nil when there is no such file.
+    /// Returns the keys of the key file; nil if the file does not exist.
     public static func load(existingAt path: String) throws(StoreError) -> KeyRing? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -125,7 +126,7 @@ extension KeyRing {
     }
 
     private static func missing(_ path: String) -> StoreError {
-        .keyFile("There is no key file \(path) yet: it is made when the server first starts.")
+        .keyFile("There is no key file \(path) yet: it is created when the server first starts.")
     }
 
     private static func newKey(_ randomBytes: (Int) -> [UInt8]) throws(StoreError) -> Key {
@@ -140,7 +141,7 @@ extension KeyRing {
     {
         let temporary = try writeTemporary(keys, beside: path, randomBytes, sync)
         var status = stat()
-        // Rotated by root, the file must stay readable for the server's user.
+        // After a rotation by root, the server's user must still be able to read the file.
         let keepsOwner = stat(path, &status) == 0 && chown(temporary, status.st_uid, status.st_gid) == 0
         guard keepsOwner, rename(temporary, path) == 0 else {
             let message = systemMessage()
@@ -151,7 +152,7 @@ extension KeyRing {
         return try KeyRing(keys: keys, file: path)
     }
 
-    /// A synced file of mode 0600 in the same folder.
+    /// Writes a synced file of mode 0600 in the same folder.
     private static func writeTemporary(
         _ keys: [Key], beside path: String, _ randomBytes: (Int) -> [UInt8], _ sync: Sync
     )
@@ -159,13 +160,13 @@ extension KeyRing {
     {
         let temporary = "\(path).\(KeyID(bytes: randomBytes(KeyID.byteCount))).new"
         let text =
-            "# Companion's encryption keys: the first seals, all open. Keep this file secret, and a copy of it apart\n"
-            + "# from the database's backup. Without it, everybody must sign in again.\n"
+            "# Companion's encryption keys: the first seals, all open. Keep this file secret, and keep a copy of it apart\n"
+            + "# from the database's backup. Without it, everyone must sign in again.\n"
             + keys.map { $0.base64 + "\n" }.joined()
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw .keyFile(
-                "The key file \(path) cannot be made: \(systemMessage()). Its folder must exist and be writable.")
+                "The key file \(path) cannot be created: \(systemMessage()). Its folder must exist and be writable.")
         }
         defer { Foundation.close(descriptor) }
         let bytes = Array(text.utf8)
@@ -192,5 +193,5 @@ extension KeyRing {
     }
 }
 
-/// What the system says about `errno`.
+/// Returns the system's message for `errno`.
 package func systemMessage() -> String { String(cString: strerror(errno)) }

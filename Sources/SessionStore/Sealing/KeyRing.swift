@@ -2,17 +2,17 @@ import Crypto
 import Foundation
 public import WebFormats
 
-/// The keys that seal what is secret in the database: the first seals, all of them open.
+/// The keys that seal secrets in the database: the first one seals, all of them open.
 ///
-/// Sealing uses AES-256-GCM with random 96-bit nonces: one key is good for 2^32 values (NIST SP 800-38D section 8.3),
-/// so rotate it every few years, or when somebody who knew it leaves.
+/// Sealing uses AES-256-GCM with random 96-bit nonces. One key may seal 2^32 values (NIST SP 800-38D section 8.3), so
+/// rotate it every few years, or when a person who knew it leaves.
 public struct KeyRing: Sendable, Redacted {
-    /// Eight bytes of a hash of the key: stored with every sealed value, and no secret.
+    /// Eight bytes of a hash of the key. They are stored with every sealed value, and are not secret.
     public struct KeyID: Sendable, Hashable, CustomStringConvertible {
         package static let byteCount = 8
         package let bytes: [UInt8]
         package init(bytes: [UInt8]) { self.bytes = bytes }
-        /// Hexadecimal.
+        /// The bytes in hexadecimal.
         public var description: String { Hex.encode(bytes) }
     }
 
@@ -20,7 +20,7 @@ public struct KeyRing: Sendable, Redacted {
         static let byteCount = 32
         let id: KeyID
         let secret: SymmetricKey
-        /// Signs what a browser or a provider keeps for us.
+        /// The key that signs what a browser or a provider keeps for us.
         let signing: SymmetricKey
 
         init?(_ bytes: some DataProtocol) {
@@ -39,13 +39,14 @@ public struct KeyRing: Sendable, Redacted {
         }
     }
 
-    /// Seals.
+    /// The key that seals.
     var current: Key
-    /// Open what was sealed before them.
+    /// The keys that only open what they sealed earlier.
     var older: [Key]
-    /// The file it came from, so that a rotation by the command line is noticed; nil for a key from the environment.
+    /// The file that the keys came from, so that a rotation by the command line is noticed; nil for keys from the
+    /// environment.
     let file: String?
-    /// Makes the names of accounts in the audit log: see ``Pseudonym``.
+    /// The key that makes the names of accounts in the audit log: see ``Pseudonym``.
     let pseudonymKey: SymmetricKey
 
     init(keys: [Key], file: String?) throws(StoreError) {
@@ -58,8 +59,8 @@ public struct KeyRing: Sendable, Redacted {
         pseudonymKey = Pseudonym.key(from: keys.last ?? first)
     }
 
-    /// From text, as in `COMPANION_ENCRYPTION_KEY` or a key file: keys of 32 bytes in base64, one on a line (or set
-    /// apart by commas or spaces), the sealing one first. Lines that start with `#` are comments.
+    /// Creates a key ring from the text of `COMPANION_ENCRYPTION_KEY` or a key file: keys of 32 bytes in base64, one on
+    /// a line (or separated by commas or spaces), the sealing key first. Lines that start with `#` are comments.
     public init(text: String) throws(StoreError) {
         try self.init(keys: Self.parse(text, source: "The encryption key"), file: nil)
     }

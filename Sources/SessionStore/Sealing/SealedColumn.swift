@@ -1,7 +1,7 @@
-/// A column that holds sealed values, by its name, which is the same in every backend. Where it stands, each backend knows.
+/// A column that holds sealed values, with its name, which is the same in every backend. Each backend knows its table.
 ///
-/// Posted answers have none here, which live for a minute, and sign-ins that browsers keep for half an hour: no walk through
-/// what is sealed looks for them.
+/// Posted answers live for a minute, and browsers keep sign-ins for half an hour. Neither has a column here, because
+/// resealing skips them.
 package enum SealedColumn: String, CaseIterable, Sendable {
     case claims
     case refreshToken = "refresh_token"
@@ -10,7 +10,7 @@ package enum SealedColumn: String, CaseIterable, Sendable {
 
     package var name: String { rawValue }
 
-    /// What the value of a row is sealed for, by what the row says of its owner; only what is needed is asked for.
+    /// Returns the place for which a row's value is sealed. Only the parts of the row that are needed are read.
     package func place(
         account: @autoclosure () throws -> AccountKey, tenant: @autoclosure () throws -> String,
         scopes: @autoclosure () throws -> String
@@ -25,7 +25,7 @@ package enum SealedColumn: String, CaseIterable, Sendable {
 }
 
 extension SealedPlace {
-    /// The column that has the value; nil where no walk looks for it.
+    /// The column that stores the value; nil if resealing skips it.
     package var column: SealedColumn? {
         switch self {
         case .claims: .claims

@@ -1,18 +1,18 @@
 import Foundation
 
-/// What a sealed value is, and whose.
+/// The kind of a sealed value, and its owner.
 package enum SealedPlace: Sendable, Hashable {
     case claims(AccountKey)
     case refreshToken(AccountKey)
     case idToken(AccountKey)
     /// `tenant` is empty for the tenant in which the account signed in.
     case accessToken(AccountKey, tenant: String, scopes: String)
-    /// The browser keeps it, for the sign-in with this state only, and no other browser.
+    /// A sign-in that the browser keeps. It opens only for this state and in this browser.
     case signIn(state: SHA256Hash, browser: [UInt8], begunAt: Int64)
-    /// It lives for a minute: no walk through what is sealed looks for it.
+    /// A posted answer. It lives for a minute, so resealing skips it.
     case postedAnswer(handle: SHA256Hash)
 
-    /// What a value is sealed with, beside the key. It never changes: what is stored would not open any more.
+    /// The data that is authenticated with a sealed value. It must never change: stored values would no longer open.
     var associatedData: Data {
         switch self {
         case .claims(let account): Self.data(["account_secret", "claims"] + Self.parts(account))
@@ -31,7 +31,7 @@ package enum SealedPlace: Sendable, Hashable {
         [account.session.description, account.app, account.id]
     }
 
-    /// Each part with its length: no two places have the same bytes.
+    /// Joins the parts, each with its length, so that no two places have the same bytes.
     private static func data(_ parts: [String]) -> Data {
         parts.reduce(into: Data("companion 1".utf8)) { data, part in
             withUnsafeBytes(of: UInt32(truncatingIfNeeded: part.utf8.count).bigEndian) {

@@ -1,9 +1,9 @@
 import Foundation
 
-// How rows become values and values rows.
+// Converts between stored rows and values.
 
 extension Sealer {
-    /// Everything of a session, opened; of its access tokens nothing is known yet.
+    /// Opens a whole session. Its access tokens are not known yet.
     func open(_ sealed: SealedSession) throws(StoreError) -> Snapshot {
         var accounts: [Account] = []
         accounts.reserveCapacity(sealed.accounts.count)
@@ -23,7 +23,7 @@ extension Sealer {
             signedInAt: Date(milliseconds: row.signedInAt))
     }
 
-    /// An access token that is used.
+    /// Opens an access token that is about to be used.
     func open(_ row: AccessTokenRow) throws(StoreError) -> StoredAccessToken {
         let place = SealedPlace.accessToken(row.account, tenant: row.tenant, scopes: row.requestedScopes)
         return StoredAccessToken(
@@ -34,14 +34,14 @@ extension Sealer {
             refreshOn: row.refreshAt.map { Date(milliseconds: $0) })
     }
 
-    /// The row of an account that signs in.
+    /// Returns the row of an account that signs in.
     func seal(_ account: NewAccount, as key: AccountKey, now: Int64) throws(StoreError) -> AccountRow {
         AccountRow(
             key: key, identity: account.identity, isCurrent: true, needsInteraction: nil, interactionClaims: nil,
             signedInAt: now, claims: try seal(account.idTokenClaims, for: .claims(key)))
     }
 
-    /// What a token response that comes with a sign-in brings.
+    /// Seals a token response that comes with a sign-in.
     func seal(_ tokens: NewTokens, of account: AccountKey) throws(StoreError) -> RenewedTokens {
         var sealed = RenewedTokens(accessToken: try accessToken(tokens, of: account))
         if let refreshToken = tokens.refreshToken {
@@ -51,10 +51,10 @@ extension Sealer {
         return sealed
     }
 
-    /// What a refresh response renews. The account stays signed in when its claims are not renewed.
+    /// Seals a refresh response. The account stays signed in even if its claims are not renewed.
     func seal(refreshed tokens: NewTokens, of account: AccountKey) throws(StoreError) -> RenewedTokens {
         var tokens = tokens
-        // In another tenant a guest is somebody else to the ID token: the account's own claims stay.
+        // In another tenant, the ID token describes a guest with other claims: the account keeps its own.
         let claims = tokens.tenant == nil ? tokens.idTokenClaims : nil
         if claims == nil { tokens.idToken = nil }
         var sealed = try seal(tokens, of: account)

@@ -1,21 +1,23 @@
 public import Foundation
 import WebFormats
 
-/// A sign-in as the browser keeps it until it comes back: sealed for the `state` and for the browser, so that it opens for no
-/// other callback and nowhere else.
+/// A sign-in that the browser keeps until it comes back. It is sealed for its `state` and for the browser, so that it
+/// opens for no other callback and in no other browser.
 public struct SealedSignIn: Sendable {
-    /// The most bytes that it may have. In base64url, with a cookie's name, they stay below the 4,096 that browsers keep.
+    /// The maximum size in bytes. In base64url, with a cookie's name, this stays below the 4,096 bytes that browsers
+    /// keep.
     public static let maxBytes = 2_900
     private static let timeBytes = 8
 
-    /// When it began, which is no secret: the oldest make room.
+    /// The time when it began. This is not secret: the oldest sign-ins make room for new ones.
     public let begunAt: Date
     let sealed: Data
 
-    /// As a cookie holds it.
+    /// The text to be kept in a cookie.
     public var text: String { Base64URL.encode(Self.time(begunAt) + sealed) }
 
-    /// Tells the sign-ins of one browser apart, and says nothing about the `state`: 8 hexadecimal digits.
+    /// Returns a name that distinguishes the sign-ins of one browser, and reveals nothing about the `state`: 8
+    /// hexadecimal digits.
     public static func name(of state: String) -> String { Hex.encode(SHA256Hash(of: state).blob.prefix(4)) }
 
     init(begunAt: Date, sealed: Data) {
@@ -23,7 +25,7 @@ public struct SealedSignIn: Sendable {
         self.sealed = sealed
     }
 
-    /// Nil for what has not its form. Whether it opens is another question.
+    /// Reads the text of a cookie; nil if its form is wrong. It may still fail to open.
     public init?(_ text: String) {
         guard text.utf8.count <= 4_096, let bytes = Base64URL.decode(text.utf8.span), bytes.count > Self.timeBytes
         else {
@@ -42,15 +44,15 @@ public struct SealedSignIn: Sendable {
 extension SessionStore {
     private static let stateBytes = (chance: 16, time: 8)
 
-    /// A `state` for a sign-in: chance, the time, and a signature, so that an answer to none of ours is refused without
-    /// looking anything up.
+    /// Returns a new `state` for a sign-in: random bytes, the time and a signature, so that a response to a sign-in of
+    /// another server is refused without looking anything up.
     public func newState() -> String {
         let time = withUnsafeBytes(of: now.bigEndian) { Array($0) }
         let content = randomBytes(Self.stateBytes.chance) + time
         return Base64URL.encode(content + sign(content, as: .state))
     }
 
-    /// Whether a `state` is one of ours whose sign-in is not over.
+    /// Whether a `state` is one of ours, and its sign-in has not expired.
     public func isOwn(state: String) -> Bool {
         let (chance, time) = Self.stateBytes
         guard state.utf8.count <= 64, let bytes = Base64URL.decode(state.utf8.span),
@@ -62,12 +64,12 @@ extension SessionStore {
         return begunAt >= rules.oldestAttempt(now: now)
     }
 
-    /// Seals an attempt before the browser leaves. Nothing is stored.
+    /// Seals an attempt before the browser leaves for the provider. Nothing is stored.
     ///
     /// - Parameters:
-    ///   - session: the browser's, with the id that its cookie has.
-    ///   - browser: what only this browser has beside: its mark.
-    /// - Returns: what the browser keeps; nil when it is too large for a cookie.
+    /// - session: the browser's session, with the id in its cookie.
+    /// - browser: the browser's mark, which no other browser has.
+    /// - Returns: the value that the browser keeps; nil when it is too large for a cookie.
     public func seal(_ new: NewSignInAttempt, in session: (key: SessionKey, id: SessionID)?, for browser: [UInt8])
         throws(StoreError) -> SealedSignIn?
     {
@@ -79,9 +81,9 @@ extension SessionStore {
         return SealedSignIn(begunAt: begun.begunAt, sealed: sealed)
     }
 
-    /// Opens what a browser kept.
+    /// Opens a sign-in that a browser kept.
     ///
-    /// - Returns: nil when it was sealed for another state or browser, by another version, or with a key that is no more.
+    /// - Returns: nil when it was sealed for another state or browser, by another version, or with a key that is gone.
     public func open(_ signIn: SealedSignIn, state: String, for browser: [UInt8]) -> BegunSignIn? {
         let hash = SHA256Hash(of: state)
         guard let packed = try? sealer.openBytes(signIn.sealed, for: place(of: hash, signIn.begunAt, browser)) else {

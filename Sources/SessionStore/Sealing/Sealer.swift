@@ -2,17 +2,18 @@ import Crypto
 import Foundation
 import Synchronization
 
-/// Seals secrets for their place: AES-256-GCM, with the place as associated data, so that a sealed value does not open in
-/// another row or column.
+/// Seals secrets for their place: AES-256-GCM with the place as associated data, so that a sealed value does not open
+/// in another row or column.
 ///
-/// What it protects: tokens in a stolen database, backup or disk. What it does not: somebody who can write to the
-/// database can put their own session id's hash on another's session.
+/// This protects the tokens in a stolen database, backup or disk. It does not protect against an attacker who can write
+/// to the database, and can put the hash of their own session id into another person's session.
 ///
 /// Layout: version (1 byte), key id (8), nonce (12), ciphertext, tag (16).
 package final class Sealer: Sendable {
     private struct State {
         var ring: KeyRing
-        /// The key of the ring that seals instead of its first: others who share the place do not have that one yet.
+        /// The key of the ring that seals instead of the first one, because other servers on the same database do not
+        /// have the first one yet.
         var agreed: KeyRing.KeyID?
         var stamp: FileStamp?
         var nextLook = ContinuousClock.now
@@ -20,7 +21,7 @@ package final class Sealer: Sendable {
 
     private static let version: UInt8 = 1
     private static let headerBytes = 1 + KeyRing.KeyID.byteCount
-    /// Where a sealed value names its key.
+    /// The bytes of a sealed value that name its key.
     package static let keyIDBytes = 1..<headerBytes
 
     private let state: Mutex<State>
@@ -31,21 +32,21 @@ package final class Sealer: Sendable {
         self.storeName = storeName
     }
 
-    /// The keys, the one that seals first.
+    /// The keys, with the one that seals first.
     var ring: KeyRing { state.withLock { $0.ring.sealing(with: $0.agreed) } }
 
-    /// The ring's first key, when it may not seal yet.
+    /// The ring's first key, while it may not seal yet; otherwise nil.
     var waiting: KeyRing.KeyID? {
         state.withLock { $0.agreed != nil && $0.agreed != $0.ring.currentKeyID ? $0.ring.currentKeyID : nil }
     }
 
-    /// Seals from now on with the first of the keys that all have who share the place.
+    /// Seals from now on with the first key that all the given processes have.
     func agree(with processes: [ServerProcess]) {
         state.withLock { $0.agreed = $0.ring.sealingKey(for: processes) }
     }
 
-    /// Reads the key file again when it changed; true when there are other keys now. A file that cannot be read at the
-    /// moment changes nothing: the keys in memory go on serving.
+    /// Reads the key file again if it has changed, and returns whether the keys are different now. If the file cannot
+    /// be read, nothing changes, and the keys in memory stay in use.
     func reloadIfChanged() -> Bool {
         let (file, known) = state.withLock { ($0.ring.file, $0.stamp) }
         guard let file, let stamp = FileStamp(file), stamp != known,
@@ -59,8 +60,8 @@ package final class Sealer: Sendable {
         }
     }
 
-    /// A second after a rotation nothing is sealed with the old key any more, whatever else keeps the background work
-    /// busy: retiring a key counts on it.
+    /// Checks the key file once a second, even if the background work is busy. Nothing is sealed with the old key a
+    /// second after a rotation; retiring a key relies on this.
     private func lookOnceASecond() {
         let now = ContinuousClock.now
         let mustLook = state.withLock { state in
@@ -71,7 +72,7 @@ package final class Sealer: Sendable {
         if mustLook { _ = reloadIfChanged() }
     }
 
-    /// The key that seals and signs now.
+    /// Returns the key that seals and signs now.
     private func sealingKey() -> KeyRing.Key {
         lookOnceASecond()
         return state.withLock { state in state.agreed.flatMap { state.ring.key($0.bytes) } ?? state.ring.current }
@@ -139,18 +140,18 @@ package final class Sealer: Sendable {
 
     static func keyMissing(_ id: KeyRing.KeyID, _ storeName: String) -> String {
         "The database \(storeName) was sealed with key \(id), which is not in the key file. Put the old key file back "
-            + "(or add its key as a further line); or, if it is lost, move the database away: everybody then signs in again."
+            + "(or add its key as a further line); or, if it is lost, move the database away: everyone must then sign in again."
     }
 }
 
 extension KeyRing {
-    /// Whether a place that knows these sealing keys can be opened with this ring.
+    /// Returns whether a database that has recorded these sealing keys can be opened with this ring.
     ///
     /// - Parameters:
-    ///   - known: the keys that the place has noted.
-    ///   - isUsed: whether a key seals anything there.
-    /// - Returns: the keys that seal nothing and are not in the ring, to be forgotten.
-    /// - Throws: `cannotUnseal` when a key that seals something is not in the ring; what `isUsed` throws.
+    /// - known: the keys that the database has recorded.
+    /// - isUsed: whether a key seals anything in the database.
+    /// - Returns: the keys that seal nothing and are not in the ring; the database can forget them.
+    /// - Throws: `cannotUnseal` when a key that seals something is not in the ring, and the errors of `isUsed`.
     package func check(_ known: [KeyID], of storeName: String, isUsed: (KeyID) throws -> Bool) throws -> [KeyID] {
         let missing = known.filter { !keyIDs.contains($0) }
         for id in missing where try isUsed(id) { throw StoreError.cannotUnseal(Sealer.keyMissing(id, storeName)) }

@@ -1,15 +1,16 @@
 public import Foundation
 
-/// The clocks that a server goes by. Tests have their own.
+/// The clocks that a server uses. Tests replace them.
 public struct Clocks: Sendable {
-    /// The machine's clock. It may be wrong, and somebody may set it.
+    /// The machine's clock. It may be wrong, and it may be set.
     public var wall: @Sendable () -> Date
-    /// It goes on evenly whatever becomes of the wall clock: for what lasts from one moment of this process to another.
+    /// A monotonic clock, which is not affected by changes of the wall clock. It measures durations within this
+    /// process.
     public var steady: @Sendable () -> Date
-    /// Tests have it in place of the clock of a database that servers share.
+    /// A replacement in tests for the clock of a clustered database.
     package var place: (@Sendable () -> Date)?
 
-    /// Every clock, those of this machine unless said otherwise.
+    /// Creates the clocks. By default they are those of this machine.
     public init(wall: @escaping @Sendable () -> Date = { Date() }, steady: @escaping @Sendable () -> Date = Self.even) {
         self.wall = wall
         self.steady = steady
@@ -17,7 +18,7 @@ public struct Clocks: Sendable {
 
     private static let start = (date: Date(), instant: ContinuousClock.now)
 
-    /// The time at which this was first asked for, and what has passed since.
+    /// A clock that starts with the wall clock's time at its first use, and then advances evenly.
     public static let even: @Sendable () -> Date = {
         start.date.addingTimeInterval(start.instant.duration(to: .now) / .seconds(1))
     }

@@ -1,7 +1,8 @@
 import Foundation
 
 extension Date {
-    /// For the database. A time beyond what milliseconds can hold becomes the nearest that they can.
+    /// The time in milliseconds since 1970, as the database stores it. A time out of range becomes the nearest value in
+    /// range.
     package var milliseconds: Int64 {
         let value = (timeIntervalSince1970 * 1000).rounded()
         if value.isNaN { return 0 }

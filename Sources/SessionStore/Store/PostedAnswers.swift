@@ -3,55 +3,56 @@ package import Foundation
 import Synchronization
 import WebFormats
 
-/// An answer that the provider had the browser post, until the browser fetches it. Anyone who has begun a sign-in may post, so
-/// that all of them together are bounded, and what is kept is pushed out by answers from the same address only.
+/// A response that the browser posted for the provider, kept until the browser fetches it. Anyone who has begun a
+/// sign-in may post. Therefore the total is limited, and a response can only be displaced by responses from the same
+/// address.
 package struct PostedAnswer: Sendable {
-    /// How long one is kept.
+    /// The time for which a response is kept.
     package static let lifetime: Duration = .seconds(60)
-    /// How many are kept at a time.
+    /// The most responses that are kept at a time.
     package static let maxCount = 1_000
-    /// How many of one address; the oldest make room.
+    /// The most responses from one address; the oldest make room.
     package static let maxPerAddress = 10
-    /// How many bytes they take together.
+    /// The most bytes that all responses take together.
     package static let maxBytes = 2 << 20
 
     package let handle: SHA256Hash
-    /// Says whether two of them are from one address.
+    /// The signed address of the client, which shows whether two responses are from the same address.
     package let asker: Data
     package let sealed: Data
-    /// In milliseconds since 1970.
+    /// The expiration time, in milliseconds since 1970.
     package let endsAt: Int64
 }
 
 extension SignInRules {
-    /// Whether there is room for one more posted answer.
+    /// Whether there is room for another posted response.
     ///
     /// - Parameters:
-    ///   - bytes: of the new one.
-    ///   - count: how many there are of others.
-    ///   - size: their bytes.
+    /// - bytes: the size of the new one.
+    /// - count: the number of other responses.
+    /// - size: their total size in bytes.
     package static func hasRoom(forAnswer bytes: Int, beside count: Int64, _ size: Int64) -> Bool {
         count < PostedAnswer.maxCount && size + Int64(bytes) <= PostedAnswer.maxBytes
     }
 }
 
-/// Keeps posted answers: the place that servers share, or the memory of a server that has its place for itself.
+/// Keeps posted responses: in a clustered database, or in the memory of a single server.
 package protocol PostedAnswerKeeper: Sendable {
-    /// Keeps a posted answer, in the place of one with the same handle, and deletes those that have ended, and the oldest of
-    /// the same asker where there are more than ``PostedAnswer/maxPerAddress``.
+    /// Keeps a posted response, which replaces one with the same handle. Deletes expired ones, and the oldest from the
+    /// same address if there are more than ``PostedAnswer/maxPerAddress``.
     ///
-    /// - Returns: false when ``SignInRules/hasRoom(forAnswer:beside:_:)`` says that there is no room.
+    /// - Returns: false when ``SignInRules/hasRoom(forAnswer:beside:_:)`` finds no room.
     func keep(_ answer: PostedAnswer, now: Int64) async throws(StoreError) -> Bool
-    /// - Returns: the sealed answer; nil when there is none, or when it has ended.
+    /// - Returns: the sealed response; nil if it does not exist or has expired.
     func postedAnswer(_ handle: SHA256Hash, now: Int64) async throws(StoreError) -> Data?
 }
 
-/// The posted answers of a server that is alone. They end by a clock that nobody sets.
+/// The posted responses of a single server. They expire by a monotonic clock.
 final class PostedAnswersInMemory: PostedAnswerKeeper {
     private struct Kept {
         var answers = ExpiringMap<SHA256Hash, Data>(
             maxCount: PostedAnswer.maxCount, maxBytes: PostedAnswer.maxBytes, whenFull: .refusesNewcomers)
-        /// By asker, the oldest first.
+        /// The handles of each address, the oldest first.
         var handles = ExpiringMap<Data, [SHA256Hash]>(maxCount: PostedAnswer.maxCount)
     }
 
@@ -82,14 +83,14 @@ final class PostedAnswersInMemory: PostedAnswerKeeper {
 }
 
 extension SessionStore {
-    /// Keeps an answer of the provider's that came as a cross-site POST, without the browser's cookie, until the browser
-    /// fetches it with its cookie, at whichever server. An earlier one to the same sign-in is replaced.
+    /// Keeps a provider's response that arrived as a cross-site POST, without the browser's cookie, until the browser
+    /// fetches it with its cookie, from any server. It replaces an earlier response to the same sign-in.
     ///
     /// - Parameters:
-    ///   - text: the answer. A secret.
-    ///   - state: of the sign-in. A secret.
-    ///   - address: of whoever posted it.
-    /// - Returns: its handle, which says nothing about it; nil when there is no room.
+    /// - text: the response. A secret.
+    /// - state: the `state` of the sign-in. A secret.
+    /// - address: the address of the client that posted it.
+    /// - Returns: a handle, which reveals nothing about the response; nil when there is no room.
     public func keepAnswer(_ text: String, state: String, from address: [UInt8]) async throws(StoreError) -> String? {
         let handle = Base64URL.encode(SHA256Hash(of: "posted answer \(state)").blob.prefix(16))
         let hash = SHA256Hash(of: handle)
@@ -100,7 +101,7 @@ extension SessionStore {
         return try await answers.keep(answer, now: now) ? handle : nil
     }
 
-    /// The answer that a handle stands for; nil when it is unknown or too old.
+    /// Returns the response for a handle; nil when it is unknown or has expired.
     public func answer(_ handle: String) async throws(StoreError) -> String? {
         let hash = SHA256Hash(of: handle)
         guard let sealed = try await answers.postedAnswer(hash, now: now) else { return nil }

@@ -1,21 +1,21 @@
-/// What the command line does, also beside a running server.
+/// The operations of the command line. They are safe beside a running server.
 extension SessionStore {
-    /// Sessions in the order of their keys, after `after`; expired ones that were not purged yet among them.
+    /// Returns the sessions after `after`, in the order of their keys, including expired ones that were not purged yet.
     public func list(after: SessionKey? = nil, limit: Int = 1000) async throws(StoreError) -> [SessionSummary] {
         try await backend.list(after: after, limit: max(0, limit))
     }
 
-    /// Ends one session; false when there is none.
+    /// Ends one session; returns false if it does not exist.
     public func revoke(_ session: SessionKey) async throws(StoreError) -> Bool {
         try await !revoke(.one(session)).isEmpty
     }
 
-    /// Ends every session in which this username is signed in; returns which.
+    /// Ends every session in which this username is signed in, and returns the sessions.
     public func revoke(username: String) async throws(StoreError) -> [SessionKey] {
         try await revoke(.username(username))
     }
 
-    /// Ends every session; returns which.
+    /// Ends every session, and returns the sessions.
     public func revokeAll() async throws(StoreError) -> [SessionKey] {
         var ended: [SessionKey] = []
         while true {

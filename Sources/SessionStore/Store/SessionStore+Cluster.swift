@@ -1,32 +1,32 @@
 import Foundation
 
-// What servers that share a place do beside each other.
+// The cooperation of servers that use the same database.
 
 extension SessionStore {
-    /// How often a server says that it lives, and for how long that holds.
+    /// The interval at which a server reports that it is running, and the time for which a report is valid.
     private static let reportInterval: Duration = .seconds(10)
     private static let reportLifetime: Duration = .seconds(30)
-    /// A chore that its holder does not go on with is another's after this time.
+    /// The time after which a chore may be taken from a holder that does not continue it.
     private static let choreTime: Duration = .seconds(60)
-    /// How long what was right a moment ago is served while the place cannot be asked, in milliseconds. Where nothing may
-    /// be stale, that is nothing.
+    /// The time for which entries that were current a moment ago are served while the database is unavailable, in
+    /// milliseconds; zero if nothing may be stale.
     var outageGrace: Int64 { cluster?.trust.map { $0 > .zero } == true ? 30_000 : 0 }
 
-    /// How long is waited for the version of a session that can be served without it.
+    /// The time to wait for the version of a session that can be served without it.
     private static let versionWait: Duration = .seconds(1)
 
-    /// The session as memory has it, when its version says that nobody has changed it. While the place cannot be asked, or
-    /// does not answer, what was right a moment ago is served, unless nothing may be stale.
+    /// Returns the session in memory, if its version shows that it has not changed. While the database is unavailable
+    /// or slow, an entry that was current a moment ago is served, unless nothing may be stale.
     ///
-    /// - Returns: nil when it has to be read.
+    /// - Returns: nil when the session must be read.
     func revalidated(_ id: SessionID) async throws(StoreError) -> Session? {
         guard let known = cache.doubtful(id.hash, now: now) else { return nil }
         return try await holds(known, since: id.version) ? known.session : nil
     }
 
-    /// Whether what memory has of a session may be served.
+    /// Whether the session in memory may be served.
     ///
-    /// - Parameter version: what is older than that may not.
+    /// - Parameter version: the oldest version that may be served.
     func holds(_ known: SessionCache.Doubtful, since version: Int64 = 0) async throws(StoreError) -> Bool {
         guard let cluster else { return false }
         let (key, now, ticket) = (known.session.key, now, cache.ticket())
@@ -40,13 +40,13 @@ extension SessionStore {
         }
     }
 
-    /// How long another server may have a session as it was before a change here; nil where none can.
+    /// The time for which another server may serve a session as it was before a change here; nil if none can.
     public var staleness: Duration? { cluster?.trust.flatMap { $0 > .zero ? $0 : nil } }
 
-    /// The version of a session that was changed here a moment ago. The browser that has it (``SessionID/version``) sees
-    /// the change at every server.
+    /// Returns the version of a session that was changed here a moment ago. The browser keeps it
+    /// (``SessionID/version``), and so sees the change at every server.
     ///
-    /// - Returns: nil when nothing was changed here lately, or when no other server can have the session as it was.
+    /// - Returns: nil when nothing was changed here recently, or when no other server can have the older session.
     public func changedVersion(of session: SessionKey) async -> Int64? {
         switch cache.change(of: session) {
         case .none: nil
@@ -55,26 +55,26 @@ extension SessionStore {
         }
     }
 
-    /// The servers that work with the same place, this one included, once it has reported itself.
+    /// Returns the servers that use the same database, including this one after its first report.
     public func servers() async throws(StoreError) -> [(host: String, version: String)] {
         try await cluster?.livingProcesses().map { ($0.host, $0.version) } ?? []
     }
 
-    /// Whether this server does a chore now, which it has then for a while.
+    /// Whether this server has a chore now. If so, it keeps it for a while.
     func hasChore(_ chore: Chore) async -> Bool {
         guard let cluster else { return true }
         return (try? await cluster.take(chore, by: process, for: Self.choreTime)) ?? false
     }
 
-    // MARK: Who lives
+    // MARK: Running servers
 
     private var own: ServerProcess {
         ServerProcess(
             id: process, host: hostName(), version: version, keys: Set(sealer.ring.keyIDs), clockAhead: time.wallAhead)
     }
 
-    /// Learns what time it is, says that this server lives, and with which keys and clock, and seals with a key that all
-    /// have.
+    /// Reports that this server is running, with its keys and its clock. Learns the database's time, and chooses a
+    /// sealing key that all servers have.
     func report(_ progress: inout UpkeepProgress) async {
         guard let cluster else { return }
         let keys = Set(sealer.ring.keyIDs)
@@ -89,32 +89,32 @@ extension SessionStore {
             sealer.agree(with: living)
             standing.sealingKeys.subtract(keys)
             if !standing.sealingKeys.isEmpty {
-                // A server notes its key when it starts, which may have to wait for others before it seals.
+                // A server records its key when it starts, even if the key must wait for other servers before it seals.
                 let counts = (try? await backend.sealedCounts()) ?? [:]
                 standing.sealingKeys = standing.sealingKeys.filter { counts[$0, default: 0] > 0 }
             }
             note(StoreConcern.all(of: own, standing, beside: living))
-            // While a key waits for others, they are asked each second.
+            // While a key waits for other servers, they are checked every second.
             progress.reported = sealer.waiting == nil ? (keys, .now) : nil
         } catch {
-            // The place is away: the next round tries again.
+            // The database is unavailable: the next round tries again.
             progress.reported = nil
         }
     }
 
-    /// So that the others need not wait for this one, nor for its chores.
+    /// Reports that this server ends, so that others need not wait for it or for its chores.
     func reportEnd() async {
         guard let cluster, (try? await cluster.report(own, for: .zero)) != nil else { return }
         for chore in Chore.allCases { _ = try? await cluster.take(chore, by: process, for: .zero) }
     }
 
-    /// Seals from now on with a key that all have who share the place.
+    /// Seals from now on with a key that all servers have.
     func agreeOnKey() async throws(StoreError) {
         guard let cluster else { return }
         sealer.agree(with: try await cluster.livingProcesses())
     }
 
-    /// The hosts of the servers that have not reported a key.
+    /// Returns the hosts of the servers that have not reported a key.
     func serversWithout(_ key: KeyRing.KeyID) async throws(StoreError) -> [String] {
         try await cluster?.livingProcesses().filter { !$0.keys.contains(key) }.map(\.host) ?? []
     }
@@ -127,12 +127,12 @@ extension SessionStore {
 }
 
 extension KeyRing {
-    /// The first of the keys that all of the processes have; the ring's first where they have none in common.
+    /// Returns the first key that all of the processes have; the ring's first key if they have none in common.
     func sealingKey(for processes: [ServerProcess]) -> KeyID {
         keyIDs.first { id in processes.allSatisfy { $0.keys.contains(id) } } ?? currentKeyID
     }
 
-    /// The same keys with another one first, where it is among them.
+    /// Returns the same keys with another one first, if the ring contains it.
     func sealing(with id: KeyID?) -> KeyRing {
         guard let id, id != currentKeyID, let key = key(id.bytes) else { return self }
         var ring = self

@@ -1,17 +1,17 @@
 import Foundation
 
-/// One key, and how much it seals.
+/// A key, with the number of values that it seals.
 public struct KeyUse: Sendable, Hashable {
-    /// The key's id, which is no secret.
+    /// The key's id, which is not secret.
     public let id: KeyRing.KeyID
-    /// Whether it is the one that seals now.
+    /// Whether this key seals now.
     public let isCurrent: Bool
-    /// Whether the key ring holds it: without it, what it sealed is lost.
+    /// Whether the key ring contains it. If not, the values that it sealed are lost.
     public let isAtHand: Bool
-    /// How many stored values are sealed with it.
+    /// The number of stored values that it seals.
     public let values: Int
 
-    /// The ring's keys in their order, then keys that are not in it.
+    /// Returns the ring's keys in their order, then keys that are not in it.
     static func list(_ ring: KeyRing?, _ counts: [KeyRing.KeyID: Int]) -> [KeyUse] {
         let known = ring?.keyIDs ?? []
         let lost = counts.keys.filter { !known.contains($0) }.sorted { $0.description < $1.description }
@@ -22,23 +22,24 @@ public struct KeyUse: Sendable, Hashable {
     }
 }
 
-/// How far the sealing anew has come.
+/// The progress of resealing.
 package struct Resealing: Sendable {
-    /// The key that sealed when it began.
+    /// The key that was sealing when this began.
     let key: KeyRing.KeyID
     package var cursor = StoreCursor.beginning
-    /// Values sealed anew.
+    /// The number of values that were resealed.
     package var count = 0
 
     package init(key: KeyRing.KeyID) { self.key = key }
 }
 
 extension SessionStore {
-    /// How long after a rotation, in seconds, a running server may still seal with the key before: it looks once a second.
+    /// The time after a rotation in which a running server may still seal with the previous key, in seconds. It checks
+    /// once a second.
     private static let settlingTime: TimeInterval = 10
 
-    /// The newest key while it may not seal yet, and the hosts of the servers that share the place and do not have it; nil
-    /// when it seals.
+    /// Returns the newest key while it may not seal yet, with the hosts of the servers on the same database that lack
+    /// it; nil when it seals.
     public func waitingKey() async throws(StoreError) -> (id: KeyRing.KeyID, hosts: [String])? {
         _ = sealer.reloadIfChanged()
         try await agreeOnKey()
@@ -46,13 +47,13 @@ extension SessionStore {
         return (waiting, try await serversWithout(waiting))
     }
 
-    /// Which keys there are and how many values each seals.
+    /// Returns the keys, with the number of values that each seals.
     public func keyUses() async throws(StoreError) -> [KeyUse] {
         KeyUse.list(sealer.ring, try await backend.sealedCounts())
     }
 
-    /// Seals with the current key what an older one sealed, and returns how many values. What does not open (damaged, or a
-    /// key is missing) stays as it is. Safe beside a running server.
+    /// Reseals with the current key what older keys sealed, and returns how many values. Values that do not open
+    /// (damaged, or their key is missing) stay as they are. Safe beside a running server.
     public func reseal() async throws(StoreError) -> Int {
         _ = sealer.reloadIfChanged()
         try await agreeOnKey()
@@ -62,11 +63,11 @@ extension SessionStore {
         return state.count
     }
 
-    /// Seals the rest with the current key and takes the older keys that seal nothing any more out of the key file.
-    /// Returns what became of the older keys: those that still seal something stay.
+    /// Reseals what remains with the current key, and removes older keys that no longer seal anything from the key
+    /// file. Returns the keys that were removed and those that still seal something.
     ///
-    /// - Throws: `keyFile` also while browsers may bring back sign-ins that an older key sealed or signed: for as long as an
-    ///   attempt lives after `KeyRing.rotate(fileAt:)`, which is when the file was changed last.
+    /// - Throws: `keyFile`, also while browsers may bring back sign-ins that an older key sealed or signed. That is the
+    ///   lifetime of an attempt after `KeyRing.rotate(fileAt:)`, which was the last change of the file.
     public func retireOlderKeys() async throws(StoreError) -> (retired: [KeyRing.KeyID], kept: [KeyUse]) {
         guard let file = sealer.ring.file else {
             throw .keyFile(
@@ -95,12 +96,12 @@ extension SessionStore {
         return (older.map(\.id).filter(idle.contains), older.filter { !idle.contains($0.id) })
     }
 
-    /// One small step; nil at the end.
+    /// Does one small step; returns nil at the end.
     package func resealStep(_ state: Resealing) async throws(StoreError) -> Resealing? {
         guard let found = try await backend.values(notSealedBy: state.key, from: state.cursor) else { return nil }
         var resealed: [ResealedValue] = []
         for (place, old) in found.values {
-            // One damaged value must not keep the others from the new key.
+            // One damaged value must not prevent the others from being resealed.
             guard let text = try? sealer.open(old, for: place) else { continue }
             resealed.append(ResealedValue(place: place, old: old, new: try sealer.seal(text, for: place)))
         }
@@ -110,7 +111,7 @@ extension SessionStore {
         return next
     }
 
-    /// So that the loss of this key is noticed when the backend is opened.
+    /// Records the current key, so that its loss is noticed when the database is opened.
     func noteCurrentKey() async throws(StoreError) {
         try await backend.note(sealingKey: sealer.ring.currentKeyID)
     }

@@ -1,21 +1,21 @@
-/// One operation of a backend, for measuring.
+/// A measured operation of a backend.
 public struct StoreOperation: Sendable {
-    /// What an operation does.
+    /// The kind of an operation.
     public enum Kind: String, Sendable, CaseIterable {
-        /// Looks something up.
+        /// A read.
         case read
-        /// Changes something, and is stored.
+        /// A write, which is stored when it ends.
         case write
     }
 
-    /// What it did.
+    /// The kind of the operation.
     public let kind: Kind
-    /// From the call to its answer, waiting for its turn included.
+    /// The time from the call to its return, including the wait for its turn.
     public let duration: Duration
-    /// Whether the backend could not do it. What is not there, or not any more, is no failure.
+    /// Whether the backend failed. A value that does not exist is not a failure.
     public let failed: Bool
 
-    /// From what it came to.
+    /// Creates the measurement of an operation from its result.
     package init<Value>(_ kind: Kind, _ result: Result<Value, StoreError>, since start: ContinuousClock.Instant) {
         self.kind = kind
         duration = start.duration(to: .now)
@@ -27,23 +27,23 @@ public struct StoreOperation: Sendable {
     }
 }
 
-/// How it stands with the connections to a place on another machine.
+/// The state of the connections to a database on another machine.
 public struct StoreConnections: Sendable, Equatable {
-    /// Whether the place can be reached, as far as anybody has tried.
+    /// Whether the database can be reached, according to the last attempt.
     public var isReachable = true
-    /// Connections that are open.
+    /// The number of open connections.
     public var open = 0
-    /// Those of them in which a transaction is under way.
+    /// The number of open connections that are in a transaction.
     public var busy = 0
-    /// The most that may be in transactions.
+    /// The most connections that may be in transactions.
     public var limit = 0
-    /// Operations that wait for a connection.
+    /// The number of operations that wait for a connection.
     public var waiting = 0
 
-    /// Nothing is connected.
+    /// Creates the state without any connections.
     package init() {}
 
-    /// With those of another worker.
+    /// Adds the connections of another worker.
     package static func + (one: StoreConnections, other: StoreConnections) -> StoreConnections {
         var sum = one
         sum.isReachable = one.isReachable && other.isReachable
@@ -56,17 +56,17 @@ public struct StoreConnections: Sendable, Equatable {
 }
 
 extension SessionStore {
-    /// The connections to the place; nil where it needs none.
+    /// Returns the state of the connections to the database; nil if the backend needs none.
     public func connections() async -> StoreConnections? { await cluster?.connections() }
 
-    /// Whether the first connection to the place was encrypted; nil where it needs none.
+    /// Whether the first connection to the database was encrypted; nil if the backend needs none.
     public var isEncrypted: Bool? { cluster?.isEncrypted }
 
-    /// How many sessions are stored; ended ones that are not deleted yet are among them.
+    /// The number of stored sessions, including ended ones that are not deleted yet.
     public struct Counts: Sendable, Equatable {
-        /// All of them.
+        /// All sessions.
         public let sessions: Int
-        /// Those in which somebody is signed in.
+        /// The sessions in which a person is signed in.
         public let signedIn: Int
 
         package init(sessions: Int, signedIn: Int) {
@@ -75,18 +75,18 @@ extension SessionStore {
         }
     }
 
-    /// Counts the sessions: looks at all of them, so ask it now and then only.
+    /// Counts the sessions. This reads all of them, so call it rarely.
     public func counts() async throws(StoreError) -> Counts {
         try await backend.counts()
     }
 
-    /// What the cache holds: bytes, and sessions.
+    /// The size of the cache in bytes and in sessions.
     public var cacheSize: (bytes: Int, sessions: Int) { cache.size }
 }
 
 extension SessionStore {
-    /// What is wrong with the key file; nil while it has the keys in use, or where they come from elsewhere. The keys in
-    /// memory serve on, but a restart would not find them.
+    /// A problem with the key file; nil while it contains the keys in use, or if they come from elsewhere. The keys in
+    /// memory stay in use, but a restart would not find them.
     public var keyProblem: String? {
         let ring = sealer.ring
         guard let file = ring.file else { return nil }
@@ -94,7 +94,7 @@ extension SessionStore {
             guard let found = try KeyRing.load(existingAt: file) else {
                 return "The key file \(file) is gone: put it back before the server is started again."
             }
-            // The background work takes up a changed file within about a second.
+            // The background work reads a changed file within about a second.
             guard !Set(found.keyIDs).isDisjoint(with: ring.keyIDs) else {
                 return "The key file \(file) holds other keys than those in use: put the old one back."
             }

@@ -1,20 +1,20 @@
 import Foundation
 import WebFormats
-// What servers that share a place remember of sessions for each other. Where one server has the place for itself, it keeps
-// these things in its own memory, and nothing here does anything.
+// Notes about sessions that servers on the same database keep for each other. A single server keeps such things in its
+// own memory, and nothing here does anything.
 
 extension SessionStore {
-    /// Notes something of a session. It is stored within a tenth of a second, or when ``settleNotes()`` returns; what a
-    /// place that is away does not take is lost.
+    /// Notes something about a session. It is stored within a tenth of a second, or when ``settleNotes()`` returns. It
+    /// is lost if the database is unavailable.
     public func note(_ note: SessionNote, of session: SessionKey) {
         guard let notes else { return }
         notes.add(SessionNoteRow(id: notes.id(now: now), session: session, note: note))
     }
 
-    /// Returns when all that was noted until now is stored.
+    /// Waits until all earlier notes are stored.
     public func settleNotes() async { await notes?.settle() }
 
-    /// What all servers have noted of a session within the last hour, in the order in which it happened.
+    /// Returns the notes of all servers about a session from the last hour, in order.
     public func notes(of session: SessionKey) async throws(StoreError) -> [SessionNote] {
         guard let cluster else { return [] }
         await settleNotes()
@@ -22,24 +22,24 @@ extension SessionStore {
         return try await cluster.notes(of: session, since: since).map(\.note)
     }
 
-    /// Forgets what was noted of a session: it is signed out, and at a shared device the next person is another.
+    /// Deletes the notes about a session: it is signed out, and on a shared device the next person is another.
     public func forgetNotes(of session: SessionKey) async {
         guard let cluster else { return }
         await settleNotes()
         try? await cluster.forgetNotes(of: session)
     }
 
-    /// Counts a trip to the provider that a page begins by itself, at whichever server.
+    /// Counts a trip to the provider that a page begins by itself, at any server.
     ///
     /// - Parameters:
-    ///   - most: how many there may be.
-    ///   - window: within how long.
-    /// - Returns: nil when it was counted; when there were as many, how long ago the oldest of them began.
+    /// - most: the most trips that are allowed.
+    /// - window: the time within which they count.
+    /// - Returns: nil when it was counted; when the limit is reached, the time since the oldest of them began.
     public func countTrip(of session: SessionKey, app: String, most: Int, within window: Duration)
         async throws(StoreError) -> Duration?
     {
         guard let cluster, let notes else { return nil }
-        // What ended the count may be on its way.
+        // A note that resets the count may still be on its way.
         await settleNotes()
         let now = now
         let trip = SessionNoteRow(id: notes.id(now: now), session: session, note: SessionNote(.trip, app: app))

@@ -1,8 +1,8 @@
 import Foundation
 public import WebFormats
 
-/// The right to redeem an account's refresh token: nobody else does it meanwhile. It ends with what is stored
-/// (``SessionStore/storeRefreshed(_:tokens:turn:)``), with ``SessionStore/giveBack(_:)``, or
+/// The right to redeem an account's refresh token, which only one caller has at a time. It ends when new tokens are
+/// stored (``SessionStore/storeRefreshed(_:tokens:turn:)``), with ``SessionStore/giveBack(_:)``, or
 /// ``SessionStore/refreshTurnTime`` after it was taken or prolonged.
 public struct RefreshTurn: Sendable, Redacted {
     /// The account's refresh token.
@@ -10,23 +10,23 @@ public struct RefreshTurn: Sendable, Redacted {
     let lease: RefreshLease
 }
 
-/// What came of asking for a turn.
+/// The result of asking for a turn.
 public enum RefreshTurnAnswer: Sendable {
     case mine(RefreshTurn)
-    /// Another server has it: wait with ``SessionStore/wait(for:until:)``, and read again.
+    /// Another server has the turn: wait with ``SessionStore/wait(for:until:)``, and read again.
     case others(OthersTurn)
-    /// Somebody has asked for a pause, which lasts for so long.
+    /// The provider asked for a pause, which lasts for this long.
     case tooEarly(Duration)
-    /// The provider wants the person, and has said so to the one that had the turn a moment ago
-    /// (``Account/needsInteraction``, ``Account/interactionClaims``).
+    /// The provider wants the person to sign in again, and has reported this to the server that had the turn a moment
+    /// ago (``Account/needsInteraction``, ``Account/interactionClaims``).
     case refused(reason: String, claims: String?)
-    /// There is another refresh token by now: read again.
+    /// A different refresh token is stored now: read again.
     case changed
-    /// There is no refresh token.
+    /// The account has no refresh token.
     case impossible
 }
 
-/// A refresh that another server has under way.
+/// A refresh in progress at another server.
 public struct OthersTurn: Sendable {
     let session: SessionKey
     let version: Int64
@@ -34,16 +34,17 @@ public struct OthersTurn: Sendable {
 }
 
 extension SessionStore {
-    /// How long a turn lasts. A server that dies in its turn keeps the others waiting for so long.
+    /// The duration of a turn. If a server dies in its turn, the others wait for this long.
     public static let refreshTurnTime: Duration = .seconds(20)
 
-    /// Whether several servers may use the place at once.
+    /// Whether several servers may use the database at once.
     public var isClustered: Bool { cluster != nil }
 
-    /// Takes the turn to redeem the account's refresh token. What is found in the store afterwards is not older.
+    /// Takes the turn to redeem the account's refresh token. Values that are read afterwards are not older than the
+    /// turn.
     ///
-    /// Where one server has the place for itself, the turn is always the caller's, who lets one refresh of an account run
-    /// at a time. In any case a write was stored: what the refresh brings can be kept.
+    /// A single server always gets the turn, and must run one refresh of an account at a time. In any case a write was
+    /// stored, so the result of the refresh can be kept.
     ///
     /// - Throws: `unavailable` when nothing can be stored now; `noSuchSession` when the account is not signed in.
     public func takeRefreshTurn(of account: AccountKey) async throws(StoreError) -> RefreshTurnAnswer {
@@ -56,7 +57,7 @@ extension SessionStore {
         }
         let answer = try await cluster.takeRefreshLease(
             of: account, seen: sealed, by: process, for: Self.refreshTurnTime)
-        // What memory has may be from before somebody else's turn.
+        // The entry in memory may be older than another server's turn.
         cache.end([account.session])
         return switch answer {
         case .taken(let lease): .mine(RefreshTurn(refreshToken: token, lease: lease))
@@ -74,10 +75,10 @@ extension SessionStore {
         return .refused(reason: reason, claims: row.interactionClaims)
     }
 
-    /// Makes a turn last for ``refreshTurnTime`` from now on, for as long as nobody else has it.
+    /// Prolongs a turn to ``refreshTurnTime`` from now on, unless another server has taken it.
     ///
-    /// - Returns: the turn as it is from then on; nil when it has become another's, or somebody has signed in. What it brings
-    ///   may be stored all the same.
+    /// - Returns: the prolonged turn; nil when another server has taken it, or the person has signed in again. The
+    ///   result of the refresh may still be stored.
     public func prolong(_ turn: RefreshTurn) async throws(StoreError) -> RefreshTurn? {
         guard let cluster else { return turn }
         let answer = try await cluster.takeRefreshLease(
@@ -86,13 +87,13 @@ extension SessionStore {
         return RefreshTurn(refreshToken: turn.refreshToken, lease: lease)
     }
 
-    /// Waits until another server's turn has ended, by what it stored, by being given back, or by its time.
+    /// Waits until another server's turn has ended: because it stored tokens, gave the turn back, or ran out of time.
     ///
     /// - Returns: false when it had not ended at `deadline`.
     public func wait(for turn: OthersTurn, until deadline: ContinuousClock.Instant) async throws(StoreError) -> Bool {
         var pause = Duration.milliseconds(50)
         while true {
-            // A timer that is cancelled ends at once, and so does the loop.
+            // A cancelled timer ends at once, and so does the loop.
             guard ContinuousClock.now + pause < deadline, (try? await Task.sleep(for: pause)) != nil else {
                 return false
             }
@@ -104,20 +105,20 @@ extension SessionStore {
         }
     }
 
-    /// Ends a turn that has brought nothing: anyone who waits may try at once, or after the pause that the provider has asked
-    /// for. When it cannot be ended now, it ends by its time.
+    /// Ends a turn that brought no tokens. Waiting callers may try at once, or after the pause that the provider asked
+    /// for. If the turn cannot be ended now, it expires.
     ///
-    /// - Parameter pause: for how long no server may take the next turn.
+    /// - Parameter pause: the time for which no server may take the next turn.
     public func giveBack(_ turn: RefreshTurn, pause: Duration = .zero) async {
         try? await cluster?.giveBack(turn.lease, pause: pause)
     }
 
     /// Stores a refresh response and clears `needsInteraction`.
     ///
-    /// - Parameter turn: the one that it cost. A sign-in that ended meanwhile, and the refresh of a server that took the
-    ///   turn after its time, are newer: nothing is stored then.
+    /// - Parameter turn: the turn that was used. If a sign-in has completed since, or another server has taken the turn
+    ///   after it expired, their tokens are newer and nothing is stored.
     /// - Returns: whether it was stored.
-    /// - Throws: `noSuchSession` when the account was signed out meanwhile: nothing is stored then.
+    /// - Throws: `noSuchSession` when the account was signed out in the meantime; nothing is stored then.
     @discardableResult
     public func storeRefreshed(_ account: AccountKey, tokens: NewTokens, turn: RefreshTurn? = nil)
         async throws(StoreError) -> Bool
@@ -128,7 +129,7 @@ extension SessionStore {
             let isStored = try await backend.replaceTokens(of: account, with: sealed, under: lease, now: now)
             cache.end([account.session])
             if isStored { return true }
-            // It may be the same refresh token, sealed anew meanwhile.
+            // This may be the same refresh token, resealed in the meantime.
             guard let turn, let stored = try await backend.refreshToken(of: account), stored != lease?.spent,
                 try sealer.open(stored, for: .refreshToken(account)) == turn.refreshToken
             else { return false }

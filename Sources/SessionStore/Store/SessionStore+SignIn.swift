@@ -1,31 +1,31 @@
 import Foundation
 
 extension SessionStore {
-    /// Before the browser leaves: what it comes back with has to be stored then. A write that was stored within the last second
-    /// is proof enough.
+    /// Checks, before the browser leaves, that the result of its sign-in can be stored. A write that was stored within
+    /// the last second is proof enough.
     ///
-    /// - Throws: `noRoom` for somebody without an account when the disk is nearly full; `unavailable` when nothing can be
-    ///   stored now.
+    /// - Throws: `noRoom` for a person without an account when the disk is nearly full; `unavailable` when nothing can
+    ///   be stored now.
     public func requireReadiness(forNewcomer isNewcomer: Bool) async throws(StoreError) {
         if isNewcomer { try requireRoom() }
         if let last = backend.sinceLastWrite, last < .seconds(1) { return }
         try await requireWritable()
     }
 
-    /// - Throws: `noRoom` when the disk is nearly full: what is left is for those who are signed in.
+    /// - Throws: `noRoom` when the disk is nearly full: the rest is reserved for people who are signed in.
     func requireRoom() throws(StoreError) {
         guard backend.isShortOfSpace(reserve: rules.freeBytes, now: now) else { return }
         throw .noRoom("less than the reserve (limits.free_megabytes) is free on the disk of \(backend.name)")
     }
 
-    /// Consumes the attempt of a callback, once, whatever comes of it: before its code is redeemed. `code` is nil for an error
-    /// response.
+    /// Consumes the attempt of a callback, once, before its code is redeemed, whatever the result. `code` is nil for an
+    /// error response.
     ///
-    /// The callback may come again for a while, as ``SignInRules/decide(_:in:_:now:)`` says. When it comes again after the
+    /// The callback may come again for a while: see ``SignInRules/decide(_:in:_:now:)``. If it comes again after the
     /// sign-in, the session's id is rotated.
     ///
     /// - Parameter cookie: the session's id that the browser has now.
-    /// - Throws: `noRoom` for somebody without an account when the disk is nearly full.
+    /// - Throws: `noRoom` for a person without an account when the disk is nearly full.
     public func consume(_ begun: BegunSignIn, code: String?, cookie: SessionID?) async throws(StoreError)
         -> ConsumedAttempt
     {
@@ -52,8 +52,9 @@ extension SessionStore {
         }
     }
 
-    /// Stores account and tokens, makes the account current, and rotates the session's id: set the one returned.
-    /// One transaction; `attemptNotPending` when it was completed or failed before, or its session was revoked.
+    /// Stores the account and its tokens, makes the account current, and rotates the session's id: set the one
+    /// returned. This is one transaction. It throws `attemptNotPending` when the attempt was completed or failed
+    /// before, or its session was revoked.
     public func completeSignIn(_ attempt: SignInAttempt, account: NewAccount, tokens: NewTokens)
         async throws(StoreError) -> SessionID
     {
@@ -63,8 +64,8 @@ extension SessionStore {
             attempt, with: try sealer.seal(account, as: key, now: now), try sealer.seal(tokens, of: key), now: now)
     }
 
-    /// Ends an attempt that brings no account, as edit profile or an administrator's consent. The session's id is
-    /// rotated all the same: set the one returned.
+    /// Completes an attempt that brings no account, for example editing a profile or an administrator's consent. The
+    /// session's id is rotated as well: set the one returned.
     public func completeAttempt(_ attempt: SignInAttempt) async throws(StoreError) -> SessionID {
         try await complete(attempt, with: nil, RenewedTokens(), now: now)
     }
@@ -79,7 +80,7 @@ extension SessionStore {
         return fresh
     }
 
-    /// Marks a consumed attempt as failed, so that a reloaded callback says so. Does nothing to a completed one.
+    /// Marks a consumed attempt as failed, so that a reloaded callback reports it. Does nothing to a completed attempt.
     public func failSignIn(_ attempt: SignInAttempt) async throws(StoreError) {
         try await backend.fail(state: attempt.begun.stateHash, now: now)
     }

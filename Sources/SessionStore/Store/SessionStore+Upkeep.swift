@@ -1,20 +1,20 @@
 import Foundation
 
-/// What the background work remembers from round to round.
+/// The state that the background work keeps from round to round.
 package struct UpkeepProgress: Sendable {
-    /// The mark for which the cache is right.
+    /// The change mark at which the cache was current.
     var mark: ChangeMark?
     package var written = ContinuousClock.now
-    /// The key that seals, once the backend knows of it.
+    /// The sealing key that the backend has recorded.
     package var notedKey: KeyRing.KeyID?
-    /// nil when nothing is to be sealed anew.
+    /// The progress of resealing; nil when there is nothing to reseal.
     package var resealing: Resealing?
-    /// Whether the backend has something to tidy up.
+    /// Whether the backend has more to tidy up.
     package var isTidying = false
-    /// What this server has reported of itself to others on the same place, and when.
+    /// The keys that this server last reported to others, with the time.
     var reported: (keys: Set<KeyRing.KeyID>, at: ContinuousClock.Instant)?
 
-    /// As at the opening of the backend, which has noted the key.
+    /// Starts at the opening of the database, which has recorded the key.
     package init(mark: ChangeMark? = nil, ring: KeyRing) {
         self.mark = mark
         follow(ring)
@@ -27,12 +27,12 @@ package struct UpkeepProgress: Sendable {
 }
 
 extension SessionStore {
-    /// How often uses are written and expired rows purged: often enough for another server to know of a use.
+    /// The interval at which uses are written and expired rows purged: short enough for another server to notice a use.
     var writeInterval: Duration { min(.seconds(60), .milliseconds(rules.lifetimes.idle) / 4) }
-    /// How many uses are written at a time. A sign-in waits for all of them.
+    /// The number of uses that are written at a time. A sign-in waits for all of them.
     private static let batch = 100
 
-    /// One round of the background work, each second.
+    /// Does one round of the background work, each second.
     package func upkeepRound(_ progress: UpkeepProgress) async -> UpkeepProgress {
         var progress = progress
         progress.mark = await noticeOutsideChanges(since: progress.mark)
@@ -41,7 +41,7 @@ extension SessionStore {
         await followRotation(&progress)
         if progress.written.duration(to: .now) >= writeInterval {
             progress.written = .now
-            // Writes the uses first. When the disk refuses, the next minute tries again.
+            // Uses are written first. If the disk refuses, the next minute tries again.
             if await hasChore(.purge) {
                 _ = try? await purge(by: time.deleting)
             } else {
@@ -53,7 +53,7 @@ extension SessionStore {
         return progress
     }
 
-    /// What was noted while the clock was ahead lasts no longer for it. When the disk refuses, the next round tries again.
+    /// Shortens times that were recorded while the clock was ahead. If the disk refuses, the next round tries again.
     private func lookAtClock() async {
         guard let now = time.look() else { return }
         cache.bringBack(to: now)
@@ -61,8 +61,8 @@ extension SessionStore {
         cache.endAll()
     }
 
-    /// Ends all cache entries when somebody else has changed something since `mark`, and reads the key file again when
-    /// it changed. Returns the mark now.
+    /// Ends all cache entries if another process has changed something since `mark`, and reads the key file again if it
+    /// has changed. Returns the current mark.
     package func noticeOutsideChanges(since mark: ChangeMark?) async -> ChangeMark? {
         _ = sealer.reloadIfChanged()
         guard let now = await backend.changeMark() else { return mark }
@@ -70,8 +70,8 @@ extension SessionStore {
         return now
     }
 
-    /// After a rotation, and at each start while there are older keys: seals everything with the current key, a fifth
-    /// of a second at a time. An error (the disk is full) leaves the rest for the next round.
+    /// Reseals everything with the current key, after a rotation and at each start while there are older keys, a fifth
+    /// of a second at a time. After an error, such as a full disk, the next round continues.
     private func followRotation(_ progress: inout UpkeepProgress) async {
         let ring = sealer.ring
         if progress.notedKey != ring.currentKeyID {
@@ -86,7 +86,7 @@ extension SessionStore {
                 if let next = try await resealStep(state) {
                     progress.resealing = next
                 } else {
-                    // Once more when there was something: a write that was under way may have used the older key.
+                    // If values were found, look once more: a write in progress may have used the older key.
                     progress.resealing = state.count > 0 ? Resealing(key: state.key) : nil
                 }
             } catch {
@@ -95,7 +95,7 @@ extension SessionStore {
         }
     }
 
-    /// Writes when sessions were last used, a hundred in each transaction.
+    /// Writes the times when sessions were last used, a hundred in each transaction.
     package func writeLastUses() async throws(StoreError) {
         let uses = cache.takeUnwrittenUses().map { (key: $0.key, at: $0.value) }.sorted { $0.key.value < $1.key.value }
         do {
@@ -110,10 +110,10 @@ extension SessionStore {
         }
     }
 
-    /// Deletes what has expired, in small batches, and returns how many sessions. Safe beside a running server.
+    /// Deletes what has expired, in small batches, and returns the number of sessions. Safe beside a running server.
     public func purgeExpired() async throws(StoreError) -> Int { try await purge(by: now) }
 
-    /// Deletes what was over by then.
+    /// Deletes what had expired by `now`.
     private func purge(by now: Int64) async throws(StoreError) -> Int {
         try await writeLastUses()
         var count = 0
@@ -137,7 +137,7 @@ extension SessionStore {
         return count
     }
 
-    /// True when a write is stored (`/readyz`). One within the last second answers for it.
+    /// Returns whether a write is stored (`/readyz`). A write within the last second counts.
     public func probeWritable() async -> Bool {
         if let since = backend.sinceLastWrite, since < .seconds(1) { return true }
         do throws(StoreError) {
@@ -148,9 +148,9 @@ extension SessionStore {
         }
     }
 
-    /// Before something is spent that can only be kept here.
+    /// Checks that writing works, before something is spent whose result can only be kept here.
     ///
-    /// - Throws: `unavailable` when no write is stored now; that one was a moment ago says nothing.
+    /// - Throws: `unavailable` when no write can be stored now. An earlier successful write does not count.
     public func requireWritable() async throws(StoreError) {
         try await backend.confirmWritable(now: now)
     }

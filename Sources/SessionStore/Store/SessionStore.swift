@@ -2,38 +2,40 @@ public import Foundation
 import Synchronization
 import WebFormats
 
-/// The sessions, accounts, tokens and sign-in attempts: what is secret is sealed here, what is looked up is hashed, and a
-/// cache stands in front of the backend that keeps them.
+/// The sessions, accounts, tokens and sign-in attempts. This type seals secrets and hashes values that are looked up,
+/// and keeps a cache in front of the backend.
 ///
-/// Every write is stored durably when its method returns, with one exception: when a session was last used is written once
-/// a minute (four times within the idle time where that is shorter), so after a kill or power failure a session may end as
-/// much earlier.
-/// When the backend cannot be used, methods throw `StoreError.unavailable`, what is in memory is still served, and
-/// everything works again when the cause is gone.
+/// Every write is stored durably when its method returns, with one exception: the time when a session was last used is
+/// written once a minute (four times within the idle time if that is shorter). After a kill or a power failure, a
+/// session may therefore expire earlier by as much.
+/// While the database is unavailable, methods throw `StoreError.unavailable` and sessions in memory are still served.
+/// Everything works again when the cause is gone.
 public final class SessionStore: Sendable {
-    /// How long sessions live, and how much memory they may take.
+    /// The lifetimes of sessions, and the size of the cache.
     public struct Configuration: Sendable {
-        /// A session that was not used for so long is over.
+        /// The time after which an unused session expires.
         public var idle: Duration
-        /// A session is over so long after its first sign-in, however much it is used.
+        /// The time after its first sign-in after which a session expires, however much it is used.
         public var maxAge: Duration
-        /// The most time between leaving for the provider and coming back.
+        /// The longest time between leaving for the provider and coming back.
         public static let attemptLifetime: Duration = .seconds(30 * 60)
-        /// The bytes that stay free on the disk for those who are signed in; on a small disk a tenth of it. 0 keeps none.
+        /// The bytes that stay free on the disk for people who are signed in; a tenth of a small disk. 0 reserves
+        /// nothing.
         public var freeBytes = standardFreeBytes
         /// 64 MB.
         public static let standardFreeBytes = 64 << 20
-        /// How much memory the cache may take, in bytes.
+        /// The most memory that the cache may use, in bytes.
         public var cacheBytes: Int
-        /// What other servers on the same place call this one's version.
+        /// This server's version, which it reports to the other servers on the same database.
         public var version = ""
-        /// Called when the running store has followed a rotation of the keys, with the key that seals from then on. Must
-        /// not block.
+        /// Called when the running store has followed a rotation of the keys, with the key that seals from then on. It
+        /// must not block.
         public var onRotation: (@Sendable (KeyRing.KeyID) -> Void)?
-        /// Called when something is wrong with this server beside the others, and when that is over. Must not block.
+        /// Called when this server has a problem that concerns other servers on the same database, and when it is
+        /// solved. It must not block.
         public var onConcern: (@Sendable (StoreConcern, _ isOver: Bool) -> Void)?
 
-        /// Every property, in their order.
+        /// Creates a configuration.
         public init(idle: Duration, maxAge: Duration, cacheBytes: Int = 64 << 20) {
             self.idle = idle
             self.maxAge = maxAge
@@ -42,18 +44,18 @@ public final class SessionStore: Sendable {
     }
 
     let backend: any StoreBackend
-    /// The same, where several servers may use it at once.
+    /// The backend, if several servers may use it at once; otherwise nil.
     let cluster: (any ClusteredStoreBackend)?
-    /// Where several servers share the place, what they remember of sessions for each other, on its way there.
+    /// Notes on their way to a clustered database; nil for a single server.
     let notes: NoteQueue?
     let answers: any PostedAnswerKeeper
-    /// Names this run of a server to the others.
+    /// The id of this run of the server, for other servers.
     let process: ServerProcess.ID
     let cache: SessionCache
     package let sealer: Sealer
     let rules: SignInRules
     let time: StoreTime
-    /// The machine's clock, which is also that of its files.
+    /// The machine's clock, which also sets the times of its files.
     let wall: @Sendable () -> Date
     let randomBytes: @Sendable (Int) -> [UInt8]
     let onRotation: (@Sendable (KeyRing.KeyID) -> Void)?
@@ -62,13 +64,13 @@ public final class SessionStore: Sendable {
     let version: String
     private let upkeep = Mutex<Task<Void, Never>?>(nil)
 
-    /// Takes a backend into use, which has checked that the keys fit.
+    /// Starts to use a backend, which has checked that the keys fit.
     ///
     /// - Parameters:
-    ///   - clocks: By which it goes.
-    ///   - randomBytes: A secure source; must give as many bytes as asked.
-    ///   - backgroundWork: Whether the work that a server needs begins: batched "last seen", purge of what expired, and a
-    ///     look each second for changes by others.
+    /// - clocks: The clocks to use.
+    /// - randomBytes: A secure source, which must return as many bytes as requested.
+    /// - backgroundWork: Whether to start the work that a server needs: writing times of use in batches, purging what
+    ///   has expired, and checking every second for changes by others.
     package init(
         backend: any StoreBackend, configuration: Configuration, keyRing: KeyRing, clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes, backgroundWork: Bool = true
@@ -114,9 +116,9 @@ public final class SessionStore: Sendable {
         upkeep.withLock { $0 }?.cancel()
     }
 
-    /// Bytes from the system's secure generator.
+    /// Returns bytes from the system's secure generator.
     public static let secureRandomBytes: @Sendable (Int) -> [UInt8] = { count in
-        // Eight bytes for each system call.
+        // Each system call returns eight bytes.
         var generator = SystemRandomNumberGenerator()
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 8)
@@ -124,8 +126,8 @@ public final class SessionStore: Sendable {
         return Array(bytes.prefix(max(0, count)))
     }
 
-    /// Stops the background work, writes what is pending, waits for what is under way and closes the backend. Further
-    /// calls throw `unavailable`.
+    /// Stops the background work, writes what is pending, waits for operations in progress and closes the backend.
+    /// Later calls throw `unavailable`.
     public func close() async {
         let task = upkeep.withLock { task in
             defer { task = nil }
@@ -133,7 +135,7 @@ public final class SessionStore: Sendable {
         }
         task?.cancel()
         await task?.value
-        // A disk that is full now keeps the times of last use from being written; nothing else waits.
+        // On a full disk the times of last use cannot be written; nothing else is pending.
         try? await writeLastUses()
         await settleNotes()
         await reportEnd()
@@ -142,29 +144,29 @@ public final class SessionStore: Sendable {
 
     var now: Int64 { time.now }
 
-    /// The time by which sessions and sign-ins go.
+    /// The time that decides whether sessions and sign-ins have expired.
     public var currentTime: Date { Date(milliseconds: now) }
 
     // MARK: Sessions
 
-    /// What memory knows of the session: no I/O, never blocks. A hit counts as use of the session.
+    /// Looks the session up in memory, without I/O and without blocking. A hit counts as use of the session.
     public func cachedSession(_ id: SessionID) -> CachedSession {
         cache.session(id.hash, version: id.version, now: now)
     }
 
-    /// The session, from memory or read on the calling thread, which is never held for long: for an event loop's worker.
-    /// Absent when unknown or expired. Counts as use of the session.
+    /// Returns the session from memory, or reads it on the calling thread without blocking it for long: for the worker
+    /// of an event loop. The session is absent when it is unknown or has expired. This counts as use of the session.
     public func sessionNow(_ id: SessionID) -> ImmediateRead<Session> {
         if case .hit(let session) = cachedSession(id) { return .found(session) }
         let ticket = cache.ticket()
         return backend.sessionNow(withID: id.hash).map { sealed in
-            // `session(_:)` throws what is wrong with it.
+            // `session(_:)` throws the reason.
             guard let snapshot = try? sealer.open(sealed) else { return .mustWait }
             return cache.admit(snapshot, ticket, now: now, isUse: true).map { .found($0) } ?? .absent
         }
     }
 
-    /// The session; nil when unknown or expired. Counts as use of the session.
+    /// Returns the session; nil when it is unknown or has expired. This counts as use of the session.
     public func session(_ id: SessionID) async throws(StoreError) -> Session? {
         switch sessionNow(id) {
         case .found(let session): return session

@@ -1,24 +1,27 @@
 import Synchronization
 
-/// What time it is for sessions, in milliseconds since 1970, and by which time they are deleted.
+/// The time by which sessions expire, in milliseconds since 1970, and the time by which they are deleted.
 ///
-/// The time is the wall clock's, or that of the clock of a place that servers share. Beside it runs a clock that deletes: it
-/// goes on evenly, and takes over a jump of the other one when that has lasted as long as a session may stay unused. So a
-/// clock that is wrong may call sessions over, which are there again when it is right; it deletes nothing before. Set back
-/// behind the even one it changes nothing, and so prolongs nothing. Set back from where nobody knows whether that was ahead
-/// (soon after a start the even one may be long behind), it is the time, and what lies ahead of it stays as it was noted.
+/// The time is that of the wall clock, or of a clustered database. A second, even clock decides about deletion. It
+/// advances evenly, and follows a jump of the first clock only after the jump has lasted as long as a session may stay
+/// unused. A wrong clock may therefore make sessions expire, which come back when the clock is right, but it deletes
+/// nothing before that. If the first clock is set back behind the even one, the even one applies, so nothing is
+/// prolonged. Soon after a start, the even clock may be far behind; if the first clock is then set back, it is not
+/// known whether it had been ahead. In that case it is the time, and times that were recorded ahead of it stay as they
+/// are.
 final class StoreTime: Sendable {
     private struct State {
-        /// By how much `now` is ahead of the steady clock, and since when.
+        /// The difference between the source and the steady clock, and the time since when it has been so.
         var offset: Int64
         var since: Int64
-        /// The one of the start, or the latest that has lasted: a jump ahead that goes back to it was none.
+        /// The difference at the start, or the latest one that has lasted. After a jump ahead that goes back to it, the
+        /// jump is ignored.
         var believed: Int64
-        /// The highest one: by it something may be noted that lies ahead.
+        /// The highest difference: times ahead of now may have been recorded by it.
         var highest: Int64
     }
 
-    /// So far a clock may drift from one look to the next, in milliseconds.
+    /// The drift that is allowed between two checks, in milliseconds.
     private static let tolerance: Int64 = 1000
 
     private static func isNear(_ one: Int64, _ other: Int64) -> Bool { (one &- other).magnitude <= tolerance }
@@ -26,7 +29,7 @@ final class StoreTime: Sendable {
     private let clocks: Clocks
     private let patience: Int64
     private let isClustered: Bool
-    /// Each is ahead of the steady clock by so much.
+    /// The differences of the database's and the even clock to the steady clock.
     private let place: Atomic<Int64>
     private let even: Atomic<Int64>
     private let state: Mutex<State>
@@ -43,7 +46,7 @@ final class StoreTime: Sendable {
         let common = clocks.place?().milliseconds ?? opening ?? wall
         let source = isClustered ? common : wall
         place = Atomic(common &- steady)
-        // What the place knows of is past. A server that starts with a wrong clock is not to delete either.
+        // Times in the database are past. A server that starts with a wrong clock must not delete either.
         let known = isClustered ? source : opening ?? source
         even = Atomic(min(source, known) &- steady)
         let highest = max(source, known) &- steady
@@ -55,38 +58,39 @@ final class StoreTime: Sendable {
         return clocks.place?().milliseconds ?? steady &+ place.load(ordering: .relaxed)
     }
 
-    /// The time.
+    /// The current time.
     var now: Int64 {
         let steady = clocks.steady().milliseconds
         return max(source(steady), steady &+ even.load(ordering: .relaxed))
     }
 
-    /// What was over by this time may be deleted.
+    /// The time by which deletion decides: what had expired by this time may be deleted.
     var deleting: Int64 {
         let steady = clocks.steady().milliseconds
         return min(source(steady), steady &+ even.load(ordering: .relaxed))
     }
 
-    /// How far the machine's clock is ahead of the place's; nil where it is the only one.
+    /// The milliseconds by which the machine's clock is ahead of the database's; nil if the database is not clustered.
     var wallAhead: Int64? {
         isClustered ? clocks.wall().milliseconds &- source(clocks.steady().milliseconds) : nil
     }
 
-    /// Goes on from what the place's clock said between two moments of the steady one.
+    /// Uses a time that the database's clock reported between `start` and now.
     func measured(_ time: Int64, after start: Int64) {
         let end = clocks.steady().milliseconds
-        // What took long says little.
+        // A slow measurement is not exact.
         guard end &- start <= Self.tolerance else { return }
         place.store(time &- (start &+ (end &- start) / 2), ordering: .relaxed)
     }
 
     var steady: Int64 { clocks.steady().milliseconds }
 
-    /// Looks whether the clock has jumped. To be called each second.
+    /// Checks whether the clock has jumped. Call it every second.
     ///
-    /// - Returns: the time, when it is believed and something may have been noted that lies ahead of it: a jump ahead was
-    ///   taken back, or the clock has been back for as long as a session may stay unused. Before that it may be wrong itself;
-    ///   after it, what was noted by the other time is over by that one as well. To be followed by ``broughtBack()``.
+    /// - Returns: the time, when it is trusted and times ahead of it may have been recorded. Either a jump ahead was
+    ///   taken back, or the clock has been back for as long as a session may stay unused. Before that the clock itself
+    ///   may be wrong; after that, sessions recorded by the other time have expired by that time too. Call
+    ///   ``broughtBack()`` next.
     func look() -> Int64? {
         let steady = steady
         let source = source(steady) &- steady
@@ -107,7 +111,7 @@ final class StoreTime: Sendable {
         }
     }
 
-    /// Nothing lies ahead any more of the time of the last look.
+    /// Records that no stored time lies ahead of the last check any more.
     func broughtBack() {
         state.withLock { $0.highest = $0.offset }
     }

@@ -1,8 +1,8 @@
 public import WebFormats
 
-/// The person and the place that a validated ID token names, apart from the home account id.
+/// The person and the tenant that a validated ID token names, apart from the home account id.
 public struct AccountIdentity: Sendable, Equatable, Redacted {
-    /// `preferred_username`, for people to read.
+    /// `preferred_username`, which is shown to people.
     public var username: String
     /// The display name, when the ID token had one.
     public var name: String?
@@ -21,7 +21,7 @@ public struct AccountIdentity: Sendable, Equatable, Redacted {
     /// The B2C user flow that the account came from, in lower case.
     public var policy: String?
 
-    /// Every property, in their order.
+    /// Creates an identity.
     public init(
         username: String, name: String? = nil, tenantID: String? = nil, environment: String, objectID: String? = nil,
         issuer: String, subject: String, sid: String? = nil, policy: String? = nil

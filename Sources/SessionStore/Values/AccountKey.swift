@@ -1,13 +1,13 @@
-/// Names one account in one application of one session: what its tokens are kept under.
+/// The key of one account in one application of one session, under which its tokens are stored.
 public struct AccountKey: Sendable, Hashable {
-    /// The session that it is signed in to.
+    /// The session in which it is signed in.
     public let session: SessionKey
     /// The configured application's name.
     public let app: String
     /// The home account id, `uid.utid`.
     public let id: String
 
-    /// Every property, in their order.
+    /// Creates a key.
     public init(session: SessionKey, app: String, id: String) {
         self.session = session
         self.app = app

@@ -1,10 +1,10 @@
-/// An access token in memory: sealed until it is used.
+/// An access token in memory, which stays sealed until it is used.
 enum HeldToken: Sendable {
     case sealed(AccessTokenRow)
     case open(StoredAccessToken)
 }
 
-/// The access tokens of one account, in the order in which they came.
+/// The access tokens of one account, in the order in which they were stored.
 struct AccountTokens: Sendable {
     let app: String
     let id: String
@@ -16,21 +16,22 @@ struct AccountTokens: Sendable {
         tokens = rows.map { .sealed($0) }
     }
 
-    /// The best token for the scopes: asked for with exactly these, else one that includes them; the longest-lived.
+    /// Returns the best token for the scopes: the one requested with exactly these; otherwise, of those that include
+    /// them, the one that lasts longest.
     func token(_ tenant: String?, _ scopes: ScopeSet) -> HeldToken? {
         let own = tokens.filter { $0.isFor(tenant) }
         return own.first { $0.wasRequested(with: scopes) }
             ?? own.filter { $0.includes(scopes) }.max { $0.expiresAt < $1.expiresAt }
     }
 
-    /// Holds the token in the clear in place of the sealed one.
+    /// Replaces the sealed token by the opened one.
     mutating func opened(_ row: AccessTokenRow, _ token: StoredAccessToken) {
         for index in tokens.indices {
             if case .sealed(let held) = tokens[index], held == row { tokens[index] = .open(token) }
         }
     }
 
-    /// An estimate of the memory it takes, in bytes.
+    /// An estimate of the memory that the tokens take, in bytes.
     var cost: Int { tokens.reduce(64) { $0 + $1.cost } }
 }
 

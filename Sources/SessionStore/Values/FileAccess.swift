@@ -1,13 +1,13 @@
 import Foundation
 
-/// A file and who may do what with it.
+/// The permissions of a file.
 public struct FileAccess: Sendable, Hashable {
-    /// Where it is.
+    /// The file's path.
     public let path: String
-    /// The permission bits, as 0o600.
+    /// The permission bits, such as 0o600.
     public let mode: UInt32
 
-    /// nil when there is no such file, or its folder may not be looked into.
+    /// Reads the permissions; nil if the file does not exist, or its folder is not accessible.
     public init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -20,11 +20,11 @@ public struct FileAccess: Sendable, Hashable {
     }
 }
 
-/// What tells a file from the one that had its name before, and from itself before it was changed.
+/// A value that distinguishes a file from an earlier file of the same name, and from itself before a change.
 package struct FileStamp: Sendable, Equatable {
     private let inode, size, seconds, nanoseconds: Int
 
-    /// nil when there is no such file.
+    /// Reads the stamp; nil if the file does not exist.
     package init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

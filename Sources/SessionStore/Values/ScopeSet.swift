@@ -1,19 +1,18 @@
-/// The scopes of an access token in the form by which it is found again: lower-cased, sorted, each once, and without
-/// those that ask for other things than access (`openid`, `profile`, `offline_access`, `email`).
-/// Scopes are compared without regard to case by the platform.
+/// The normalised scopes of an access token: in lower case, sorted, without duplicates, and without scopes that do not
+/// grant access (`openid`, `profile`, `offline_access`, `email`). The platform compares scopes without regard to case.
 public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
     private static let notAccess: Set<String> = ["openid", "profile", "offline_access", "email"]
 
     /// The normalised scopes, sorted.
     public let scopes: [String]
 
-    /// From a list, as configured or asked for.
+    /// Creates a set from a list of scopes, as configured or requested.
     public init(_ scopes: some Sequence<String>) {
         let lowered = scopes.lazy.flatMap { $0.lowercased().split(whereSeparator: \.isWhitespace).map(String.init) }
         self.scopes = Set(lowered.filter { !Self.notAccess.contains($0) }).sorted()
     }
 
-    /// From the space-separated form of RFC 6749 section 3.3, as in a token response's `scope`.
+    /// Creates a set from the space-separated form of RFC 6749 section 3.3, such as `scope` in a token response.
     public init(text: String) {
         self.init(CollectionOfOne(text))
     }
@@ -21,10 +20,10 @@ public struct ScopeSet: Sendable, Hashable, CustomStringConvertible {
     /// The space-separated form.
     public var description: String { scopes.joined(separator: " ") }
 
-    /// True when none of the scopes, which are normalised, is among these.
+    /// Whether none of these scopes, which are normalised, is in `others`.
     func isDisjoint(with others: [String]) -> Bool { Set(scopes).isDisjoint(with: others) }
 
-    /// True when every scope asked for is among these.
+    /// Whether every requested scope is in this set.
     public func contains(_ asked: ScopeSet) -> Bool {
         Set(scopes).isSuperset(of: asked.scopes)
     }

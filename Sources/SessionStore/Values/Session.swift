@@ -2,14 +2,14 @@ public import Foundation
 import Synchronization
 public import WebFormats
 
-/// Names one session for as long as it lives: unlike its id, it survives every rotation, and it is no secret.
+/// The lasting name of a session. Unlike the session's id, it survives every rotation, and it is not secret.
 public struct SessionKey: Sendable, Hashable, CustomStringConvertible {
-    /// A backend's name for it. It is never used again for another session.
+    /// The backend's key for the session. It is never used again for another session.
     package let value: Int64
 
     package init(_ value: Int64) { self.value = value }
 
-    /// The key that a person typed, as `companion sessions list` printed it.
+    /// Reads a key that was typed as `companion sessions list` prints it.
     public init?(_ text: String) {
         guard let value = Int64(text), value > 0 else { return nil }
         self.value = value
@@ -19,61 +19,61 @@ public struct SessionKey: Sendable, Hashable, CustomStringConvertible {
     public var description: String { String(value) }
 }
 
-/// What is known of one browser's session at one moment.
+/// A browser's session at one moment.
 public struct Session: Sendable {
-    /// The session's lasting name inside the server.
+    /// The session's lasting name.
     public let key: SessionKey
-    /// When its first account signed in (or when it began, while nobody has): `maxAge` counts from here.
+    /// The time when its first account signed in (or when it began, if none has); `maxAge` counts from here.
     public let createdAt: Date
-    /// When it was last used, as the database knew it at the time of reading.
+    /// The time when it was last used, as far as the database knew when it was read.
     public let lastSeenAt: Date
     /// Every account of every application, in the order of their first sign-in.
     public let accounts: [Account]
     let previousUsernames: [String: String]
-    /// When its latest sign-in began, in milliseconds since 1970; nil when none is kept any more.
+    /// The time when its latest sign-in began, in milliseconds since 1970; nil when none is kept any more.
     var lastAttemptAt: Int64?
-    /// What was derived from it.
+    /// Values that were derived from the session.
     public let derived = DerivedFromSession()
 
-    /// What names one of its accounts.
+    /// Returns the key of one of its accounts.
     public func key(of account: Account) -> AccountKey {
         AccountKey(session: key, app: account.app, id: account.id)
     }
 
-    /// The accounts that are signed in to one application.
+    /// Returns the accounts that are signed in to one application.
     public func accounts(for app: String) -> [Account] {
         accounts.filter { $0.app == app }
     }
 
-    /// One account of one application.
+    /// Returns one account of one application.
     public func account(for app: String, id: String) -> Account? {
         accounts.first { $0.app == app && $0.id == id }
     }
 
-    /// The account that the application's page shows; nil when nobody is signed in there.
+    /// Returns the account that the application's page shows; nil if no one is signed in there.
     public func currentAccount(for app: String) -> Account? {
         accounts.first { $0.app == app && $0.current }
     }
 
-    /// Whether it keeps the name of somebody who was signed in before.
+    /// Whether the session keeps the name of a person who was signed in before.
     public var remembersSomebody: Bool { !previousUsernames.isEmpty }
 
-    /// Who was signed in to the application before, when that may be shown.
+    /// Returns the person who was signed in to the application before, if the name may be shown.
     public func previousUsername(for app: String) -> String? {
         previousUsernames[app]
     }
 }
 
-/// Values that an application has derived from a session as it was read, one of each type. They live as long as the cache has
-/// that session: whatever changes the session ends both.
+/// Values that an application has derived from a session, at most one of each type. They live as long as the cached
+/// session: a change of the session ends both.
 public final class DerivedFromSession: Sendable {
     private let values = Mutex<[any AnyObject & Sendable]>([])
 
     init() {}
 
-    /// Returns the value that was derived before, else what `derive` makes now; two callers at once may both derive.
+    /// Returns the value that was derived before; otherwise calls `derive`. Two concurrent callers may both call it.
     ///
-    /// - Parameter derive: returns nil when it cannot be derived now.
+    /// - Parameter derive: returns nil when the value cannot be derived now.
     public func value<Value: AnyObject & Sendable>(orMake derive: () -> Value?) -> Value? {
         for known in values.withLock({ $0 }) {
             if let known = known as? Value { return known }
@@ -90,20 +90,20 @@ public struct Account: Sendable, Redacted {
     public let id: String
     /// The configured application's name.
     public let app: String
-    /// The person, and the place where the account signed in.
+    /// The person, and the tenant in which the account signed in.
     public let identity: AccountIdentity
-    /// The ID token's claims, the JSON text as it was validated. Sealed at rest: they include the nonce.
+    /// The JSON text of the validated ID token's claims. It is stored sealed, because it includes the nonce.
     public let idTokenClaims: String
-    /// Why the provider wants the person to sign in again; nil when it does not.
+    /// The reason for which the provider wants the person to sign in again; nil if it does not.
     public let needsInteraction: String?
-    /// The claims challenge that the next sign-in must carry, if the provider gave one.
+    /// The claims challenge that the next sign-in must carry, if the provider sent one.
     public let interactionClaims: String?
-    /// True for the account that the application's page shows.
+    /// Whether the application's page shows this account.
     public let current: Bool
-    /// When this account last signed in with the person present.
+    /// The time when this account last signed in interactively.
     public let signedInAt: Date
 
-    /// Application and account id; no claims.
+    /// The application and the account id, without claims.
     public var description: String { "Account(\(app), \(id))" }
 }
 
@@ -111,11 +111,11 @@ public struct Account: Sendable, Redacted {
 public struct SessionSummary: Sendable, Hashable {
     /// The session's lasting name.
     public let key: SessionKey
-    /// When it began.
+    /// The time when it began.
     public let createdAt: Date
-    /// When it was last used, up to a minute ago.
+    /// The time when it was last used, exact to a minute.
     public let lastSeenAt: Date
-    /// Application and username of each account.
+    /// The application and username of each account.
     public let accounts: [Entry]
 
     package init(key: SessionKey, createdAt: Date, lastSeenAt: Date, accounts: [Entry]) {

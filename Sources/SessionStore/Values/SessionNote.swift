@@ -1,24 +1,24 @@
-/// Something that was noted of a session, for an hour and for every server that shares the place. It holds nothing secret:
-/// it is kept as it is.
+/// A note about a session, kept for an hour and for every server on the same database. It contains no secrets, and is
+/// stored unsealed.
 public struct SessionNote: Sendable, Equatable {
-    /// What it says about trips to the provider that a page began by itself.
+    /// The note's effect on the count of trips to the provider that pages begin by themselves.
     public enum Kind: Int64, Sendable {
-        /// Nothing.
+        /// No effect.
         case record = 0
-        /// It is one.
+        /// The note is a trip.
         case trip = 1
-        /// Somebody got somewhere: the trips before do not count any more.
+        /// A sign-in succeeded: earlier trips no longer count.
         case progress = 2
     }
 
-    /// What it says about trips.
+    /// The note's effect on the count of trips.
     public let kind: Kind
     /// The configured application's name.
     public let app: String
-    /// What was noted, in the words of the one who noted it.
+    /// The text of the note, in the form that its author chose.
     public let text: String
 
-    /// Every property, in their order.
+    /// Creates a note.
     public init(_ kind: Kind = .record, app: String, text: String = "") {
         self.kind = kind
         self.app = app
@@ -26,9 +26,9 @@ public struct SessionNote: Sendable, Equatable {
     }
 }
 
-/// A note as a place keeps it.
+/// A note as it is stored.
 package struct SessionNoteRow: Sendable, Equatable {
-    /// The time in milliseconds since 1970, and twenty bits more. Those that one server makes rise.
+    /// The time in milliseconds since 1970, and twenty more bits. The ids that one server makes increase.
     package let id: Int64
     package let session: SessionKey
     package let note: SessionNote
@@ -39,27 +39,27 @@ package struct SessionNoteRow: Sendable, Equatable {
         self.note = note
     }
 
-    /// The least id of a moment.
+    /// Returns the lowest id of a moment.
     package static func id(at milliseconds: Int64) -> Int64 { max(0, milliseconds) << 20 }
 
-    /// Whether its session's oldest notes go now: about every sixteenth has them looked for.
+    /// Whether the oldest notes of its session are deleted now. This is so for about one note in sixteen.
     package var makesRoom: Bool { id % 16 == 0 }
 }
 
 extension SignInRules {
-    /// How many notes of a session in which somebody is signed in stay when there are more.
+    /// The most notes that are kept about a session in which a person is signed in.
     package static let maxNotes = 200
-    /// The same for somebody who is not: what anyone can have written must stay small.
+    /// The most notes that are kept about a session without an account. Anyone can cause them, so there must be few.
     package static let maxNotesOfNewcomer = 16
-    /// How long notes are kept.
+    /// The time for which notes are kept.
     package static let noteLifetime: Duration = .seconds(3600)
 
-    /// Whether a page may go to the provider once more by itself.
+    /// Decides whether a page may go to the provider once more by itself.
     ///
     /// - Parameters:
-    ///   - notes: the trips of a session with an application within the time that counts, and the progress, in their order.
-    ///   - most: how many trips there may be.
-    /// - Returns: nil when it may, else the oldest of the trips that count.
+    /// - notes: the trips and the progress of a session in an application within the window, in order.
+    /// - most: the most trips that are allowed.
+    /// - Returns: nil when it may; otherwise the oldest of the trips that count.
     package static func oldestTrip(among notes: [(id: Int64, kind: SessionNote.Kind)], most: Int) -> Int64? {
         let counting = notes.suffix(while: { $0.kind != .progress }).filter { $0.kind == .trip }
         return counting.count >= most ? counting.first?.id : nil
@@ -67,7 +67,7 @@ extension SignInRules {
 }
 
 extension Array {
-    /// The elements behind the last one that `belongs` says no of.
+    /// Returns the elements after the last one for which `belongs` is false.
     fileprivate func suffix(while belongs: (Element) -> Bool) -> ArraySlice<Element> {
         self[(lastIndex { !belongs($0) }.map { $0 + 1 } ?? startIndex)...]
     }

@@ -5,24 +5,24 @@ public import WebFormats
 public struct NewSignInAttempt: Sendable, Redacted {
     /// The application's name.
     public var app: String
-    /// The `state` sent to the provider, as ``SessionStore/newState()`` gave it.
+    /// The `state` sent to the provider, from ``SessionStore/newState()``.
     public var state: String
     /// The `nonce` sent to the provider.
     public var nonce: String
     /// The PKCE verifier (RFC 7636).
     public var codeVerifier: String
-    /// Where the browser goes afterwards: a path of ours, already checked.
+    /// The path to which the browser goes afterwards. It is one of ours, and already checked.
     public var returnTo: String
-    /// The `prompt` asked for.
+    /// The requested `prompt`.
     public var prompt: String?
-    /// The scopes asked for, as they were sent.
+    /// The requested scopes, as they were sent.
     public var requestedScopes: [String]
-    /// The home account id that must come back, when this signs one account in again.
+    /// The home account id that must come back, if one account signs in again.
     public var expectedAccountID: String?
-    /// The caller's own part, in its own form.
+    /// The caller's own data, in its own format.
     public var payload: [UInt8]
 
-    /// Every property, in their order.
+    /// Creates an attempt.
     public init(
         app: String, state: String, nonce: String, codeVerifier: String, returnTo: String, prompt: String? = nil,
         requestedScopes: [String], expectedAccountID: String? = nil, payload: [UInt8] = []
@@ -39,13 +39,13 @@ public struct NewSignInAttempt: Sendable, Redacted {
     }
 }
 
-/// A sign-in that has left for the provider: the browser keeps it, sealed, until it comes back (``SealedSignIn``). The server
-/// keeps nothing of it.
+/// A sign-in that has left for the provider. The browser keeps it, sealed, until it comes back (``SealedSignIn``); the
+/// server keeps nothing.
 public struct BegunSignIn: Sendable, Redacted {
     /// The session that the browser had when it left.
     struct Origin: Sendable, Equatable {
         let session: SessionKey
-        /// The session's id then.
+        /// The session's id at that time.
         let idHash: SHA256Hash
     }
 
@@ -55,19 +55,19 @@ public struct BegunSignIn: Sendable, Redacted {
     public let nonce: String
     /// The PKCE verifier for the code's redemption.
     public let codeVerifier: String
-    /// Where the browser goes afterwards.
+    /// The path to which the browser goes afterwards.
     public let returnTo: String
-    /// The `prompt` that was asked for.
+    /// The requested `prompt`.
     public let prompt: String?
-    /// The scopes that were asked for, as they were sent.
+    /// The requested scopes, as they were sent.
     public let requestedScopes: [String]
-    /// The home account id that must come back, if one must.
+    /// The home account id that must come back, if any.
     public let expectedAccountID: String?
-    /// What the caller added.
+    /// The caller's own data.
     public let payload: [UInt8]
-    /// When the browser left for the provider.
+    /// The time when the browser left for the provider.
     public let begunAt: Date
-    /// Nil for a browser that had no session.
+    /// The session that the browser had; nil if it had none.
     let origin: Origin?
     let stateHash: SHA256Hash
 
@@ -90,7 +90,7 @@ public struct BegunSignIn: Sendable, Redacted {
 }
 
 extension BegunSignIn {
-    /// The form's version: one of another version has to begin again.
+    /// The version of the format. A sign-in of another version must begin again.
     private static let version: Int64 = 1
 
     var packed: [UInt8] {
@@ -128,14 +128,14 @@ extension BegunSignIn {
     }
 }
 
-/// A consumed attempt: the proof that this callback, and no other, may redeem its code.
+/// A consumed attempt: the proof that only this callback may redeem its code.
 @dynamicMemberLookup public struct SignInAttempt: Sendable, Redacted {
-    /// As it left.
+    /// The sign-in as it began.
     public let begun: BegunSignIn
     /// The session that the sign-in goes into.
     public let session: SessionKey
 
-    /// A value with which it was begun.
+    /// A value of the sign-in as it began.
     public subscript<Value>(dynamicMember member: KeyPath<BegunSignIn, Value>) -> Value { begun[keyPath: member] }
 }
 
@@ -143,19 +143,19 @@ extension BegunSignIn {
 public enum ConsumedAttempt: Sendable {
     /// The first callback: go on, then call `completeSignIn` or `failSignIn`.
     ///
-    /// - Parameter newSessionID: for a browser that had no session, the id of the one that was made for it. Set it when the
-    ///   sign-in fails: its pages say why. Completion gives another.
+    /// - Parameter newSessionID: for a browser that had no session, the id of the session that was made for it. Set it
+    ///   if the sign-in fails, because its pages show the reason. Completion gives another id.
     case attempt(SignInAttempt, newSessionID: SessionID?)
-    /// The same callback again after the sign-in was completed: set the new id and go to the page.
+    /// The callback came again after the sign-in was completed: set the new id and go to the page.
     case replayed(newSessionID: SessionID)
-    /// The same callback again while the first is still redeeming the code.
+    /// The callback came again while the code is still being redeemed.
     case inProgress
-    /// The same callback again after the sign-in failed, or was cut off: offer to start again.
+    /// The callback came again after the sign-in failed or was interrupted: offer to start again.
     case failed
-    /// The session in which it began is no more, or is no longer this browser's. Nothing was consumed.
+    /// The session in which it began is gone, or is no longer this browser's. Nothing was consumed.
     case otherBrowser
-    /// The attempt, or the time in which its callback may be repeated, is over.
+    /// The attempt, or the time in which its callback may come again, has expired.
     case expired
-    /// Its callback was repeated with another code.
+    /// The callback came again with a different code.
     case unknown
 }

@@ -1,39 +1,39 @@
-/// What is wrong with this server beside the others on the same place, though the place can be written.
+/// A problem of this server that concerns the other servers on the same database, although the database can be written.
 public struct StoreConcern: Sendable, Hashable, CustomStringConvertible {
-    /// What it is about.
+    /// The subject of the problem.
     public enum Kind: Sendable {
         /// The machine's clock.
         case clock
-        /// A key that this server does not have seals sessions.
+        /// A key that this server lacks seals sessions.
         case key
-        /// The tables are those of a version that this one does not know.
+        /// The tables have a version that this server does not know.
         case schema
     }
 
-    /// What it is about.
+    /// The subject of the problem.
     public let kind: Kind
-    /// What is wrong, and what to do, for the log.
+    /// The problem and its remedy, for the log.
     public let description: String
-    /// Whether requests should go to the other servers.
+    /// Whether requests should go to other servers.
     public let keepsFromServing: Bool
 
-    /// Whether both say the same, if not in the same numbers.
+    /// Whether both report the same problem, possibly with different numbers.
     func repeats(_ other: StoreConcern) -> Bool {
         kind == other.kind && keepsFromServing == other.keepsFromServing
     }
 }
 
 extension StoreConcern {
-    /// A clock that is off by more is worth a word, in milliseconds.
+    /// The error of a clock above which a warning is logged, in milliseconds.
     static let clockTolerance: Int64 = 5_000
-    /// A server whose clock is off by more leaves the work to one whose clock is right.
+    /// The error of a clock above which a server leaves the work to others whose clocks are right, in milliseconds.
     static let clockLimit: Int64 = 30_000
 
-    /// What is wrong with a server.
+    /// Returns the problems of a server.
     ///
     /// - Parameters:
-    ///   - own: the server.
-    ///   - standing: what the place says.
+    /// - standing: what the database reports.
+    /// - living: the running servers on the same database.
     ///   - living: the servers that work with it.
     static func all(of own: ServerProcess, _ standing: PlaceStanding, beside living: [ServerProcess]) -> [StoreConcern]
     {
@@ -51,7 +51,7 @@ extension StoreConcern {
                         + "not have. Give it the key file of the others.", keepsFromServing: true))
         }
         if let ahead = own.clockAhead, abs(ahead) > clockTolerance {
-            // Where nobody's clock agrees with the database's, that one is wrong.
+            // If no server's clock agrees with the database's, the database's clock is wrong.
             let isOwn = living.contains { $0.id != own.id && $0.clockAhead.map { abs($0) < clockTolerance } == true }
             found.append(
                 StoreConcern(
@@ -66,13 +66,13 @@ extension StoreConcern {
 }
 
 extension SessionStore {
-    /// What is wrong with this server beside the others on the same place, as it was some seconds ago.
+    /// The problems of this server that concern the others, as they were some seconds ago.
     public var concerns: [StoreConcern] { found.withLock { $0 } }
 
-    /// How far this machine's clock is ahead of the database's; nil where no servers share one.
+    /// The time by which this machine's clock is ahead of the database's; nil if the database is not clustered.
     public var clockAhead: Duration? { time.wallAhead.map { .milliseconds($0) } }
 
-    /// Takes note of what is wrong, and tells what is new and what is over.
+    /// Records the problems, and reports those that are new and those that are solved.
     func note(_ concerns: [StoreConcern]) {
         let before = found.withLock { found in
             defer { found = concerns }

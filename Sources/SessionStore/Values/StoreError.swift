@@ -1,26 +1,27 @@
-/// What can go wrong in the store. No case carries a token, code, verifier, nonce or cookie value.
+/// An error of the store. No case contains a token, code, verifier, nonce or cookie value.
 public enum StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The database cannot be used now: the disk is full or failing, the file is read-only, another process holds the
-    /// write lock, or the store is closed. Nothing was changed. It may work again later, without a restart.
+    /// write lock, or the store is closed. Nothing has changed. It may work again later, without a restart.
     case unavailable(String)
-    /// The file is damaged, is not ours, or holds something that no version of ours wrote.
+    /// The file is damaged, does not belong to this server, or contains something that no version of it wrote.
     case corrupt(String)
-    /// The database was made by a newer version; this one leaves it alone.
+    /// The database was created by a newer version; this version does not touch it.
     case newerSchema(String)
     /// The key file or key text cannot be used. The text says what to do.
     case keyFile(String)
-    /// Something was sealed with a key that the key ring does not hold, or was tampered with. The text says what to do.
+    /// A value was sealed with a key that the key ring does not contain, or was tampered with. The text says what to
+    /// do.
     case cannotUnseal(String)
-    /// There are sessions where others were to be copied. The text says what to do.
+    /// The target of a copy already has sessions. The text says what to do.
     case notEmpty(String)
-    /// There is no room for one more person who is not signed in; everybody else goes on. The text says which limit.
+    /// There is no room for another person who is not signed in; everyone else can go on. The text names the limit.
     case noRoom(String)
-    /// The session, or its account, was revoked, expired or signed out meanwhile.
+    /// The session, or its account, was revoked, has expired or was signed out in the meantime.
     case noSuchSession
-    /// The sign-in attempt is not consumed, or already completed or failed, or gone with its session.
+    /// The sign-in attempt is not consumed, was already completed or has failed, or is gone with its session.
     case attemptNotPending
 
-    /// True when trying again later can succeed: the answer is 503, and nobody is signed out.
+    /// Whether trying again later can succeed. The response is 503, and no one is signed out.
     public var isUnavailable: Bool {
         switch self {
         case .unavailable, .noRoom: true
@@ -28,7 +29,7 @@ public enum StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What happened, for the log and the operator.
+    /// A description for the log and the operator.
     public var description: String {
         switch self {
         case .unavailable(let reason): "storage unavailable: \(reason)"

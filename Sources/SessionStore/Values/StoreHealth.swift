@@ -1,38 +1,38 @@
 package import Foundation
 public import WebFormats
 
-/// What can be said of a place where sessions live, and of its keys, from outside: nothing is made, migrated or changed,
-/// also while a server works on it.
+/// The state of a database and its keys, as an inspection finds it. The inspection creates, migrates and changes
+/// nothing, and may run while a server uses the database.
 public struct StoreHealth: Sendable, Redacted {
-    /// Whether there is one; there is none before the first start.
+    /// Whether the database exists; it does not before the first start.
     public var exists = false
-    /// How many bytes it takes.
+    /// The size of the database in bytes.
     public var bytes: Int64 = 0
-    /// How many bytes are free where it is (or is to be); nil when that is not known, as where the place is not there.
+    /// The free bytes where the database is (or will be); nil if unknown, for example if that place does not exist.
     public var freeBytes: Int64?
-    /// How many bytes there are in all; nil when that is not known.
+    /// The total bytes where the database is; nil if unknown.
     public var totalBytes: Int64?
-    /// Why nothing can be written into it now; nil when something can, or when it is not there.
+    /// The reason for which nothing can be written now; nil if writing works, or if the database does not exist.
     public var writeFailure: StoreError?
-    /// Why it cannot be looked into; nil when it can, or is not there.
+    /// The reason for which the database cannot be inspected; nil if it can, or if it does not exist.
     public var failure: StoreError?
-    /// What is wrong with its structure; empty when it is sound.
+    /// Damage to its structure; empty when it is sound.
     public var damage: [String] = []
-    /// Changes of its form that this version makes when it starts.
+    /// The migrations that this version makes when it starts.
     public var pendingMigrations: [String] = []
-    /// The keys, and how many values each seals.
+    /// The keys, with the number of values that each seals.
     public var keys: [KeyUse] = []
-    /// The ID token's claims (JSON) of each application's latest sign-in, as far as they can be opened.
+    /// The ID token's claims (JSON) of each application's latest sign-in, if they can be opened.
     public var latestClaims: [String: String] = [:]
 
-    /// Nothing was found, as before the first start.
+    /// Creates the state before the first start.
     package init() {}
 
-    /// Adds what the keys show.
+    /// Adds the keys and the claims that they open.
     ///
     /// - Parameters:
-    ///   - counts: how many values each key seals.
-    ///   - claims: each application's latest account, and its sealed claims.
+    /// - counts: the number of values that each key seals.
+    /// - claims: each application's latest account, with its sealed claims.
     package mutating func add(
         _ keyRing: KeyRing?, counts: [KeyRing.KeyID: Int], claims: [(account: AccountKey, sealed: Data)] = [],
         of storeName: String

@@ -5,12 +5,12 @@ public import WebFormats
 public struct NewAccount: Sendable, Redacted {
     /// The home account id, `uid.utid`.
     public var id: String
-    /// The rest of what names it.
+    /// The rest of the account's identity.
     public var identity: AccountIdentity
-    /// The ID token's claims as JSON text. Stored sealed.
+    /// The ID token's claims as JSON text. They are stored sealed.
     public var idTokenClaims: String
 
-    /// Every property, in their order.
+    /// Creates an account.
     public init(id: String, identity: AccountIdentity, idTokenClaims: String) {
         self.id = id
         self.identity = identity
@@ -18,35 +18,35 @@ public struct NewAccount: Sendable, Redacted {
     }
 }
 
-/// What a token response brought.
+/// The tokens of a token response.
 public struct NewTokens: Sendable, Redacted {
-    /// The access token; nil when the response had none (only `openid` was asked for).
+    /// The access token; nil if the response had none (only `openid` was requested).
     public var accessToken: String?
-    /// The scopes that were asked for: by these the access token is found again.
+    /// The requested scopes, by which the access token is found again.
     public var requestedScopes: ScopeSet
-    /// The scopes that the response named, or those asked for when it named none (RFC 6749 section 5.1).
+    /// The granted scopes: those in the response, or the requested ones if the response names none (RFC 6749 section
+    /// 5.1).
     public var grantedScopes: ScopeSet
-    /// The scopes that were asked for and refused, in the request's spelling.
+    /// The requested scopes that were declined, spelled as in the request.
     public var declinedScopes: [String]
-    /// The tenant that the access token is for, in lower case, when it is another than the one in which the account
-    /// signed in.
+    /// The tenant of the access token, in lower case, if it is not the one in which the account signed in.
     public var tenant: String?
-    /// When the access token ends.
+    /// The time when the access token expires.
     public var expiresOn: Date
-    /// When the provider suggests to renew it (`refresh_in`).
+    /// The time at which the provider suggests renewing it (`refresh_in`).
     public var refreshOn: Date?
-    /// The refresh token; nil leaves the stored one as it is.
+    /// The refresh token; nil keeps the stored one.
     public var refreshToken: String?
-    /// The claims of a renewed ID token as JSON text; nil leaves the stored ones.
+    /// The claims of a renewed ID token as JSON text; nil keeps the stored ones.
     public var idTokenClaims: String?
-    /// What people read of the renewed claims: `preferred_username` and the display name.
+    /// The username from the renewed claims (`preferred_username`).
     public var username: String?
-    /// See ``username``.
+    /// The display name from the renewed claims.
     public var name: String?
-    /// The ID token itself, for the provider's sign-out; nil leaves the stored one.
+    /// The ID token itself, for the provider's sign-out; nil keeps the stored one.
     public var idToken: String?
 
-    /// Every property, in their order.
+    /// Creates the tokens.
     public init(
         accessToken: String?, requestedScopes: ScopeSet, grantedScopes: ScopeSet? = nil, declinedScopes: [String] = [],
         tenant: String? = nil, expiresOn: Date, refreshOn: Date? = nil, refreshToken: String? = nil,
@@ -69,16 +69,16 @@ public struct NewTokens: Sendable, Redacted {
 public struct StoredAccessToken: Sendable, Redacted {
     /// The token.
     public let secret: String
-    /// The scopes that were asked for.
+    /// The requested scopes.
     public let requestedScopes: ScopeSet
-    /// The scopes that were granted.
+    /// The granted scopes.
     public let grantedScopes: ScopeSet
-    /// The scopes that were asked for and refused.
+    /// The requested scopes that were declined.
     public let declinedScopes: [String]
-    /// The tenant it is for; nil for the one in which the account signed in.
+    /// The tenant of the token; nil for the one in which the account signed in.
     public let tenant: String?
-    /// When it ends.
+    /// The time when it expires.
     public let expiresOn: Date
-    /// When the provider suggests to renew it.
+    /// The time at which the provider suggests renewing it.
     public let refreshOn: Date?
 }
