@@ -12,14 +12,14 @@ final class DiskReserve: Sendable {
     private let path: String
     private let state = Mutex(State())
 
-    /// - Parameter path: the file beside which there has to be room.
+    /// - Parameter path: a file on the disk.
     init(besides path: String) {
         self.path = path
     }
 
-    /// As it was at most a second ago. A disk that cannot be looked at is not low.
+    /// Whether too little is free, as of at most a second ago. A disk that cannot be inspected counts as not low.
     ///
-    /// - Parameter bytes: what has to be free; on a small disk a tenth of the disk.
+    /// - Parameter bytes: the bytes that must be free; on a small disk a tenth of the disk.
     func isLow(bytes: Int, now: Int64) -> Bool {
         guard bytes > 0 else { return false }
         return state.withLock { state in
@@ -32,7 +32,8 @@ final class DiskReserve: Sendable {
         }
     }
 
-    /// What is free where the file is (or is to be), and how large that file system is; nil when its folder is not there.
+    /// Returns the free bytes where the file is (or will be), and the size of that file system; nil if the folder does
+    /// not exist.
     static func space(besides path: String) -> (free: Int64?, disk: Int64?) {
         var status = statvfs()
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path

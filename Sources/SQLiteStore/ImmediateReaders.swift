@@ -5,23 +5,24 @@ import GRDBSQLite
 import SessionStore
 import Synchronization
 
-/// Connections for reads on the thread that asks: read only, with prepared statements, each used by one thread at a time.
+/// Connections for reads on the calling thread: read only, with prepared statements, each used by one thread at a time.
 ///
-/// A thread is never held for long. SQLite's readers wait for no writer; these wait for nobody else either. Where all
-/// are in use, the file is busy or damaged, or the disk was slow a moment ago, the read has to be done by those who may
-/// wait. What is read is as of the last commit, and no read transaction outlives its read.
+/// A thread is never blocked for long. SQLite's readers do not wait for writers, and these do not wait for each other
+/// either. If all connections are in use, the file is busy or damaged, or the disk was slow a moment ago, the caller
+/// must use the read that waits. A read sees the last commit, and no read transaction outlives its read.
 final class ImmediateReaders: Sendable {
     private struct State {
-        /// The last one used first: its pages are in the processor's cache, and it is most likely the same worker's.
+        /// The idle connections, of which the last one is used first. Its pages are in the processor's cache, and it
+        /// most likely belongs to the same worker.
         var idle: [ReadOnlyConnection] = []
         var count = 0
         var isOpen = true
         var slowUntil: ContinuousClock.Instant?
     }
 
-    /// A read that takes longer than this is one of a slow disk.
+    /// A read that takes longer than this shows that the disk is slow.
     static let patience: Duration = .milliseconds(5)
-    /// How long nobody is held by a slow disk again.
+    /// The time after a slow read in which no thread reads here.
     static let pause: Duration = .seconds(1)
 
     private let path: String
@@ -30,9 +31,10 @@ final class ImmediateReaders: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state = Mutex(State())
 
-    /// For a file that is open for writing, and stays so until these are closed. Connections are made when they are needed.
+    /// Creates readers for a file that is open for writing, and stays open until these are closed. Connections are
+    /// opened when they are needed.
     ///
-    /// - Parameter limit: how many threads may read at once.
+    /// - Parameter limit: the number of threads that may read at once.
     init(
         path: String, limit: Int = ProcessInfo.processInfo.activeProcessorCount + 2,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -45,7 +47,7 @@ final class ImmediateReaders: Sendable {
 
     /// Runs `body` on the calling thread.
     ///
-    /// - Returns: `mustWait` also for what `body` throws: the caller that may wait finds out what is wrong.
+    /// - Returns: the value, or `mustWait`, also if `body` throws: the caller that may wait finds the reason.
     func read<Value>(_ body: (SessionQueries) throws -> Value?) -> ImmediateRead<Value> {
         let start = now()
         guard let connection = take(start) else { return .mustWait }
@@ -57,7 +59,7 @@ final class ImmediateReaders: Sendable {
         }
     }
 
-    /// Ends the connections; one that is reading now ends with its read.
+    /// Closes the connections; a connection that is in use is closed after its read.
     func close() {
         state.withLock { state in
             state.isOpen = false
@@ -77,7 +79,7 @@ final class ImmediateReaders: Sendable {
             return (nil, true)
         }
         guard mayOpen else { return connection }
-        // The writer goes on with the file that it has open; another file of the same name is another database.
+        // The writer continues with the file that it has open; another file of the same name is another database.
         let opened = isSameFile ? try? ReadOnlyConnection(path) : nil
         if let opened, isSameFile { return opened }
         state.withLock { $0.count -= 1 }
@@ -95,7 +97,7 @@ final class ImmediateReaders: Sendable {
     private var isSameFile: Bool { identity != nil && FileIdentity(path) == identity }
 }
 
-/// Which file a path names.
+/// The identity of the file at a path.
 private struct FileIdentity: Equatable {
     private let device, inode: UInt64
 
@@ -106,7 +108,7 @@ private struct FileIdentity: Equatable {
     }
 }
 
-/// Safe to share unchecked: the thread that has taken it from the list has it alone.
+/// Unchecked, but safe to share: only the thread that has taken it from the list uses it.
 private final class ReadOnlyConnection: @unchecked Sendable {
     private let handle: OpaquePointer
     private var statements: [OpaquePointer] = []
@@ -121,7 +123,8 @@ private final class ReadOnlyConnection: @unchecked Sendable {
         }
         self.handle = handle
         sqlite3_extended_result_codes(handle, 1)
-        // Room for the inner pages of the trees of a million sessions. No busy timeout: nobody waits here.
+        // Room for the inner pages of the trees of a million sessions. There is no busy timeout, because nothing waits
+        // here.
         sqlite3_exec(handle, "PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY", nil, nil, nil)
     }
 

@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A statement of SQLite's own, which its connection owns: for reads that are done so often that what GRDB does around a
-/// statement counts. It may be used only where its connection may.
+/// A statement of SQLite itself, which its connection owns. It is for frequent reads, for which the overhead of GRDB
+/// matters. It may only be used where its connection may be used.
 struct PreparedStatement {
     let handle: OpaquePointer
 
-    /// Runs the statement with these arguments and gives each row to `body`.
+    /// Runs the statement with these arguments and passes each row to `body`.
     func forEachRow(_ arguments: Argument..., body: (ResultRow) throws -> Void) throws {
         try whileAtRow(arguments) { row in
             try body(row)
@@ -15,8 +15,8 @@ struct PreparedStatement {
         }
     }
 
-    /// Runs the statement, and gives its first row to `body`. The statement is at the row until `body` returns, and so
-    /// what is read meanwhile on its connection is of the same moment.
+    /// Runs the statement and passes its first row to `body`. The statement stays at the row until `body` returns, so
+    /// other reads on the connection in the meantime see the same snapshot.
     ///
     /// - Returns: nil when there is no row.
     func atFirstRow<Value>(_ arguments: Argument..., body: (ResultRow) throws -> Value) throws -> Value? {
@@ -29,8 +29,8 @@ struct PreparedStatement {
     }
 
     private func whileAtRow(_ arguments: [Argument], body: (ResultRow) throws -> Bool) throws {
-        // Whatever happens the statement ends, and with the last of its connection the read transaction: a checkpoint
-        // must not wait for it.
+        // The statement must always be reset. The last one on the connection ends the read transaction, for which a
+        // checkpoint must not wait.
         defer { sqlite3_reset(handle) }
         for (index, argument) in arguments.enumerated() {
             try check(argument.bind(to: handle, at: Int32(index + 1)))
@@ -53,7 +53,7 @@ struct PreparedStatement {
             resultCode: ResultCode(rawValue: status), message: sqlite3_errmsg(connection).map { String(cString: $0) })
     }
 
-    /// What stands for a `?`.
+    /// The value of a `?`.
     enum Argument {
         case integer(Int64)
         case text(String)
@@ -79,13 +79,13 @@ struct PreparedStatement {
     }
 }
 
-/// The row that a statement is at. A column is found by its index; one of another type is an error.
+/// The row at which a statement is. Columns are found by index; a column of another type is an error.
 struct ResultRow {
     private let statement: OpaquePointer
 
     fileprivate init(statement: OpaquePointer) { self.statement = statement }
 
-    /// A column does not have the type that we write.
+    /// A column that does not have the type that we write.
     struct UnexpectedType: Error {}
 
     func integer(_ column: Int32) throws(UnexpectedType) -> Int64 {
@@ -119,7 +119,7 @@ struct ResultRow {
 
     func blob(_ column: Int32) throws(UnexpectedType) -> Data {
         guard sqlite3_column_type(statement, column) == SQLITE_BLOB else { throw UnexpectedType() }
-        // Of no bytes there is no address.
+        // An empty blob has no address.
         guard let bytes = sqlite3_column_blob(statement, column) else { return Data() }
         return Data(bytes: bytes, count: Int(sqlite3_column_bytes(statement, column)))
     }

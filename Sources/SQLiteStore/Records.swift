@@ -2,31 +2,31 @@ import Foundation
 public import GRDB
 public import SessionStore
 
-// How rows of the tables become the rows of the store. A column is found by its name; one that is missing or of another
-// type is an error.
+// Conversions of table rows to the store's rows. Columns are found by name; a missing column, or one of another type,
+// is an error.
 
 extension SessionKey: DatabaseValueConvertible {
-    /// As a column holds it.
+    /// The value in a column.
     public var databaseValue: DatabaseValue { value.databaseValue }
-    /// From a column; nil for a value of another type.
+    /// Reads a column; nil for a value of another type.
     public static func fromDatabaseValue(_ value: DatabaseValue) -> SessionKey? {
         Int64.fromDatabaseValue(value).map { SessionKey($0) }
     }
 }
 
 extension SHA256Hash: DatabaseValueConvertible {
-    /// As a column holds it.
+    /// The value in a column.
     public var databaseValue: DatabaseValue { blob.databaseValue }
-    /// From a column; nil for a value of another type.
+    /// Reads a column; nil for a value of another type.
     public static func fromDatabaseValue(_ value: DatabaseValue) -> SHA256Hash? {
         Data.fromDatabaseValue(value).flatMap { SHA256Hash(blob: $0) }
     }
 }
 
 extension KeyRing.KeyID: DatabaseValueConvertible {
-    /// As a column holds it.
+    /// The value in a column.
     public var databaseValue: DatabaseValue { Data(bytes).databaseValue }
-    /// From a column; nil for a value of another type.
+    /// Reads a column; nil for a value of another type.
     public static func fromDatabaseValue(_ value: DatabaseValue) -> KeyRing.KeyID? {
         Data.fromDatabaseValue(value).map { KeyRing.KeyID(bytes: Array($0)) }
     }
@@ -53,7 +53,7 @@ extension SessionRow: FetchableRecord {
 extension AccountKey: FetchableRecord {
     static let columns = "session, app, id"
 
-    /// From a row with ``columns``.
+    /// Reads a row with ``columns``.
     public init(row: Row) throws {
         self.init(
             session: try row.decode(forColumn: "session"), app: try row.decode(forColumn: "app"),

@@ -84,7 +84,7 @@ extension SQLiteStore {
                 guard db.changesCount > 0 else { return nil }
             }
             guard logout.sid != nil || logout.subject != nil else { return [] }
-            // As `ProviderLogout.names(_:)` has it.
+            // This condition matches `ProviderLogout.names(_:)`.
             let rows = try db.rows(
                 """
                 SELECT \(AccountKey.columns), environment FROM account

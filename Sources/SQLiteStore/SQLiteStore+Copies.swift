@@ -2,32 +2,32 @@ import Foundation
 import GRDB
 public import SessionStore
 
-/// The database as a whole: copies of it, and its version. No keys are needed for any of this.
+/// Copies and migrations of the whole database. None of this needs keys.
 extension SQLiteStore {
-    /// Whether there is a database.
+    /// Whether the database exists.
     public static func exists(databaseAt path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Writes a copy of the database as it is at this moment (mode 0600), also while a server writes to it. The copy
-    /// appears complete and synced, or not at all, and never in place of another file. What it holds is sealed with the
-    /// keys of the key file, which belongs to it.
+    /// Writes a copy of the database as it is at this moment (mode 0600), even while a server writes to it. The copy
+    /// appears complete and synced, or not at all, and never replaces another file. Its values are sealed with the keys
+    /// of the key file, which belongs to it.
     public static func backUp(databaseAt path: String, to target: String) throws(StoreError) {
         guard access(target, F_OK) != 0 else {
-            throw .unavailable("\(target) is there already, and is left alone: name another file")
+            throw .unavailable("\(target) exists already and was not changed: name another file")
         }
         let temporary = try copy(path, beside: target)
         defer { removeFiles(temporary) }
-        // Unlike rename, link refuses to take the place of a file.
+        // Unlike rename, link never replaces a file.
         guard link(temporary, target) == 0 else { throw cannotWrite(target) }
         try sync(URL(fileURLWithPath: target).deletingLastPathComponent().path, O_DIRECTORY)
     }
 
-    /// The changes of the tables that this version would make, by name, in their order.
+    /// Returns the migrations that this version would run, by name, in order.
     public static func pendingMigrations(databaseAt path: String) throws(StoreError) -> [String] {
         try pending(Schema.connectReadOnly(path), path)
     }
 
-    /// Brings the database to this version and returns the migrations that ran. Each of them happens as a whole or not at
-    /// all. A server of an older version must not run on the file.
+    /// Brings the database to this version, and returns the migrations that ran. Each migration happens completely or
+    /// not at all. A server of an older version must not run on the file.
     public static func migrate(databaseAt path: String) throws(StoreError) -> [String] {
         let waiting = try pendingMigrations(databaseAt: path)
         guard !waiting.isEmpty else { return [] }
@@ -43,8 +43,8 @@ extension SQLiteStore {
         return waiting
     }
 
-    /// Rewrites a file from before version 3 once, so that from then on it gives free space back to the disk; false when
-    /// it does so already. Needs as much free space as the database takes, and keeps a server that works on it waiting.
+    /// Rewrites a file from before version 3 once, so that afterwards it returns free space to the disk. Returns false
+    /// if that was done already. This needs as much free space as the database takes, and blocks a running server.
     public static func rewrite(databaseAt path: String) throws(StoreError) -> Bool {
         let pool = try Schema.connect(path)
         do {
@@ -59,8 +59,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Runs the migrations on a copy beside the database, which is removed again, and returns them. Needs as much free
-    /// space as the database takes.
+    /// Runs the migrations on a copy beside the database, deletes the copy, and returns the migrations. This needs as
+    /// much free space as the database takes.
     public static func rehearseMigration(databaseAt path: String) throws(StoreError) -> [String] {
         let copy = try copy(path, beside: path)
         defer { removeFiles(copy) }
@@ -79,20 +79,21 @@ extension SQLiteStore {
         }
     }
 
-    /// A synced copy under a name of its own.
+    /// Makes a synced copy under a unique name.
     private static func copy(_ path: String, beside target: String) throws(StoreError) -> String {
         let queue = try Schema.connectReadOnly(path)
         defer { try? queue.close() }
         let temporary = "\(target).\(KeyRing.KeyID(bytes: SessionStore.secureRandomBytes(KeyRing.KeyID.byteCount))).new"
-        // SQLite takes the empty file, which is ours alone, in place of one of the process's umask.
+        // SQLite uses this empty file, which only we can read, instead of creating one with the process's umask.
         let descriptor = Foundation.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw cannotWrite(target) }
         Foundation.close(descriptor)
         do {
             try queue.inDatabase { db in
                 try Schema.check(db, path)
-                // One statement, one snapshot: it keeps no writer waiting (the log grows meanwhile). Unlike the backup
-                // interface it does not begin anew when somebody writes, and leaves no deleted rows in the copy.
+                // One statement is one snapshot: it blocks no writer (the log grows in the meantime). Unlike the backup
+                // interface, it does not start again when another process writes, and leaves no deleted rows in the
+                // copy.
                 try db.execute(sql: "VACUUM INTO ?", arguments: [temporary])
             }
             try sync(temporary, 0)

@@ -5,14 +5,14 @@ public import SessionStore
 extension SQLiteStore {
     private static func names(_ path: String) -> [String] { [path, path + "-wal", path + "-shm"] }
 
-    /// The files of the database that are there; none before the first start.
+    /// Returns the existing files of the database; none before the first start.
     public static func files(databaseAt path: String) -> [FileAccess] {
         names(path).compactMap(FileAccess.init)
     }
 
-    /// Looks at the database from outside. Reads the whole of it: a few seconds for each GB.
+    /// Inspects the database without changing it. This reads all of it: a few seconds for each GB.
     ///
-    /// - Parameter keyRing: nil when there is no key.
+    /// - Parameter keyRing: the keys; nil if there are none.
     public static func health(databaseAt path: String, keyRing: KeyRing?) -> StoreHealth {
         var health = StoreHealth()
         for name in names(path) {
@@ -58,7 +58,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Of each application's latest sign-in.
+    /// Returns the claims of each application's latest sign-in.
     private static func latestClaims(_ db: Database) throws -> [(account: AccountKey, sealed: Data)] {
         // SQLite takes the other columns from the row that has the maximum (its documentation of SELECT, section 2.5).
         try Row.fetchAll(

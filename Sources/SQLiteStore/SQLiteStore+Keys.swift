@@ -27,7 +27,7 @@ extension SQLiteStore {
         let (index, after) = SealedColumn.place(of: cursor)
         guard SealedColumn.allCases.indices.contains(index) else { return nil }
         let column = SealedColumn.allCases[index]
-        // A reader looks for the rows: on the writer, walking a large table would keep every sign-in waiting.
+        // A reader finds the rows: on the writer, a walk through a large table would block every sign-in.
         return try await database.read { db in
             let rows = try db.rows(
                 """
@@ -61,8 +61,8 @@ extension SQLiteStore {
 }
 
 extension Schema {
-    /// Fails when something here was sealed with a key that is not at hand; notes the current key. Writes only when
-    /// there is something new, so that the command line can look at a database that others have locked.
+    /// Throws when something was sealed with a key that is missing; otherwise records the current key. Writes only when
+    /// there is something new, so that the command line can inspect a database that others have locked.
     static func checkKeys(_ pool: DatabasePool, _ ring: KeyRing, _ path: String) throws {
         let known = try pool.read { db in try db.values("SELECT id FROM sealing_key", as: KeyRing.KeyID.self) }
         let missing = try ring.check(known, of: path) { id in

@@ -5,7 +5,8 @@ public import SessionStore
 extension SQLiteStore: MovableBackend {
     package var emptying: String { "remove the file." }
 
-    /// Whether another program has the file open. For a moment the file has no log, which SQLite admits to the only user.
+    /// Whether another program has the file open. For a moment the file has no log, which SQLite allows only to its
+    /// sole user.
     public static func isInUse(databaseAt path: String) -> Bool {
         guard let queue = try? DatabaseQueue(path: path) else { return false }
         defer { try? queue.close() }

@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import SessionStore
 
-// Where the columns with sealed values stand. Table and column names are ours: no input is part of the SQL.
+// The location of the columns with sealed values. Table and column names are constants: no input is part of the SQL.
 
 extension SealedColumn {
-    /// The table, the number by which its rows are walked, and what finds the owner of a row by that number.
+    /// The table, the number by which its rows are walked, and the query that finds a row's owner by that number.
     private var location: (table: String, key: String, owner: String) {
         switch self {
         case .claims, .refreshToken, .idToken:
@@ -27,7 +27,7 @@ extension SealedColumn {
     /// The part of a value that names its key (`substr` counts from 1).
     var keyID: String { "substr(\(name), \(Sealer.keyIDBytes.lowerBound + 1), \(Sealer.keyIDBytes.count))" }
 
-    /// What the value of a row is sealed for; nil when the row is gone.
+    /// Returns the place for which a row's value is sealed; nil when the row is gone.
     func place(ofRow number: Int64, _ db: Database) throws -> SealedPlace? {
         guard let row = try db.row(location.owner, [number]) else { return nil }
         return try place(
@@ -35,7 +35,7 @@ extension SealedColumn {
             scopes: row.decode(forColumn: "requested_scopes"))
     }
 
-    /// Puts a value in the place of the one that it was made from, if that is still there.
+    /// Replaces a value by its resealed form, if the old one is still stored.
     static func replace(_ value: ResealedValue, _ db: Database) throws {
         guard let column = value.place.column else { return }
         let ofAccount = "account = (SELECT key FROM account WHERE session = ? AND app = ? AND id = ?)"
@@ -55,10 +55,10 @@ extension SealedColumn {
 
     // MARK: Walking
 
-    /// Where a walk goes on: in which column, after which row.
+    /// Returns the cursor that continues in a column, after a row.
     static func cursor(_ index: Int, after number: Int64 = .min) -> StoreCursor { StoreCursor("\(index) \(number)") }
 
-    /// The beginning for a cursor that is none of ours.
+    /// Returns the position of a cursor; the beginning if the cursor is not ours.
     static func place(of cursor: StoreCursor) -> (index: Int, after: Int64) {
         let words = cursor.text.split(separator: " ")
         guard words.count == 2, let index = Int(words[0]), let after = Int64(words[1]) else { return (0, .min) }
@@ -67,11 +67,11 @@ extension SealedColumn {
 
     // MARK: Counting
 
-    /// How many values each key seals. Reads every sealed value's first bytes.
+    /// Counts the values that each key seals. Reads the first bytes of every sealed value.
     static func counts(_ db: Database) throws -> [KeyRing.KeyID: Int] {
         var counts: [KeyRing.KeyID: Int] = [:]
         for column in allCases {
-            // A database of an older version has not all of them.
+            // A database of an older version does not have all columns.
             guard try db.tableExists(column.table),
                 try db.columns(in: column.table).contains(where: { $0.name == column.name })
             else { continue }
@@ -88,7 +88,7 @@ extension SealedColumn {
         return counts
     }
 
-    /// Whether a key seals anything. Reads sealed values' first bytes until one is found.
+    /// Whether a key seals anything. Reads the first bytes of sealed values until one is found.
     static func isUsed(_ db: Database, _ id: KeyRing.KeyID) throws -> Bool {
         try allCases.contains { column in
             try db.value("SELECT 1 FROM \(column.table) WHERE \(column.keyID) = ? LIMIT 1", [id], as: Int.self) != nil

@@ -39,13 +39,13 @@ extension SQLiteStore {
                 let number = try db.store(account, completion.tokens)
                 if let token = completion.tokens.accessToken { try db.store(token, number, now: now) }
                 try db.makeCurrent(number, account.key)
-                // The session is as old as the sign-in, unless somebody else is in it since before.
+                // The session is as old as the sign-in, unless another account was already signed in.
                 try db.run(
                     """
                     UPDATE session SET created_at = ?1
                     WHERE key = ?2 AND NOT EXISTS (SELECT 1 FROM account WHERE session = ?2 AND (app <> ?3 OR id <> ?4))
                     """, [now, session, account.key.app, account.key.id])
-                // Anyone who has an account is no newcomer.
+                // A person who has an account is no newcomer.
                 try db.run(
                     "UPDATE sign_in_attempt SET is_newcomers = 0 WHERE session = ? AND is_newcomers = 1",
                     [session])
@@ -68,8 +68,8 @@ extension SQLiteStore {
 extension Database {
     /// Inserts the attempt of a first callback.
     ///
-    /// - Parameter session: the one that the callback is about.
-    /// - Returns: the session that it goes into.
+    /// - Parameter session: the session that the callback is about.
+    /// - Returns: the session that the attempt goes into.
     /// - Throws: the callback's refusal.
     fileprivate func consume(
         _ callback: ArrivedCallback, into session: SessionRow?, _ destination: CallbackDecision.Destination,
@@ -97,8 +97,8 @@ extension Database {
         return key
     }
 
-    /// Deletes the oldest attempts of newcomers that are over, where there are more than there may be, and the sessions that
-    /// end with them.
+    /// Deletes the oldest expired attempts of people without an account if there are more than the limit, and the
+    /// sessions that end with them.
     private func makeRoomForNewcomer(_ rules: SignInRules, now: Int64) throws {
         let count = try value("SELECT COUNT(*) FROM sign_in_attempt WHERE is_newcomers = 1", as: Int.self) ?? 0
         guard count > SignInRules.maxNewcomers else { return }

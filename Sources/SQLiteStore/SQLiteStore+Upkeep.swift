@@ -2,8 +2,8 @@ import GRDB
 package import SessionStore
 
 extension SQLiteStore {
-    /// How much a purge deletes at a time. A session with its tokens takes a tenth of a millisecond, and the disk's share of
-    /// it as much again; what others want to write waits for all of them.
+    /// The number of sessions that a purge deletes at a time. A session with its tokens takes a tenth of a millisecond,
+    /// and the disk takes as much again; other writes wait for the whole batch.
     private static let batch = 20
 
     package func noteUses(_ uses: [(key: SessionKey, at: Int64)]) async throws(StoreError) -> [SessionKey] {
@@ -21,7 +21,7 @@ extension SQLiteStore {
         let place = PurgePlace(cursor)
         let (unusedSince, begunBefore) = rules.purgeBounds(now: now)
         let bound = place.walk == .unused ? unusedSince : begunBefore
-        // A reader looks for the rows: only what is over keeps the writer busy.
+        // A reader finds the rows: only expired rows occupy the writer.
         let rows = try await database.read { db in
             try db.rows(Self.query(place.walk), [place.position, place.key, bound, Self.batch]).map { row in
                 (session: try SessionRow(row: row), position: try row.decode(Int64.self, forColumn: "position"))
@@ -32,7 +32,7 @@ extension SQLiteStore {
         return place.step(after: rows.last, ended: ended)
     }
 
-    /// The next sessions of a walk, in the order of its index.
+    /// Returns the next sessions of a walk, in the order of its index.
     static func query(_ walk: PurgePlace.Walk) -> String {
         let (order, condition) =
             switch walk {
@@ -45,7 +45,7 @@ extension SQLiteStore {
             """
     }
 
-    /// Decides again inside the transaction: a session may have been used or renewed since.
+    /// Decides again inside the transaction: a session may have been used or renewed in the meantime.
     private func purge(_ keys: [SessionKey], _ rules: SignInRules, now: Int64) async throws(StoreError)
         -> [SessionKey]
     {
@@ -95,11 +95,11 @@ extension SQLiteStore {
         }
     }
 
-    /// How many pages are given back at a time: a megabyte, in some milliseconds.
+    /// The number of pages that are released at a time: a megabyte, in a few milliseconds.
     private static let pagesAtATime = 256
 
-    /// Gives free pages of the file back to the disk, one small step; a megabyte, or a tenth of the file, stays for what
-    /// comes next. A file from before version 3 is rewritten by ``rewrite(databaseAt:)`` first.
+    /// Returns free pages of the file to the disk, in one small step. A megabyte, or a tenth of the file, stays for
+    /// later writes. A file from before version 3 must be rewritten by ``rewrite(databaseAt:)`` first.
     package func tidyUp() async throws(StoreError) -> Bool {
         let (free, all, mode) = try await database.read { db in
             (

@@ -4,20 +4,21 @@ public import SessionStore
 
 /// Sessions in one SQLite file.
 ///
-/// Every write is on the disk (synced) when its verb returns. Only one server may use a file; the command line may work on
-/// it beside the server.
+/// Every write is on the disk (synced) when its method returns. Only one server may use a file; the command line may
+/// use it beside the server.
 public final class SQLiteStore: StoreBackend {
-    /// Where the database is unless configured otherwise.
+    /// The default path of the database.
     public static let defaultPath = "companion.sqlite"
 
     let database: StoreDatabase
     private let reserve: DiskReserve
 
-    /// Opens the file (makes it, mode 0600, when it is not there), migrates it, and checks that the keys fit.
+    /// Opens the file (or creates it with mode 0600), migrates it, and checks that the keys fit.
     ///
     /// - Parameters:
-    ///   - now: measures how long a thread is held.
-    ///   - onOperation: called after each operation, on whatever thread it ended: for measuring. Must not block.
+    /// - now: the clock that measures how long a thread is blocked.
+    /// - onOperation: called after each operation, for measuring, on the thread on which the operation ended. It must
+    ///   not block.
     /// - Throws: when the file or the keys cannot be used.
     package init(
         path: String, keyRing: KeyRing, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
@@ -28,7 +29,7 @@ public final class SQLiteStore: StoreBackend {
     }
 
     package var name: String { database.path }
-    /// Other processes' commits are seen by ``changeMark()``.
+    /// ``changeMark()`` notices the commits of other processes.
     package var trust: Duration? { nil }
     package var openingMark: ChangeMark? { database.versionAtOpening.map(ChangeMark.init) }
     package var openingTime: Int64? { database.timeAtOpening }

@@ -2,16 +2,17 @@ import Foundation
 import GRDB
 import SessionStore
 
-/// The tables and how the file is opened.
+/// The tables, and the way in which the file is opened.
 ///
-/// Small columns that every request needs stand apart from the sealed blobs. STRICT makes the types certain. Keys are
-/// AUTOINCREMENT: a sealed value's identity must never be given again to another row. Times are milliseconds since 1970.
+/// Small columns that every request needs are separate from the sealed blobs. STRICT guarantees the types. Keys are
+/// AUTOINCREMENT, because a sealed value's identity must never be given to another row. Times are in milliseconds since
+/// 1970.
 enum Schema {
     /// "CMPN": distinguishes our files from other SQLite databases.
     static let applicationID: Int32 = 0x434D_504E
-    /// `PRAGMA auto_vacuum` of a file that gives space back in steps.
+    /// The `PRAGMA auto_vacuum` of a file that returns space to the disk in steps.
     static let incrementalVacuum = 2
-    /// Ten minutes, in milliseconds. Part of the tables: it stays as it is.
+    /// Ten minutes, in milliseconds. It is part of the tables and must not change.
     static let period: Int64 = 600_000
 
     static var migrator: DatabaseMigrator {
@@ -100,7 +101,8 @@ enum Schema {
                     """)
         }
         migrator.registerMigration("2: ID tokens, user flows, tokens by tenant") { db in
-            // The table is made anew, because its uniqueness changes; the rows keep their numbers, by which they age.
+            // The table is recreated, because its uniqueness changes; the rows keep their numbers, which show their
+            // age.
             try db.execute(
                 sql: """
                     ALTER TABLE account ADD COLUMN policy TEXT;
@@ -127,9 +129,9 @@ enum Schema {
                     """)
         }
         migrator.registerMigration("3: limits for newcomers, used logout tokens") { db in
-            // What counts against the limits is counted by triggers: right whatever deletes the rows (a purge, the
-            // cascade from a session, the command line), and after a restart. Attempts from before weigh nothing; they
-            // are gone within half an hour.
+            // Triggers count what counts against the limits, so that the counts are right whatever deletes the rows (a
+            // purge, the cascade from a session, the command line), and after a restart. Older attempts count nothing;
+            // they are gone within half an hour.
             try db.execute(
                 sql: """
                     ALTER TABLE sign_in_attempt ADD COLUMN weight INTEGER NOT NULL DEFAULT 0;
@@ -156,8 +158,9 @@ enum Schema {
                     """)
         }
         migrator.registerMigration("4: indexes by last use and by beginning") { db in
-            // By the period, not by the moment: sessions that are used again stay where they are in the index, so that a
-            // minute's uses change few of its pages. Both indexes have the key, which is the row's number, at their end.
+            // The index uses the period, not the exact time: a session that is used again mostly stays where it is in
+            // the index, so that a minute's uses change few of its pages. Both indexes end with the key, which is the
+            // row's number.
             try db.execute(
                 sql: """
                     ALTER TABLE session
@@ -167,7 +170,7 @@ enum Schema {
                     """)
         }
         migrator.registerMigration("5: attempts that have come back") { db in
-            // Until then the browser keeps them. Those of the version before begin again.
+            // Before that the browser keeps them. Attempts of the previous version must begin again.
             try db.execute(
                 sql: """
                     DROP TABLE sign_in_attempt;
@@ -191,7 +194,7 @@ enum Schema {
         return migrator
     }
 
-    /// Opens (or makes) the file and brings it to this version.
+    /// Opens (or creates) the file and brings it to this version.
     static func open(_ path: String, _ ring: KeyRing) throws(StoreError) -> DatabasePool {
         try makeFile(path)
         let pool = try connect(path)
@@ -204,28 +207,28 @@ enum Schema {
         }
     }
 
-    /// Opens a file that is there, at whatever version it is.
+    /// Opens an existing file, whatever its version.
     static func connect(_ path: String) throws(StoreError) -> DatabasePool {
         do {
             var configuration = GRDB.Configuration()
             configuration.label = "companion.store"
-            // Long enough for another process's short transaction, short enough for a waiting request.
+            // Long enough for another process's short transaction, and short enough for a waiting request.
             configuration.busyMode = .timeout(0.3)
-            // A disk that refuses even the rollback must not end the process, which GRDB does otherwise.
+            // If the disk refuses even the rollback, GRDB would otherwise end the process.
             configuration.allowsUnsafeTransactions = true
             configuration.prepareDatabase { db in
                 try db.execute(sql: "PRAGMA busy_timeout = 300; PRAGMA temp_store = MEMORY")
-                // It counts for a new file, and when one from before is rewritten. Where it is set already, setting it
-                // would write.
+                // This applies to new files, and to old ones that are rewritten. Where it is set already, setting it
+                // again would write.
                 guard !db.configuration.readonly, try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 0 else { return }
                 try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
             }
             let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.writeWithoutTransaction { db in
                 try check(db, path)
-                // FULL: a commit is on the disk before its answer. kill -9 loses nothing at any setting (the kernel has
-                // the pages), but with NORMAL a power failure undoes what was committed since the last checkpoint:
-                // sign-outs would come back. Group commit pays for it.
+                // FULL: a commit is on the disk before the response. kill -9 loses nothing at any setting (the kernel
+                // has the pages), but with NORMAL a power failure undoes what was committed since the last checkpoint,
+                // and sign-outs would be undone. Group commit makes up for the cost.
                 try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864")
             }
             return pool
@@ -234,7 +237,7 @@ enum Schema {
         }
     }
 
-    /// Opens a file that is there for looking only, also while a server writes to it: nothing is made, migrated or
+    /// Opens an existing file for inspection, even while a server writes to it: nothing is created, migrated or
     /// checked.
     static func connectReadOnly(_ path: String) throws(StoreError) -> DatabaseQueue {
         guard access(path, R_OK) == 0 else {
@@ -252,7 +255,7 @@ enum Schema {
         }
     }
 
-    /// Takes the write lock and gives it back, also beside a server that works: nothing is written.
+    /// Takes the write lock and releases it, even beside a running server: nothing is written.
     ///
     /// - Throws: `unavailable` when another program holds it for seconds, or when the file cannot be written.
     static func tryWriteLock(_ path: String) throws(StoreError) {
@@ -262,7 +265,7 @@ enum Schema {
         do {
             var configuration = GRDB.Configuration()
             configuration.label = "companion.look"
-            // A server's own transactions take milliseconds.
+            // A server's own transactions take a few milliseconds.
             configuration.busyMode = .timeout(3)
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             defer { try? queue.close() }
@@ -275,22 +278,24 @@ enum Schema {
         }
     }
 
-    /// The migrations that have not run, in their order.
+    /// Returns the migrations that have not run, in order.
     static func pendingMigrations(_ db: Database) throws -> [String] {
         let done = try Set(migrator.appliedIdentifiers(db))
         return migrator.migrations.filter { !done.contains($0) }
     }
 
-    /// What SQLite finds wrong with the file's structure, a few lines at most; empty when it is sound. Reads the whole
-    /// file. Not `integrity_check`: that also compares every index with its table, which takes many times as long.
+    /// Returns the damage that SQLite finds in the file's structure, in a few lines at most; empty if it is sound. This
+    /// reads the whole file. It does not use `integrity_check`, which also compares every index with its table and
+    /// takes many times as long.
     static func damage(_ db: Database) throws -> [String] {
         try String.fetchAll(db, sql: "PRAGMA quick_check(10)").filter { $0 != "ok" }
     }
 
-    /// Fails when the file is another application's or a newer version's.
+    /// Throws when the file belongs to another application or a newer version.
     static func check(_ db: Database, _ path: String) throws {
         let id = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-        // A first start that was killed leaves the migrator's own empty table: the id comes with the first migration.
+        // A first start that was killed leaves the migrator's own empty table, because the id comes with the first
+        // migration.
         let isEmpty =
             try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'") == 0
         guard id == applicationID || (id == 0 && isEmpty) else {
@@ -298,13 +303,14 @@ enum Schema {
         }
         if try !isEmpty && migrator.hasBeenSuperseded(db) {
             throw StoreError.newerSchema(
-                "The database \(path) was made by a newer version of companion. Run that version, restore a backup from before, or choose another file."
+                "The database \(path) was created by a newer version of companion. Run that version, restore a backup from before, or choose another file."
             )
         }
     }
 
-    /// SQLite would make it readable for others; its -wal and -shm files take over the mode. O_EXCL: closing a
-    /// descriptor of a file that SQLite has open in this process would drop its locks.
+    /// Creates the file with mode 0600. SQLite would make it readable for others; its -wal and -shm files copy the
+    /// mode. O_EXCL is needed because closing a descriptor of a file that SQLite has open in this process would drop
+    /// its locks.
     private static func makeFile(_ path: String) throws(StoreError) {
         let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
@@ -312,15 +318,15 @@ enum Schema {
         } else if errno != EEXIST {
             throw .unavailable("the database \(path) cannot be made: \(systemMessage())")
         } else if access(path, W_OK) != 0 {
-            // SQLite would open it for reading only, and not notice when that is over.
+            // SQLite would open it read only, and not notice when it becomes writable.
             throw .unavailable("the database \(path) cannot be written: \(systemMessage())")
         }
     }
 }
 
 extension StoreError {
-    /// From an error of SQLite or GRDB. Takes the code and SQLite's own message, which name tables and columns, never
-    /// values.
+    /// Converts an error of SQLite or GRDB. Uses the code and SQLite's own message, which name tables and columns but
+    /// never values.
     init(_ error: any Error, _ path: String) {
         switch error {
         case let error as StoreError:

@@ -1,17 +1,17 @@
 import Foundation
 import SessionStore
 
-/// The reads that requests wait for, on one connection: the only place where sessions and access tokens are read.
+/// The reads that requests wait for, on one connection. Sessions and access tokens are read nowhere else.
 struct SessionQueries {
     private let sessionByID, sessionByKey, accounts, previousAccounts, latestAttempt, accessTokens: PreparedStatement
 
-    /// - Parameter prepare: makes a statement that lives as long as this value.
+    /// - Parameter prepare: prepares a statement that lives as long as this value.
     init(prepare: (String) throws -> OpaquePointer) rethrows {
         func statement(_ sql: String) throws -> PreparedStatement { PreparedStatement(handle: try prepare(sql)) }
         let columns = "key, id_hash, created_at, last_seen_at"
         sessionByID = try statement("SELECT \(columns) FROM session WHERE id_hash = ?")
         sessionByKey = try statement("SELECT \(columns) FROM session WHERE key = ?")
-        // Sorting is ours: for one or two rows, SQLite's costs more than the rest.
+        // We sort the rows: for one or two rows, SQLite's sorting costs more than the rest.
         accounts = try statement(
             """
             SELECT key, app, id, username, name, tenant_id, environment, object_id, issuer, subject, sid, policy, is_current,
@@ -28,12 +28,12 @@ struct SessionQueries {
             """)
     }
 
-    /// The session with this id, as it is at one moment; nil when there is none. It may be over.
+    /// Returns the session with this id, as of one moment; nil if it does not exist. It may have expired.
     func session(_ idHash: SHA256Hash) throws -> SealedSession? {
         try sessionByID.atFirstRow(.blob(idHash.blob), body: sealedSession)
     }
 
-    /// The same by its key.
+    /// Returns the session with this key, in the same way.
     func session(_ key: SessionKey) throws -> SealedSession? {
         try sessionByKey.atFirstRow(.integer(key.value), body: sealedSession)
     }
@@ -47,12 +47,12 @@ struct SessionQueries {
             row: SessionRow(
                 key: key, idHash: idHash, createdAt: try row.integer(2), lastSeenAt: try row.integer(3),
                 hasAccounts: !accounts.isEmpty, remembersSomebody: !previous.isEmpty,
-                // The life of a session with an account does not depend on it.
+                // The lifetime of a session with an account does not depend on it.
                 lastAttemptAt: accounts.isEmpty ? try latestAttempt(of: key) : nil),
             accounts: accounts, previousUsernames: previous)
     }
 
-    /// The account's access tokens, in the order in which they came.
+    /// Returns the account's access tokens, in the order in which they were stored.
     func accessTokens(of account: AccountKey) throws -> [AccessTokenRow] {
         var rows: [(key: Int64, row: AccessTokenRow)] = []
         try accessTokens.forEachRow(.integer(account.session.value), .text(account.app), .text(account.id)) { row in

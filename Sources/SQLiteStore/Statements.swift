@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SessionStore
 
-// What the transactions are made of.
+// The building blocks of the transactions.
 
 extension Database {
     /// Runs a cached statement.
@@ -10,38 +10,38 @@ extension Database {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
-    /// The first row of a cached statement.
+    /// Returns the first row of a cached statement.
     func row(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {
         try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }
 
-    /// All rows of a cached statement.
+    /// Returns all rows of a cached statement.
     func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
         try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
     }
 
-    /// The first record of a cached statement.
+    /// Returns the first record of a cached statement.
     func first<Record: FetchableRecord>(
         _ sql: String, _ arguments: StatementArguments = [], as type: Record.Type = Record.self
     ) throws -> Record? {
         try Record.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }
 
-    /// All records of a cached statement.
+    /// Returns all records of a cached statement.
     func all<Record: FetchableRecord>(
         _ sql: String, _ arguments: StatementArguments = [], as type: Record.Type = Record.self
     ) throws -> [Record] {
         try Record.fetchAll(cachedStatement(sql: sql), arguments: arguments)
     }
 
-    /// The value of a cached statement; nil when there is no row, or NULL in it.
+    /// Returns the value of a cached statement; nil if there is no row, or NULL in it.
     func value<Value: DatabaseValueConvertible>(
         _ sql: String, _ arguments: StatementArguments = [], as type: Value.Type = Value.self
     ) throws -> Value? {
         try Value.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }
 
-    /// The values of a cached statement.
+    /// Returns the values of a cached statement.
     func values<Value: DatabaseValueConvertible>(
         _ sql: String, _ arguments: StatementArguments = [], as type: Value.Type = Value.self
     ) throws -> [Value] {
@@ -50,7 +50,7 @@ extension Database {
 
     // MARK: Sessions
 
-    /// The reads that requests wait for, on this connection.
+    /// Returns the reads that requests wait for, on this connection.
     func sessionQueries() throws -> SessionQueries {
         try SessionQueries { sql in try cachedStatement(sql: sql).sqliteStatement }
     }
@@ -77,7 +77,7 @@ extension Database {
             "UPDATE session SET id_hash = ?, last_seen_at = MAX(last_seen_at, ?) WHERE key = ?", [idHash, now, session])
     }
 
-    /// Signs everybody out of a session whose row stays, for an attempt that may be under way in it.
+    /// Signs everyone out of a session whose row stays, for an attempt that may be in progress in it.
     func empty(_ session: SessionKey, now: Int64) throws {
         try run("UPDATE sign_in_attempt SET session = NULL WHERE session = ?", [session])
         try run("DELETE FROM account WHERE session = ?", [session])
@@ -97,14 +97,14 @@ extension Database {
 
     // MARK: Accounts
 
-    /// The row's number; nil when the account is not signed in.
+    /// Returns the number of the account's row; nil if the account is not signed in.
     func number(of account: AccountKey) throws -> Int64? {
         try value(
             "SELECT key FROM account WHERE session = ? AND app = ? AND id = ?",
             [account.session, account.app, account.id])
     }
 
-    /// The same, of an account that must be signed in.
+    /// Returns the number of the account's row; throws if the account is not signed in.
     func requireNumber(of account: AccountKey) throws -> Int64 {
         guard let number = try number(of: account) else { throw StoreError.noSuchSession }
         return number
@@ -126,7 +126,7 @@ extension Database {
             """, [account.session, account.app, account.id])
     }
 
-    /// Inserts the account or renews it; its row keeps its number, and its refresh token unless there is a new one.
+    /// Inserts or updates the account. Its row keeps its number, and its refresh token unless there is a new one.
     func store(_ account: AccountRow, _ tokens: RenewedTokens) throws -> Int64 {
         let identity = account.identity
         let stored: Int64? = try value(
@@ -187,7 +187,7 @@ extension Database {
     // MARK: Access tokens
 
     func store(_ token: AccessTokenRow, _ number: Int64, now: Int64) throws {
-        // The rows' numbers say which is the newest.
+        // The rows' numbers show which is the newest.
         var others: [Int64] = []
         for row in try rows(
             "SELECT key, tenant, requested_scopes, expires_at FROM access_token WHERE account = ? ORDER BY key",

@@ -3,10 +3,10 @@ import GRDB
 import SessionStore
 import Synchronization
 
-/// The one way to the file: reads on the thread that asks, or side by side on GRDB's pool, writes grouped on its one
-/// writer.
+/// The only access to the file. Reads run on the calling thread, or concurrently on GRDB's pool; writes run in groups
+/// on its one writer.
 ///
-/// Group commit: what arrives while a transaction is being synced waits and shares the next one, each write in a
+/// Group commit: writes that arrive while a transaction is being synced wait and share the next one, each in a
 /// savepoint of its own. 200 concurrent sign-ins cost a handful of syncs. Nothing here blocks the caller's thread, and
 /// nothing is cancelled with the caller's task: a write either happened or threw.
 final class StoreDatabase: Sendable {
@@ -24,9 +24,9 @@ final class StoreDatabase: Sendable {
     private let readers: ImmediateReaders
     private let gate: OperationGate
     private let state = Mutex(State())
-    /// What `outsideVersion()` was before anything was read.
+    /// The value of `outsideVersion()` before anything was read.
     let versionAtOpening: Int64?
-    /// The latest use of a session that was noted before.
+    /// The latest use of a session in the database when it was opened.
     let timeAtOpening: Int64?
     private let onOperation: (@Sendable (StoreOperation) -> Void)?
 
@@ -50,7 +50,7 @@ final class StoreDatabase: Sendable {
         }
     }
 
-    /// Runs `body` on the calling thread, where nobody has to wait for it.
+    /// Runs `body` on the calling thread, if that needs no waiting.
     func readNow<Value>(_ body: (SessionQueries) throws -> Value?) -> ImmediateRead<Value> {
         let start = ContinuousClock.now
         let result = readers.read(body)
@@ -59,7 +59,7 @@ final class StoreDatabase: Sendable {
         return result
     }
 
-    /// Runs `body` on one consistent snapshot of the database, for those who can wait.
+    /// Runs `body` on one consistent snapshot of the database, for callers that can wait.
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws(StoreError) -> Value
     {
         let start = ContinuousClock.now
@@ -81,7 +81,7 @@ final class StoreDatabase: Sendable {
         return try result.get()
     }
 
-    /// Runs `body` in a transaction, and returns when it is on the disk. `body` may run in one transaction with others;
+    /// Runs `body` in a transaction, and returns when it is on the disk. `body` may share a transaction with others;
     /// when it throws, only its own changes are undone.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value)
         async throws(StoreError) -> Value
@@ -102,8 +102,8 @@ final class StoreDatabase: Sendable {
         return try result.get()
     }
 
-    /// The writer's own view of `PRAGMA data_version`: it changes when another process commits, never by ourselves,
-    /// since all our writes are on that connection.
+    /// Returns the writer's value of `PRAGMA data_version`. It changes when another process commits, and not with our
+    /// own commits, because all our writes are on that connection.
     func outsideVersion() async -> Int64? {
         guard (try? gate.enter()) != nil else { return nil }
         defer { gate.leave() }
@@ -114,46 +114,46 @@ final class StoreDatabase: Sendable {
         }
     }
 
-    /// How long ago the last commit reached the disk; nil when the last one failed, or the file is closed.
+    /// The time since the last commit reached the disk; nil if the last one failed, or the file is closed.
     var sinceLastCommit: Duration? {
         gate.isOpen ? state.withLock { $0.lastCommit }?.duration(to: .now) : nil
     }
 
-    /// How many transactions the writes so far took.
+    /// The number of transactions that the writes have taken so far.
     var commitCount: Int { state.withLock { $0.commits } }
 
-    /// How many writes wait for the next transaction.
+    /// The number of writes that wait for the next transaction.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Merges the log into the file, which then has the size that it should, as far as nobody reads the log.
+    /// Merges the log into the file, which then has its final size, as far as no reader uses the log.
     func mergeLog() async {
         guard (try? gate.enter()) != nil else { return }
         defer { gate.leave() }
         await withCheckedContinuation { continuation in
             pool.asyncWriteWithoutTransaction { db in
-                // Where it fails (the disk is full), the log does the same service.
+                // If it fails (the disk is full), the log serves as well.
                 _ = try? db.checkpoint(.passive)
                 continuation.resume()
             }
         }
     }
 
-    /// Refuses new work, waits for what is under way, merges the log into the file and closes it.
+    /// Refuses new work, waits for work in progress, merges the log into the file and closes it.
     func close() async {
         guard await gate.close() else { return }
         readers.close()
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                // GRDB closes the writer before its readers, which could not merge the log.
+                // GRDB closes the writer before its readers, and a reader could not merge the log.
                 _ = try? self.pool.writeWithoutTransaction { db in try db.checkpoint(.passive) }
-                // It fails only while statements run, and none do.
+                // This fails only while statements run, and none do.
                 try? self.pool.close()
                 continuation.resume()
             }
         }
     }
 
-    /// One batch at a time, each its own turn on the writer's queue, so that other work there gets its turn too.
+    /// Runs one batch. Each batch takes its own turn on the writer's queue, so that other work there gets its turn too.
     private func drain() {
         pool.asyncWriteWithoutTransaction { db in
             let batch = self.state.withLock { state in
@@ -170,13 +170,13 @@ final class StoreDatabase: Sendable {
         }
     }
 
-    /// GRDB's own savepoints are parsed anew each time, which takes longer than what most writes do.
+    /// Runs `body` in a savepoint. GRDB's own savepoints are parsed each time, which takes longer than most writes.
     private func inSavepoint(_ db: Database, _ body: () throws -> Void) throws {
         try db.run("SAVEPOINT write")
         do {
             try body()
         } catch {
-            // Where SQLite has rolled back everything there is none any more.
+            // If SQLite has rolled back everything, the savepoint is gone.
             guard db.isInsideTransaction else { throw error }
             do {
                 try db.run("ROLLBACK TO write")
@@ -199,7 +199,7 @@ final class StoreDatabase: Sendable {
                         try inSavepoint(db) { try write.run(db) }
                     } catch {
                         let error = StoreError(error, path)
-                        // A full disk or an I/O error concerns them all, and SQLite may have rolled back everything.
+                        // A full disk or an I/O error affects all writes, and SQLite may have rolled back everything.
                         if case .unavailable = error { throw error }
                         guard db.isInsideTransaction else { throw error }
                         write.fail(error)
@@ -208,7 +208,7 @@ final class StoreDatabase: Sendable {
                 return .commit
             }
             state.withLock { state in
-                // What changed nothing has touched no disk, and proves nothing about it.
+                // A transaction without changes has not touched the disk, and proves nothing about it.
                 if db.totalChangesCount != changesBefore { state.lastCommit = .now }
                 state.commits += 1
             }
@@ -221,16 +221,16 @@ final class StoreDatabase: Sendable {
     }
 }
 
-/// One write among others of any result type.
+/// A write with a result of any type.
 private protocol Write: AnyObject, Sendable {
     func run(_ db: Database) throws
-    /// Committed: returns the value to the caller.
+    /// Returns the value to the caller, after the commit.
     func finish()
-    /// Rolled back: throws the error to the caller, unless it has returned.
+    /// Throws the error to the caller after a rollback, unless it has returned already.
     func fail(_ error: StoreError)
 }
 
-/// Safe to share unchecked: made by the caller, from then on touched only on the writer's serial queue.
+/// Unchecked, but safe to share: the caller creates it, and afterwards only the writer's serial queue uses it.
 private final class WriteOf<Value: Sendable>: Write, @unchecked Sendable {
     private let body: @Sendable (Database) throws -> Value
     private var continuation: CheckedContinuation<Result<Value, StoreError>, Never>?

@@ -45,7 +45,7 @@ import Testing
         await (try fixture.open()).close()
         let target = fixture.folder + "/precious"
         try Data("precious".utf8).write(to: URL(fileURLWithPath: target))
-        #expect(throws: StoreError.unavailable("\(target) is there already, and is left alone: name another file")) {
+        #expect(throws: StoreError.unavailable("\(target) exists already and was not changed: name another file")) {
             try SQLiteStore.backUp(databaseAt: fixture.path, to: target)
         }
         #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious")
