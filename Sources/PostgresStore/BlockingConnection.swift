@@ -1,14 +1,14 @@
 import CPostgres
 package import SessionStore
 
-/// A connection for what is done before a server serves, and by the command line: the thread that asks waits.
+/// A connection for the work before a server serves, and for the command line: the calling thread waits.
 package final class BlockingConnection {
     private let raw: OpaquePointer
     private let name: String
 
-    /// Connects, to the first endpoint that will do.
+    /// Connects to the first usable endpoint.
     ///
-    /// - Throws: `unavailable` when there is none.
+    /// - Throws: `unavailable` when no endpoint can be used.
     package init(_ settings: PostgresSettings) throws(StoreError) {
         name = settings.description
         var parameters = settings.currentParameters
@@ -50,7 +50,7 @@ package final class BlockingConnection {
         return found
     }
 
-    /// Runs statements in one transaction, which is undone when they throw.
+    /// Runs statements in one transaction, which is rolled back when they throw.
     func transaction<Value>(_ body: (BlockingConnection) throws -> Value) throws -> Value {
         try query("BEGIN ISOLATION LEVEL READ COMMITTED")
         do {
@@ -66,7 +66,7 @@ package final class BlockingConnection {
     }
 }
 
-/// Calls `body` with libpq's parameters as it takes them: two lists of C strings, which end with nil. libpq copies them.
+/// Calls `body` with parameters in libpq's form: two lists of C strings that end with nil. libpq copies them.
 func withTexts<Result>(
     of parameters: [String: String],
     _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
@@ -83,7 +83,7 @@ func withTexts<Result>(
     return body(keywords + [nil], values + [nil])
 }
 
-/// What libpq says is wrong, in one line.
+/// Returns libpq's error message, in one line.
 func lastMessage(of raw: OpaquePointer?) -> String {
     let message = raw.map { String(cString: PQerrorMessage($0)) } ?? ""
     let lines = message.split(whereSeparator: \.isNewline).map { String($0.drop(while: \.isWhitespace)) }

@@ -1,27 +1,27 @@
 import EventLoop
 
-/// The attempts to make one connection: the first at once, and while the server is silent another one each second, at the
-/// next of its places. The first connection ends the others. What was lost on the way to a server that is back keeps nobody
-/// waiting for `patience`.
+/// The attempts to open one connection. The first attempt starts at once. While the server does not respond, another
+/// one starts each second, at the server's next address. The first connection that opens ends the other attempts. So a
+/// packet that was lost on the way to a server that has recovered does not make callers wait for `patience`.
 ///
-/// `@unchecked Sendable`: everything is touched on the worker only.
+/// `@unchecked Sendable`: everything is used on the worker only.
 final class ConnectionAttempts: @unchecked Sendable {
     enum Outcome {
-        /// All others have ended.
+        /// A connection is open, and all other attempts have ended.
         case opened(PostgresConnection)
-        /// One has failed; the last one when no other is under way.
+        /// An attempt has failed. `isLast` is true when no other one is in progress.
         case failed(PostgresFailure, isLast: Bool)
     }
 
     private final class Attempt {
-        /// How many were under way when it began.
+        /// The number of attempts that were in progress when it began.
         let number: Int
         var connection: PostgresConnection?
 
         init(number: Int) { self.number = number }
     }
 
-    /// How long a connection may take to be made.
+    /// The longest time that a connection may take to open.
     private static let patience: Duration = .seconds(3)
     private static let interval: Duration = .seconds(1)
     private static let limit = 3
@@ -38,9 +38,9 @@ final class ConnectionAttempts: @unchecked Sendable {
 
     var areUnderWay: Bool { !underWay.isEmpty }
 
-    /// Begins, where none are under way.
+    /// Starts an attempt, if none is in progress.
     ///
-    /// - Parameter completion: called on the worker, never at once, with each outcome.
+    /// - Parameter completion: called on the worker with each outcome, never before this returns.
     func begin(_ completion: @escaping (Outcome) -> Void) {
         if underWay.count < Self.limit {
             let attempt = Attempt(number: underWay.count)
@@ -53,7 +53,7 @@ final class ConnectionAttempts: @unchecked Sendable {
         next = worker.addTimer(after: Self.interval) { [weak self] in self?.begin(completion) }
     }
 
-    /// Ends those that are under way, without an outcome.
+    /// Ends the attempts in progress, without an outcome.
     func end() {
         next.map { _ = worker.cancelTimer($0) }
         let ended = underWay
@@ -61,7 +61,7 @@ final class ConnectionAttempts: @unchecked Sendable {
         for attempt in ended { attempt.connection?.close() }
     }
 
-    /// Where the server may be: every endpoint, at each of its addresses.
+    /// Finds the possible addresses of the server: every endpoint, at each of its addresses.
     private func findAddresses(_ completion: @escaping ([[String: String]]) -> Void) {
         var found: [[String: String]] = []
         let left = settings.endpoints
@@ -126,14 +126,14 @@ final class ConnectionAttempts: @unchecked Sendable {
     }
 }
 
-/// What goes on when addresses are there, or when they take too long. Safe to send through another thread unchecked: it is
-/// made and used on one worker.
+/// Continues when addresses were found, or when that takes too long. Unchecked, but safe to send through another
+/// thread: it is created and used on one worker.
 private final class Answer: @unchecked Sendable {
     private var completion: (([String]) -> Void)?
 
     init(_ completion: @escaping ([String]) -> Void) { self.completion = completion }
 
-    /// Goes on, the first time.
+    /// Calls the completion, the first time only.
     func give(_ addresses: [String]) {
         let completion = completion
         self.completion = nil

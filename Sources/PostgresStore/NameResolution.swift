@@ -4,13 +4,13 @@ import SessionStore
 import Synchronization
 import WebFormats
 
-/// Resolves host names on threads of their own, which may be held by a slow name server as no worker may.
+/// Resolves host names on its own threads. A slow name server may block those, but must not block a worker.
 ///
-/// Those who ask at about the same time share a look-up. One that hangs, because a question or its answer was lost, keeps
-/// nobody who asks later: another one begins beside it, three for a name at most. The first that finds addresses has found
-/// them for all who wait for the name.
+/// Callers that ask at about the same time share a look-up. If a look-up hangs, because a query or its response was
+/// lost, a later caller does not wait for it: another look-up starts beside it, up to three for a name. The first one
+/// that finds addresses serves everyone who waits for the name.
 final class NameResolution: Sendable {
-    /// The system's names.
+    /// The system's resolver.
     static let system = NameResolution(resolve: resolve)
 
     private struct LookUp {
@@ -22,7 +22,7 @@ final class NameResolution: Sendable {
         var count = 0
         var underWay: [String: [Int: LookUp]] = [:]
 
-        /// Ends a look-up and returns who waits for what it says.
+        /// Ends a look-up and returns the callers that wait for its result.
         mutating func end(_ number: Int, of host: String, hasFound: Bool) -> [@Sendable ([String]) -> Void] {
             var lookUps = underWay[host] ?? [:]
             var waiting = lookUps.removeValue(forKey: number)?.waiting ?? []
@@ -37,7 +37,7 @@ final class NameResolution: Sendable {
         }
     }
 
-    /// A look-up that takes longer is not shared any more.
+    /// The age after which a look-up is no longer shared.
     static let patience: Duration = .seconds(2)
     private static let limit = 3
 
@@ -54,8 +54,8 @@ final class NameResolution: Sendable {
         self.now = now
     }
 
-    /// Calls `completion` on such a thread with the host's addresses, in the system's order; none when it has none now. That
-    /// may be after a minute.
+    /// Calls `completion` on one of these threads with the host's addresses, in the system's order; empty if it has
+    /// none now. This may take a minute.
     func addresses(of host: String, completion: @escaping @Sendable ([String]) -> Void) {
         let now = now()
         let new = state.withLock { state -> Int? in

@@ -1,7 +1,7 @@
 package import Foundation
 import SessionStore
 
-/// What stands for a `$1`; nil is NULL.
+/// The value of a `$1`; nil is NULL.
 package enum Parameter: Sendable {
     case integer(Int64?)
     case flag(Bool)
@@ -15,7 +15,7 @@ package enum Parameter: Sendable {
     static func hash(_ hash: SHA256Hash?) -> Parameter { .blob(hash?.blob) }
     static func key(_ id: KeyRing.KeyID) -> Parameter { .blob(Data(id.bytes)) }
 
-    /// The number of the type in `pg_type`.
+    /// The OID of the type in `pg_type`.
     var type: UInt32 {
         switch self {
         case .integer: 20
@@ -32,7 +32,7 @@ package enum Parameter: Sendable {
         switch self {
         case .integer(let value): value.map(Self.bigEndian)
         case .flag(let value): [value ? 1 : 0]
-        // PostgreSQL's text has no NUL.
+        // PostgreSQL's text cannot contain NUL.
         case .text(let value): value.map(Self.encoded)
         case .blob(let value): value.map { Array($0) }
         case .integers(let values):
@@ -43,7 +43,8 @@ package enum Parameter: Sendable {
 
     private static func encoded(_ text: String) -> [UInt8] { text.utf8.map { $0 == 0 ? UInt8(ascii: "?") : $0 } }
 
-    /// One dimension, no NULL, of a type, so many from 1 on; then each with its length.
+    /// Encodes an array of one dimension without NULLs: the type, the count and the lower bound 1, then each value with
+    /// its length.
     private static func array(of type: Int32, _ values: [[UInt8]]) -> [UInt8] {
         let head = [1, 0, type, Int32(clamping: values.count), 1].flatMap { bigEndian($0) }
         return values.reduce(into: head) { $0 += bigEndian(Int32(clamping: $1.count)) + $1 }
@@ -55,10 +56,10 @@ package enum Parameter: Sendable {
 }
 
 extension [Parameter] {
-    /// Calls `body` with what libpq takes: pointers to the values, and their lengths.
+    /// Calls `body` with libpq's form of the values: pointers to them, and their lengths.
     func withPointers<Result>(_ body: ([UnsafePointer<CChar>?], [Int32]) -> Result) -> Result {
         let values = map(\.bytes)
-        // One byte more, so that an empty value has an address too.
+        // One more byte, so that an empty value has an address too.
         let all: [UInt8] = values.reduce(into: []) { all, value in
             all += value ?? []
             all.append(0)

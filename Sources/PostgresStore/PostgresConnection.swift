@@ -2,10 +2,10 @@ import CPostgres
 import EventLoop
 import SessionStore
 
-/// One connection to the server, in libpq's pipeline mode: what is sent need not wait for what was sent before. Each
-/// statement is followed by a sync, so that an error ends one statement and no other.
+/// One connection to the server, in libpq's pipeline mode: statements are sent without waiting for the results of
+/// earlier ones. Each statement is followed by a sync, so that an error ends only one statement.
 ///
-/// `@unchecked Sendable`: everything is touched on the worker only.
+/// `@unchecked Sendable`: everything is used on the worker only.
 final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
     typealias Completion = (Result<PostgresResult, PostgresFailure>) -> Void
 
@@ -19,11 +19,11 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
     private struct Pending {
         let sql: String
         let deadline: MonotonicTime
-        /// When the caller no longer waits; nil for as long as it takes.
+        /// The time until which the caller waits; nil if it waits for as long as it takes.
         var answerBy: MonotonicTime?
-        /// nil when nobody waits any more.
+        /// The caller's completion; nil when the caller no longer waits.
         var completion: Completion?
-        /// Whether it is still to be prepared: the first result is that of the preparation.
+        /// Whether it still has to be prepared: the first result is then that of the preparation.
         var isPreparing: Bool
         var result: PostgresResult?
         var failure: PostgresFailure?
@@ -37,21 +37,22 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
     private var pending: [Pending] = []
     private var timer: (id: TimerID, at: MonotonicTime)?
     private var timeLimit: MonotonicTime
-    /// What was prepared here.
+    /// The statements that were prepared on this connection.
     private var prepared: Set<String> = []
     /// Called once, when an open connection ends.
     var onClose: ((PostgresFailure) -> Void)?
-    /// Called when the server has answered.
+    /// Called when the server has responded.
     var onAnswer: (() -> Void)?
 
     var isOpen: Bool { if case .open = phase { true } else { false } }
 
-    /// Begins to connect.
+    /// Starts to connect.
     ///
     /// - Parameters:
-    ///   - parameters: libpq's, without a name that has to be resolved.
-    ///   - patience: how long it may take.
-    ///   - completion: called once, later or at once: why there is no connection; nil when there is one.
+    /// - parameters: libpq's parameters, without a name that has to be resolved.
+    /// - patience: the longest time that connecting may take.
+    /// - completion: called once, later or at once, with the reason for which there is no connection; nil when it is
+    ///   open.
     init(
         worker: Worker, parameters: [String: String], patience: Duration,
         completion: @escaping (PostgresFailure?) -> Void
@@ -64,7 +65,7 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
             fail(reason)
             return
         }
-        // Notices go to standard error otherwise.
+        // libpq would otherwise write notices to standard error.
         PQsetNoticeProcessor(raw, { _, _ in }, nil)
         setTimer()
         wait(for: .write)
@@ -74,7 +75,7 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
         if let raw { PQfinish(raw) }
     }
 
-    /// Closes it; what is pending fails.
+    /// Closes the connection; pending statements fail.
     func close() { fail("the connection was closed") }
 
     // MARK: Statements
@@ -82,10 +83,10 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
     /// Sends a statement.
     ///
     /// - Parameters:
-    ///   - isPrepared: whether it is prepared, once for this connection.
-    ///   - patience: how long it may take; then the connection is closed.
-    ///   - answerBy: until when the answer is waited for; then `completion` gets ``PostgresFailure/silence``, and the
-    ///     statement goes on.
+    /// - isPrepared: whether the statement is prepared, once for this connection.
+    /// - patience: the longest time that the statement may take; after that the connection is closed.
+    /// - answerBy: the time until which the caller waits. After that `completion` gets ``PostgresFailure/silence``, and
+    ///   the statement continues.
     ///   - completion: called once on the worker.
     func send(
         _ sql: String, _ parameters: [Parameter], isPrepared: Bool, patience: Duration, answerBy: MonotonicTime? = nil,
@@ -113,7 +114,8 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
         flush()
     }
 
-    /// Names a statement by what it says: through a pooler another client's statement of the same name is the same one.
+    /// Returns a statement's name, which depends on its text: another client's statement of the same name, behind a
+    /// pooler, is then the same statement.
     private static func name(of sql: String) -> String {
         // FNV-1a.
         "c\(sql.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0100_0000_01b3 })"
@@ -136,7 +138,7 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
         case .open:
             guard let raw else { return }
             guard PQconsumeInput(raw) == 1 else {
-                // What came before the end is still good.
+                // Results that came before the end are still valid.
                 takeResults()
                 return fail(reason)
             }
@@ -148,7 +150,7 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
 
     private func poll() {
         guard let raw else { return }
-        // The socket may be another one afterwards.
+        // The socket may be a different one afterwards.
         if let watch { worker.unwatch(watch) }
         watch = nil
         switch PQconnectPoll(raw) {
@@ -177,7 +179,7 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
         var isAtEnd = false
         while let raw, !pending.isEmpty, PQisBusy(raw) == 0 {
             guard let result = PQgetResult(raw) else {
-                // Once after each command; twice, when there is nothing more.
+                // nil comes once after each command, and twice when there is nothing more.
                 if isAtEnd { break }
                 isAtEnd = true
                 continue
@@ -225,7 +227,7 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
         }
     }
 
-    /// Has the time looked at then, unless that happens before.
+    /// Makes sure that the timers are checked at `limit` or before.
     private func setTimer(at limit: MonotonicTime) {
         if let timer, timer.at <= limit { return }
         endTimer()

@@ -3,7 +3,8 @@ import Foundation
 import SessionStore
 import Synchronization
 
-/// The one way to the server: single statements, pipelined on one connection for each worker, and transactions on a few.
+/// The only access to the server: single statements, pipelined on one connection for each worker, and transactions on a
+/// few more connections.
 ///
 /// Nothing here blocks the caller's thread, and nothing is cancelled with the caller's task.
 final class PostgresDatabase: Sendable {
@@ -13,7 +14,7 @@ final class PostgresDatabase: Sendable {
         var lastKey: Int64 = 0
     }
 
-    /// A look at all there is takes longer than a request may.
+    /// A read of all rows takes longer than a request may.
     private static let longPatience: Duration = .seconds(60)
     private static let maxAttempts = 5
 
@@ -26,7 +27,7 @@ final class PostgresDatabase: Sendable {
     private let state: Mutex<State>
     private let onOperation: (@Sendable (StoreOperation) -> Void)?
 
-    /// - Parameter workers: on which it works; nil makes one of its own.
+    /// - Parameter workers: the workers to run on; nil creates one.
     init(
         _ settings: PostgresSettings, workers: WorkerGroup?, onOperation: (@Sendable (StoreOperation) -> Void)?
     ) throws(StoreError) {
@@ -53,8 +54,8 @@ final class PostgresDatabase: Sendable {
 
     /// Runs one statement, which is a snapshot of its own.
     ///
-    /// - Parameter limit: how long the caller waits; nil for as long as it takes. After one wait in vain, nobody who sets it
-    ///   waits at all before the server has answered something.
+    /// - Parameter limit: the longest time that the caller waits; nil waits for as long as it takes. After one call has
+    ///   run out of time, calls with a limit fail at once until the server has responded again.
     func read<Value: Sendable>(
         _ sql: String, _ parameters: [Parameter] = [], within limit: Duration? = nil,
         _ body: (PostgresResult) throws -> Value
@@ -64,12 +65,12 @@ final class PostgresDatabase: Sendable {
             let lane = self.lane()
             let answerBy = limit.map { MonotonicTime.read() + $0 }
             let end = ContinuousClock.now + (limit ?? Transaction.patience)
-            // What the worker has read is decoded there too.
+            // Results that the worker has read are decoded on it as well.
             return try await withTaskExecutorPreference(lane.worker) {
                 var result = await self.single(sql, parameters, answerBy: answerBy, on: lane)
                 if case .failure(let failure) = result, failure.isOfPooler || failure.endsConnection, .now < end {
                     self.note(failure)
-                    // It only reads, and the connection may have been one to a server that is no more.
+                    // This only reads, and the connection may have been to a server that no longer exists.
                     result = await self.single(sql, parameters, answerBy: answerBy, on: lane)
                 }
                 return try body(result.get())
@@ -77,7 +78,7 @@ final class PostgresDatabase: Sendable {
         }
     }
 
-    /// Runs one statement that may take long, where it keeps nobody waiting.
+    /// Runs one statement that may take long, without blocking others.
     func readLong<Value: Sendable>(
         _ sql: String, _ parameters: [Parameter] = [], _ body: (PostgresResult) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -98,16 +99,17 @@ final class PostgresDatabase: Sendable {
         }
     }
 
-    /// Runs `body` in a transaction, and returns when it is stored. Where others were quicker `body` runs again.
+    /// Runs `body` in a transaction, and returns when it is stored. After a conflict with another transaction, `body`
+    /// runs again.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Transaction) async throws -> Value)
         async throws(StoreError) -> Value
     {
         try await measured(.write) { try await self.stored(body) }
     }
 
-    /// The same for a `body` that locks without waiting (NOWAIT).
+    /// Runs a transaction whose `body` locks without waiting (NOWAIT).
     ///
-    /// - Returns: nil when somebody held what it wanted to lock, again and again.
+    /// - Returns: nil when another transaction held the rows, again and again.
     func writeUnlessHeld<Value: Sendable>(_ body: @escaping @Sendable (Transaction) async throws -> Value)
         async throws(StoreError) -> Value?
     {
@@ -161,10 +163,10 @@ final class PostgresDatabase: Sendable {
         state.withLock { $0.lastWrite = .now }
     }
 
-    /// Looks up what became of a commit whose answer was lost.
+    /// Finds out whether a commit whose response was lost was stored.
     ///
     /// - Returns: false when it was not stored.
-    /// - Throws: `unavailable` when that cannot be known, and so the transaction must not run again.
+    /// - Throws: `unavailable` when that cannot be known, so that the transaction must not run again.
     private func wasStored(_ transaction: Transaction, _ lane: PostgresLane) async throws -> Bool {
         let end = ContinuousClock.now + Transaction.patience
         while let mark = transaction.mark {
@@ -172,15 +174,15 @@ final class PostgresDatabase: Sendable {
                 guard let answer = try await isStored(mark, lane) else { break }
                 return answer
             } catch {
-                // The next connection may be one to a server that is no more, as the lost one was.
+                // The next connection may be to a server that no longer exists, as the lost one was.
                 guard .now < end else { break }
                 try? await Task.sleep(for: .milliseconds(50))
             }
         }
-        throw StoreError.unavailable("\(name): the connection was lost, and with it what became of a write")
+        throw StoreError.unavailable("\(name): the connection was lost, and it is unknown whether a write was stored")
     }
 
-    /// Whether a session's row has the mark of a write; nil when somebody has written since.
+    /// Returns whether a session's row has the mark of a write; nil if there was another write in the meantime.
     private func isStored(_ mark: Transaction.Mark, _ lane: PostgresLane) async throws -> Bool? {
         let connection = try await lane.taken()
         let look = Transaction(connection, isPrepared: false)
@@ -188,13 +190,13 @@ final class PostgresDatabase: Sendable {
             look.rollBack()
             lane.giveBack(connection)
         }
-        // The lock waits for a transaction that is still under way on the lost connection.
+        // The lock waits for a transaction that is still in progress on the lost connection.
         let row = try await look.query(
             "SELECT last_write, version FROM session WHERE key = $1 FOR UPDATE", [.key(mark.session)]
         ).first
         guard let row else { return false }
         if try row.integer(0) == mark.write { return true }
-        // Another version: somebody has written since, before or after this write.
+        // A different version: there was another write in the meantime, before or after this write.
         return try row.integer(1) == mark.versionBefore ? false : nil
     }
 
@@ -227,7 +229,7 @@ final class PostgresDatabase: Sendable {
         }
     }
 
-    /// The lane of the worker that asks, else any.
+    /// Returns the lane of the current worker, or any lane.
     private func lane() -> PostgresLane {
         let worker = Worker.current ?? workers.next()
         return lanes.first { $0.worker === worker } ?? lanes[workers.next().index % lanes.count]
@@ -250,12 +252,12 @@ final class PostgresDatabase: Sendable {
         return try result.get()
     }
 
-    // MARK: The rest
+    // MARK: Health and closing
 
-    /// How long ago the last write was stored; nil when that failed, or the store is closed.
+    /// The time since the last write was stored; nil if it failed, or the store is closed.
     var sinceLastWrite: Duration? { gate.isOpen ? state.withLock { $0.lastWrite }?.duration(to: .now) : nil }
 
-    /// How it stands with the connections of all workers.
+    /// Returns the state of the connections of all workers.
     func connections() async -> StoreConnections {
         var all = StoreConnections()
         for lane in lanes {
@@ -264,8 +266,8 @@ final class PostgresDatabase: Sendable {
         return all
     }
 
-    /// A key for a new session: the time, and 20 random bits. Those that one process makes rise, and stay below 2^62, so
-    /// that SQLite, which goes on after the highest, can take them over.
+    /// Returns a key for a new session: the time, and 20 random bits. The keys of one process increase, and stay below
+    /// 2^62, so that SQLite, which continues after the highest, can take them over.
     func newKey() -> SessionKey {
         let now = (Date().milliseconds << 20) + Int64.random(in: 0..<(1 << 20))
         return SessionKey(
@@ -275,7 +277,7 @@ final class PostgresDatabase: Sendable {
             })
     }
 
-    /// Takes no more work, waits for what is under way and ends the connections.
+    /// Refuses new work, waits for the work in progress and closes the connections.
     func close() async {
         guard await gate.close() else { return }
         for lane in lanes { _ = await lane.worker.perform { _ in lane.close() } }
@@ -284,12 +286,12 @@ final class PostgresDatabase: Sendable {
 }
 
 extension PostgresLane {
-    /// Runs `work` on the worker, at once where the caller is on it.
+    /// Runs `work` on the worker, at once if the caller is on it.
     func onWorker(_ work: @escaping @Sendable () -> Void) {
         worker.isCurrent ? work() : worker.submit(work)
     }
 
-    /// A connection for a transaction, to be given back.
+    /// Returns a connection for a transaction. It must be given back.
     func taken() async throws(PostgresFailure) -> PostgresConnection {
         let opened = await withCheckedContinuation { continuation in
             onWorker { self.take { continuation.resume(returning: $0) } }

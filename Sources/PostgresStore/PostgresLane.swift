@@ -2,21 +2,22 @@ import EventLoop
 import SessionStore
 import Synchronization
 
-/// One worker's connections: one for single statements, and a few for transactions. While the server refuses, it tries again
-/// by itself, after 50 ms at first and 1.5 s at last; while the server is silent, each second beside the attempts before.
+/// One worker's connections: one for single statements, and a few for transactions. While the server refuses
+/// connections, the lane tries again by itself, first after 50 ms and at most 1.5 s. While the server does not respond,
+/// it starts another attempt each second, beside the earlier ones.
 ///
-/// `@unchecked Sendable`: everything but `worker` is touched on the worker only.
+/// `@unchecked Sendable`: everything but `worker` is used on the worker only.
 final class PostgresLane: @unchecked Sendable {
     typealias Opened = (Result<PostgresConnection, PostgresFailure>) -> Void
 
-    /// What a connection is for.
+    /// The use of a connection.
     private enum Purpose: CaseIterable {
-        /// Single statements, of which all are sent on one connection.
+        /// Single statements, which are all sent on one connection.
         case statements
-        /// A transaction, which has a connection for itself.
+        /// A transaction, which has a connection of its own.
         case transaction
 
-        /// Those who wait for such a connection.
+        /// The callers that wait for such a connection.
         var queue: ReferenceWritableKeyPath<PostgresLane, [Waiter]> {
             switch self {
             case .statements: \.waitingForStatements
@@ -25,17 +26,17 @@ final class PostgresLane: @unchecked Sendable {
         }
     }
 
-    /// Somebody who waits for a connection.
+    /// A caller that waits for a connection.
     private struct Waiter {
         let deadline: MonotonicTime
-        /// Whether there is nothing to go on with without an answer.
+        /// Whether the caller cannot continue without an answer.
         let isPatient: Bool
         let serve: Opened
     }
 
-    /// How long somebody waits for a connection.
+    /// The longest time that a caller waits for a connection.
     private static let patience: Duration = .seconds(10)
-    /// After so long without a server nobody waits any more.
+    /// The time without a server after which callers no longer wait.
     private static let outage: Duration = .seconds(2)
     private static let firstDelay: Duration = .milliseconds(50)
     private static let lastDelay: Duration = .milliseconds(1500)
@@ -59,7 +60,7 @@ final class PostgresLane: @unchecked Sendable {
 
     /// - Parameters:
     ///   - limit: the most connections for transactions.
-    ///   - recovery: what the lanes of one database have in common.
+    /// - recovery: the state that the lanes of one database share.
     init(worker: Worker, settings: PostgresSettings, limit: Int, recovery: Recovery) {
         self.worker = worker
         attempts = ConnectionAttempts(worker: worker, settings: settings)
@@ -70,7 +71,7 @@ final class PostgresLane: @unchecked Sendable {
 
     // MARK: For the store
 
-    /// How it stands with the connections.
+    /// The state of the connections.
     var connections: StoreConnections {
         var found = StoreConnections()
         found.isReachable = downSince == nil && !recovery.isSilent
@@ -81,15 +82,15 @@ final class PostgresLane: @unchecked Sendable {
         return found
     }
 
-    /// Gives the connection for single statements to `serve`.
+    /// Passes the connection for single statements to `serve`.
     ///
-    /// - Parameter answerBy: then `serve` gets ``PostgresFailure/silence``.
+    /// - Parameter answerBy: the time at which `serve` gets ``PostgresFailure/silence``.
     func withSingle(answerBy: MonotonicTime?, _ serve: @escaping Opened) {
         if let single, single.isOpen, !worker.isShutDown { return serve(.success(single)) }
         wait(serve, for: .statements, answerBy: answerBy)
     }
 
-    /// Gives a connection for a transaction to `serve`, which has to be given back.
+    /// Passes a connection for a transaction to `serve`. It must be given back.
     func take(_ serve: @escaping Opened) {
         while !worker.isShutDown, let connection = idle.popLast() {
             guard connection.isOpen else { continue }
@@ -99,7 +100,7 @@ final class PostgresLane: @unchecked Sendable {
         wait(serve, for: .transaction)
     }
 
-    /// Takes a connection back. It may be closed, or have a last statement under way.
+    /// Takes a connection back. It may be closed, or still have a last statement in progress.
     func giveBack(_ connection: PostgresConnection) {
         taken -= 1
         guard connection.isOpen, !isClosed else {
@@ -112,7 +113,7 @@ final class PostgresLane: @unchecked Sendable {
         next.serve(.success(connection))
     }
 
-    /// Ends all connections. Who waits gets none.
+    /// Closes all connections. Waiting callers get none.
     func close() {
         isClosed = true
         for timer in [retry, expiry?.id] { timer.map { _ = worker.cancelTimer($0) } }
@@ -123,7 +124,7 @@ final class PostgresLane: @unchecked Sendable {
         refuse(.connection("the store is closed"))
     }
 
-    /// The server may refuse one connection more, and serve those that there are.
+    /// Whether a connection exists. The server may refuse another one, and still serve those.
     private var hasConnection: Bool { taken > 0 || !idle.isEmpty || single?.isOpen == true }
 
     // MARK: Waiting
@@ -139,7 +140,7 @@ final class PostgresLane: @unchecked Sendable {
         connectNext()
     }
 
-    /// Has those end whose time is over then, unless that happens before.
+    /// Makes sure that callers whose time has run out are served at `next` or before.
     private func setExpiry(at next: MonotonicTime) {
         if let expiry, expiry.at <= next { return }
         expiry.map { _ = worker.cancelTimer($0.id) }
@@ -169,15 +170,15 @@ final class PostgresLane: @unchecked Sendable {
 
     // MARK: Connecting
 
-    /// What the next connection is for; nil when no one needs another.
+    /// The use of the next connection; nil when none is needed.
     private var need: Purpose? {
-        // In an outage one is made although nobody waits, to see when it is over.
+        // In an outage, a connection is attempted even if no caller waits, to notice the end of the outage.
         let isOutage = downSince != nil || recovery.isSilent
         if single?.isOpen != true, !waitingForStatements.isEmpty || isOutage { return .statements }
         return !waitingForTransaction.isEmpty && taken + idle.count < limit ? .transaction : nil
     }
 
-    /// Makes the next connection that somebody needs, one at a time.
+    /// Opens the next connection that is needed, one at a time.
     private func connectNext() {
         guard !isClosed, !attempts.areUnderWay, retry == nil, let need else { return }
         attempts.begin { [weak self] outcome in
@@ -212,13 +213,14 @@ final class PostgresLane: @unchecked Sendable {
         connectNext()
     }
 
-    /// The server is there, though it may refuse one connection more.
+    /// Records that the server can be reached, although it may refuse another connection.
     private func answered() {
         downSince = nil
         recovery.isSilent = false
     }
 
-    /// Another lane has reached the server: the outage is over, and this one's requests wait rather than fail.
+    /// Tries again at once, because another lane has reached the server: the outage is over, and requests wait rather
+    /// than fail.
     private func tryAtOnce() {
         if downSince != nil { downSince = worker.now }
         guard let retry else { return }
@@ -239,12 +241,12 @@ final class PostgresLane: @unchecked Sendable {
         let since = downSince ?? worker.now
         downSince = since
         if !hasConnection, worker.now - since > Self.outage { refuse(failure) }
-        // Where the server only refuses one connection more, those that there are have an answer.
+        // If the server only refuses another connection, the existing ones still get responses.
         if let open = single ?? idle.last {
             open.send("SELECT 1", [], isPrepared: false, patience: Transaction.patience) { _ in }
         }
         guard isLast else { return }
-        // Not all of them at the same moment.
+        // The delay is random, so that not all lanes try at the same moment.
         retry = worker.addTimer(after: delay * Double.random(in: 0.75...1)) { [weak self] in
             self?.retry = nil
             self?.connectNext()
@@ -253,13 +255,14 @@ final class PostgresLane: @unchecked Sendable {
     }
 }
 
-/// What the lanes of one database tell each other. When one of them reaches the server again, the others need not wait for
+/// State that the lanes of one database share. When one of them reaches the server again, the others do not wait for
 /// their next attempt.
 final class Recovery: Sendable {
     private let lanes = Mutex<[@Sendable () -> Void]>([])
     private let silence = Atomic(false)
 
-    /// Whether somebody has waited for an answer in vain, and there was none since. Asked at each answer, written seldom.
+    /// Whether a caller has run out of time, and the server has not responded since. It is read at each response and
+    /// rarely written.
     var isSilent: Bool {
         get { silence.load(ordering: .relaxed) }
         set { if newValue != isSilent { silence.store(newValue, ordering: .relaxed) } }

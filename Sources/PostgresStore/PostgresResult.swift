@@ -2,51 +2,51 @@ import CPostgres
 import Foundation
 import SessionStore
 
-/// What a statement came to.
+/// The result of a statement.
 ///
-/// Safe to share unchecked: libpq's result never changes once it is made.
+/// Unchecked, but safe to share: libpq's result never changes.
 package final class PostgresResult: @unchecked Sendable {
     private let raw: OpaquePointer
 
-    /// Takes the result over.
+    /// Takes ownership of the result.
     init(_ raw: OpaquePointer) { self.raw = raw }
 
     deinit { PQclear(raw) }
 
-    /// How many rows it has.
+    /// The number of rows.
     var count: Int { Int(PQntuples(raw)) }
     var isEmpty: Bool { count == 0 }
     package var first: PostgresRow? { isEmpty ? nil : self[0] }
     package var rows: [PostgresRow] { (0..<count).map { self[$0] } }
     private subscript(index: Int) -> PostgresRow { PostgresRow(result: self, raw: raw, row: Int32(index)) }
 
-    /// How many rows it inserted, changed or deleted.
+    /// The number of rows that the statement inserted, changed or deleted.
     var changes: Int { Int(String(cString: PQcmdTuples(raw))) ?? 0 }
-    /// What the server says it did, as `COMMIT`.
+    /// The command tag, such as `COMMIT`.
     var tag: String { String(cString: PQcmdStatus(raw)) }
 
-    /// The error that it is.
+    /// The error in the result.
     var failure: PostgresFailure {
-        /// One of the fields `PG_DIAG_…`, by its letter.
+        /// Returns one of the fields `PG_DIAG_…`, by its letter.
         func field(_ letter: Unicode.Scalar) -> String? {
             PQresultErrorField(raw, Int32(letter.value)).map { String(cString: $0) }
         }
         guard let state = field("C") else { return .connection("the connection was lost") }
-        // The primary message names tables and constraints; the detail below it would quote values.
+        // The primary message names tables and constraints; the detail would quote values.
         return .server(state: state, message: field("M") ?? "error", constraint: field("n"))
     }
 }
 
-/// One row. A column is found by its index; one of another type is an error.
+/// One row. Columns are found by index; a column of another type is an error.
 package struct PostgresRow {
     fileprivate let result: PostgresResult
     fileprivate let raw: OpaquePointer
     fileprivate let row: Int32
 
-    /// How many columns it has.
+    /// The number of columns.
     package var count: Int32 { PQnfields(raw) }
 
-    /// A column does not have the type that we write.
+    /// A column that does not have the type that we write.
     package struct UnexpectedType: Error {}
 
     package func integer(_ column: Int32) throws(UnexpectedType) -> Int64 { try present(optionalInteger(column)) }

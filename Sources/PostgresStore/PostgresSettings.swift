@@ -3,21 +3,22 @@ import Foundation
 public import SessionStore
 public import WebFormats
 
-/// Which PostgreSQL database sessions live in, and how it is reached.
+/// The PostgreSQL database for sessions, and the way to reach it.
 public struct PostgresSettings: Sendable, Equatable, Redacted {
     /// Whether statements are prepared.
     public enum Preparation: String, Sendable, CaseIterable {
-        /// Once for each connection. Where a pooler turns out to be between (PgBouncer before 1.21), not at all.
+        /// Once for each connection. Not at all if there turns out to be a pooler that does not support it (PgBouncer
+        /// before 1.21).
         case auto
         /// Never.
         case off
     }
 
-    /// One server that may be the one.
+    /// One of the possible servers.
     struct Endpoint: Sendable, Equatable {
-        /// nil for libpq's default, a Unix socket.
+        /// The host; nil for libpq's default, a Unix socket.
         var host: String?
-        /// An address that was given, so that no name has to be resolved.
+        /// An address from the settings, so that no name has to be resolved.
         var address: String?
         var port: String?
 
@@ -27,43 +28,44 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
             return !host.hasPrefix("/") && !host.hasPrefix("@")
         }
 
-        /// Whether what is sent there does not leave this machine.
+        /// Whether the connection stays on this machine.
         var isLocal: Bool {
             guard let host = address ?? host else { return true }
             return host.hasPrefix("/") || host.hasPrefix("@") || Loopback.contains(host)
         }
     }
 
-    /// libpq's connection parameters (PostgreSQL's documentation, section 34.1.2) but those of the endpoints.
+    /// libpq's connection parameters (PostgreSQL's documentation, section 34.1.2), except those of the endpoints.
     private(set) var parameters: [String: String]
     private var passwordFile: String?
     let endpoints: [Endpoint]
     /// Whether statements are prepared.
     public var preparation = Preparation.auto
-    /// The most connections for transactions of one process.
+    /// The most connections that one process uses for transactions.
     public var poolSize = 8
-    /// How long a cached session is trusted.
+    /// The time for which a cached session is trusted.
     public var staleness: Duration = .seconds(1)
 
-    /// Whether a configured database is one of PostgreSQL: a URL, or libpq's keywords.
+    /// Whether a configured database is a PostgreSQL database: a URL, or libpq's keywords.
     public static func isMeant(by text: String) -> Bool {
         ["postgresql://", "postgres://"].contains { text.hasPrefix($0) } || text.hasPrefix("host=")
             || text.hasPrefix("dbname=") || text.hasPrefix("service=")
     }
 
-    /// What an address must not set: what would change the statements' meaning, a secret, and a file that says where the
-    /// server is.
+    /// Parameters that an address must not set: those that change the meaning of statements, a secret, and a file that
+    /// names the server.
     public static let refused = ["options", "replication", "gssencmode", "client_encoding", "sslpassword", "service"]
 
     /// Reads a connection string: a URL (`postgresql://user@host:5432/database?sslmode=verify-full`) or keywords
-    /// (`host=… dbname=…`), as libpq does, with its environment variables (`PGHOST`) for what the text does not say.
+    /// (`host=… dbname=…`), like libpq. libpq's environment variables (`PGHOST`) apply where the text says nothing.
     ///
-    /// A server on another machine is asked for TLS (`sslmode=require`) unless text or environment say otherwise.
+    /// TLS is requested from a server on another machine (`sslmode=require`), unless the text or the environment says
+    /// otherwise.
     ///
-    /// - Parameter password: takes the place of the one in the text.
-    /// - Throws: `unavailable` with a sentence for the person who wrote the text; it never quotes it.
+    /// - Parameter password: replaces the password in the text.
+    /// - Throws: `unavailable` with a sentence for the author of the text; it never quotes the text.
     public init(_ text: String, password: String? = nil) throws(StoreError) {
-        guard Self.isMeant(by: text) else { throw .unavailable("the database is not one of PostgreSQL") }
+        guard Self.isMeant(by: text) else { throw .unavailable("the database is not a PostgreSQL database") }
         var found = try Self.parse(text)
         for refused in Self.refused where found[refused] != nil {
             throw .unavailable("the database's address must not set \(refused)")
@@ -79,15 +81,15 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
         if let password { found["password"] = password }
         found["target_session_attrs"] = found["target_session_attrs"] ?? "read-write"
         found["application_name"] = found["application_name"] ?? "companion"
-        // An encrypted connection is TLS's. Kerberos would be asked for a ticket, on the thread that connects.
+        // Only TLS encrypts connections. Kerberos would request a ticket, on the thread that connects.
         found["gssencmode"] = "disable"
         found["client_encoding"] = "UTF8"
         if found["sslmode"] == nil, !endpoints.allSatisfy(\.isLocal) { found["sslmode"] = "require" }
         parameters = found
     }
 
-    /// Where libpq would connect without an address, and how it would be protected, as far as somebody has said so:
-    /// environment variables, and the service that one of them names.
+    /// The parameters that libpq takes from environment variables, and from the service that one of them names: the
+    /// server's address, and the protection of the connection.
     private static var environment: [String: String] {
         let meant = ["host", "hostaddr", "port", "sslmode"]
         guard let options = PQconndefaults() else { return [:] }
@@ -95,13 +97,13 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
         let isMeant: (PQconninfoOption) -> Bool = { option in
             guard meant.contains(String(cString: option.keyword)) else { return false }
             if let variable = option.envvar, getenv(variable) != nil { return true }
-            // What nobody has said has libpq's own value.
+            // A parameter that is not set has libpq's compiled value.
             return option.compiled.map { strcmp($0, option.val) != 0 } ?? true
         }
         return values(of: options, where: isMeant)
     }
 
-    /// The values of a list of libpq's, which ends with an entry without a name.
+    /// Reads the values of a list of libpq, which ends with an entry without a name.
     private static func values(
         of options: UnsafeMutablePointer<PQconninfoOption>, where isMeant: (PQconninfoOption) -> Bool = { _ in true }
     ) -> [String: String] {
@@ -116,7 +118,8 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
         return found
     }
 
-    /// The same with the password of a file, which is read again for each connection: the password may have changed since.
+    /// Returns the settings with the password from a file. The file is read again for each connection, because the
+    /// password may have changed.
     ///
     /// - Throws: `unavailable` when the file cannot be read.
     public func with(passwordFile path: String) throws(StoreError) -> PostgresSettings {
@@ -134,15 +137,15 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// The parameters with the password as it is now.
+    /// The parameters with the current password.
     var currentParameters: [String: String] {
         guard let password = filedPassword else { return parameters }
         return parameters.merging(["password": password]) { $1 }
     }
 
-    /// The parameters for one endpoint.
+    /// Returns the parameters for one endpoint.
     ///
-    /// - Parameter address: the one that its name was resolved to.
+    /// - Parameter address: the address to which its name was resolved.
     func parameters(for endpoint: Endpoint, at address: String?) -> [String: String] {
         var all = currentParameters
         all["host"] = endpoint.host
@@ -151,7 +154,7 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
         return all
     }
 
-    /// Where it is, for people: without the password.
+    /// The database's location, without the password, to be shown to people.
     public var description: String {
         let hosts = endpoints.map { endpoint in
             let host = endpoint.host ?? endpoint.address ?? "localhost"
@@ -161,15 +164,15 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
         return "postgresql://\(user)\(hosts.joined(separator: ","))/\(parameters["dbname"] ?? "")"
     }
 
-    /// Whether what is sent could be read, or answered, by somebody between: another machine, without a certificate that
-    /// is checked.
+    /// Whether a third party could read or change the traffic: the server is on another machine, and its certificate is
+    /// not checked.
     public var isUnprotected: Bool {
         !endpoints.allSatisfy(\.isLocal) && !["verify-ca", "verify-full"].contains(parameters["sslmode"])
     }
 
-    /// How the connections are protected, as the end of a sentence on the database.
+    /// Returns the protection of the connections, as the end of a sentence about the database.
     ///
-    /// - Parameter isEncrypted: whether they turned out to be encrypted.
+    /// - Parameter isEncrypted: whether the connections turned out to be encrypted.
     public func protection(isEncrypted: Bool) -> String {
         switch (isEncrypted, isUnprotected) {
         case (true, false): "reached by encrypted connections"
@@ -179,7 +182,7 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
         }
     }
 
-    /// The role, where one is named.
+    /// The role, if one is named.
     package var user: String? { parameters["user"] }
 
     /// Whether a password is set.
@@ -191,7 +194,7 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
             // The message may quote the text, and with it a password.
             PQfreemem(message)
             throw .unavailable(
-                "the database's address is not one of PostgreSQL: write postgresql://user@host:5432/database")
+                "the database's address is not a PostgreSQL address: write postgresql://user@host:5432/database")
         }
         defer { PQconninfoFree(options) }
         return values(of: options)
@@ -199,14 +202,14 @@ public struct PostgresSettings: Sendable, Equatable, Redacted {
 }
 
 extension [String: String] {
-    /// Takes a list with commas out.
+    /// Removes and returns a list that is separated by commas.
     fileprivate mutating func removeList(_ name: String) -> [String] {
         removeValue(forKey: name)?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
     }
 }
 
 extension [String] {
-    /// The element, unless it is empty or not there.
+    /// Returns the element; nil if it is empty or out of range.
     fileprivate func element(_ index: Int) -> String? {
         indices.contains(index) && !self[index].isEmpty ? self[index] : nil
     }

@@ -18,7 +18,7 @@ extension PostgresStore {
         }
     }
 
-    /// The server is another machine.
+    /// Always waits, because the server may be another machine.
     package func accessTokensNow(of account: AccountKey) -> ImmediateRead<[AccessTokenRow]> { .mustWait }
 
     package func refreshToken(of account: AccountKey) async throws(StoreError) -> Data? {
@@ -113,7 +113,8 @@ extension PostgresStore {
             }
             guard logout.sid != nil || logout.subject != nil else { return [] }
             let sessions = try await transaction.accounts(of: logout).map(\.key.session)
-            // One order for all who lock more than one. Who signed out meanwhile is not found a second time.
+            // All transactions that lock several sessions use the same order. Accounts that have signed out in the
+            // meantime are not found again.
             transaction.run("SELECT key FROM session WHERE key = ANY($1) ORDER BY key FOR UPDATE", [.keys(sessions)])
             let ended = try await transaction.accounts(of: logout).filter { sessions.contains($0.key.session) }
             for row in ended { transaction.delete(row.key) }
@@ -130,7 +131,7 @@ extension PostgresStore {
 }
 
 extension Transaction {
-    /// As `ProviderLogout.names(_:)` has it. The first condition of each is what the indexes know.
+    /// Returns the accounts that match `ProviderLogout.names(_:)`. The first condition of each query uses an index.
     fileprivate func accounts(of logout: ProviderLogout) async throws -> [EndedAccountRow] {
         let condition =
             logout.sid != nil

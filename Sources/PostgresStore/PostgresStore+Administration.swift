@@ -42,7 +42,7 @@ extension PostgresStore {
                 case .any(let limit): ("SELECT key FROM session ORDER BY key LIMIT $1", .integer(Int64(limit)))
                 }
             let keys = try await transaction.query(which, [parameter]).rows.map { try $0.key(0) }
-            // One order for all who lock more than one.
+            // All transactions that lock several sessions use the same order.
             let locked = try await transaction.query(
                 "SELECT key FROM session WHERE key = ANY($1) ORDER BY key FOR UPDATE", [.keys(keys)]
             ).rows.map { try $0.key(0) }

@@ -1,7 +1,7 @@
 package import Foundation
 package import SessionStore
 
-/// What the servers that share a database agree on, by its clock.
+/// The coordination of servers that use the same database, by its clock.
 extension PostgresStore {
     package func connections() async -> StoreConnections? { await database.connections() }
 
@@ -86,7 +86,7 @@ extension PostgresStore {
             FROM companion_schema WHERE only_row = 1
             """
         ) { [name] result in
-            guard let row = result.first else { throw StoreError.corrupt("\(name) has lost its version") }
+            guard let row = result.first else { throw StoreError.corrupt("\(name) has no version row") }
             return PlaceStanding(
                 time: try row.integer(0), sealingKeys: KeyRing.KeyID.all(in: try row.optionalBlob(3) ?? Data()),
                 refusal: Schema.refusal(of: name, version: try row.integer(1), serves: try row.integer(2)))
@@ -99,7 +99,7 @@ extension PostgresStore {
 }
 
 extension ServerProcess {
-    /// - Parameter clock: the column that says how far the machine's clock is ahead.
+    /// - Parameter clock: the column with the time by which the machine's clock is ahead.
     static func livingQuery(clock: String = "clock_ahead") -> String {
         "SELECT id, host, version, keys, \(clock) FROM server_process WHERE until > \(Transaction.serverTime) ORDER BY id"
     }
@@ -112,7 +112,7 @@ extension ServerProcess {
 }
 
 extension KeyRing.KeyID {
-    /// Those that stand one after the other.
+    /// Reads ids that are stored one after another.
     fileprivate static func all(in data: Data) -> Set<KeyRing.KeyID> {
         let bytes = [UInt8](data)
         return Set(

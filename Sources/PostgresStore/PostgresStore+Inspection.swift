@@ -1,43 +1,44 @@
 import Foundation
 public import SessionStore
 
-/// What can be said of a PostgreSQL database from outside. Nothing is made, migrated or changed.
+/// The state of a PostgreSQL database, as an inspection finds it. Nothing is created, migrated or changed.
 public struct PostgresInspection: Sendable {
-    /// What is said of every place.
+    /// The facts that every backend reports.
     public var health = StoreHealth()
-    /// The server's version, as `15.6`; nil when it could not be reached.
+    /// The server's version, such as `15.6`; nil if it could not be reached.
     public var serverVersion: String?
     /// Whether the connection is encrypted.
     public var isEncrypted = false
-    /// Why the role cannot create the tables that are missing; nil when it can, or when none is missing.
+    /// The reason for which the role cannot create missing tables; nil if it can, or if none is missing.
     public var creationFailure: StoreError?
     /// The version of our tables; 0 before the first start.
     public var schema: Int64 = 0
-    /// The version of the tables that this program makes.
+    /// The version of the tables that this program creates.
     public let ownSchema = Int64(Schema.migrations.count)
-    /// How long the server lets this role's statements run (`statement_timeout`), in milliseconds; 0 is for ever.
+    /// The longest time that the server lets this role's statements run (`statement_timeout`), in milliseconds; 0 is
+    /// unlimited.
     public var statementTimeout: Int64 = 0
-    /// How long the server keeps a transaction whose client says nothing (`idle_in_transaction_session_timeout`), in
-    /// milliseconds; 0 is for ever.
+    /// The longest time that the server keeps a transaction of a silent client (`idle_in_transaction_session_timeout`),
+    /// in milliseconds; 0 is unlimited.
     public var idleTransactionTimeout: Int64 = 0
-    /// How far the server's clock is before ours.
+    /// The time by which the server's clock is ahead of ours.
     public var clockDifference: Duration = .zero
-    /// How long the server takes to say something.
+    /// The time that the server takes to respond.
     public var latency: Duration = .zero
-    /// The companions that work with it now: host and version, and how far the machine's clock is ahead of the server's,
-    /// where they say so.
+    /// The companions that use the database now: host and version, and the time by which the machine's clock is ahead
+    /// of the server's, if they report it.
     public var servers: [(host: String, version: String, clockAhead: Duration?)] = []
 }
 
 extension PostgresStore {
-    /// The tables that a copy has to contain (`pg_dump --table`).
+    /// The tables that a copy must contain (`pg_dump --table`).
     public static let tables = Schema.tables
 
-    /// Looks at the database from outside.
+    /// Inspects the database without changing it.
     ///
     /// - Parameters:
-    ///   - settings: where it is.
-    ///   - keyRing: nil when there is no key.
+    /// - settings: the settings of the database.
+    /// - keyRing: the keys; nil if there are none.
     public static func inspect(_ settings: PostgresSettings, keyRing: KeyRing?) -> PostgresInspection {
         var found = PostgresInspection()
         found.health.add(keyRing, counts: [:], of: settings.description)
@@ -79,7 +80,7 @@ extension PostgresStore {
     private static func lookInside(
         _ connection: BlockingConnection, _ ring: KeyRing?, _ name: String, _ found: inout PostgresInspection
     ) throws {
-        // Tables that are not migrated yet say nothing of clocks.
+        // Tables that are not migrated yet do not record clocks.
         let clock = found.health.pendingMigrations.isEmpty ? "clock_ahead" : "CAST(NULL AS bigint)"
         found.servers = try connection.query(ServerProcess.livingQuery(clock: clock)).rows.map {
             let process = try ServerProcess($0)
@@ -93,7 +94,7 @@ extension PostgresStore {
         found.health.writeFailure = failure(of: "UPDATE write_probe SET at = at", connection, name)
     }
 
-    /// Why a statement fails, which is undone.
+    /// Runs a statement, rolls it back, and returns the reason if it failed.
     private static func failure(of sql: String, _ connection: BlockingConnection, _ name: String) -> StoreError? {
         defer { _ = try? connection.query("ROLLBACK") }
         do {
@@ -105,7 +106,7 @@ extension PostgresStore {
         }
     }
 
-    /// The changes of the tables that this version would make, by name, in their order.
+    /// Returns the migrations that this version would run, by name, in order.
     public static func pendingMigrations(_ settings: PostgresSettings) throws(StoreError) -> [String] {
         try withConnection(settings) { connection in
             try Schema.check(connection, settings.description)
@@ -113,13 +114,13 @@ extension PostgresStore {
         }
     }
 
-    /// Brings the database to this version and returns the migrations that ran. Each of them happens as a whole or not at
-    /// all, also beside servers of the version before.
+    /// Brings the database to this version, and returns the migrations that ran. Each migration happens completely or
+    /// not at all, even beside servers of the previous version.
     public static func migrate(_ settings: PostgresSettings) throws(StoreError) -> [String] {
         try withConnection(settings) { try Schema.migrate($0, settings.description) }
     }
 
-    /// Whether our tables are there.
+    /// Whether our tables exist.
     public static func exists(_ settings: PostgresSettings) throws(StoreError) -> Bool {
         try withConnection(settings) { try Schema.version($0).version > 0 }
     }

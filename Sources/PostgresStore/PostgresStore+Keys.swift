@@ -21,7 +21,7 @@ extension PostgresStore {
         }
     }
 
-    /// A step is all that some sessions hold; the cursor is the last one's key.
+    /// One step covers a number of whole sessions; the cursor is the key of the last one.
     package func values(notSealedBy key: KeyRing.KeyID, from cursor: StoreCursor) async throws(StoreError)
         -> SealedValues?
     {
@@ -51,7 +51,7 @@ extension PostgresStore {
     }
 }
 
-// Where the columns with sealed values stand. Table and column names are ours: no input is part of the SQL.
+// The location of the columns with sealed values. Table and column names are constants: no input is part of the SQL.
 
 extension SealedColumn {
     /// The table, and the columns that name the owner of a row.
@@ -70,14 +70,14 @@ extension SealedColumn {
         "substring(\(name) FROM \(Sealer.keyIDBytes.lowerBound + 1) FOR \(Sealer.keyIDBytes.count))"
     }
 
-    /// What the value of a row is sealed for, which begins with ``owner``.
+    /// Returns the place for which a row's value is sealed. The row begins with ``owner``.
     fileprivate func place(_ row: PostgresRow) throws -> SealedPlace {
         try place(account: AccountKey(row), tenant: row.text(3), scopes: row.text(4))
     }
 
-    /// Puts a value in the place of the one that it was made from, if that is still there.
+    /// Replaces a value by its resealed form, if the old one is still stored.
     ///
-    /// - Returns: how many it replaced.
+    /// - Returns: the number of values that were replaced.
     fileprivate static func replace(_ value: ResealedValue, _ transaction: Transaction) async throws -> Int {
         guard let column = value.place.column else { return 0 }
         let owner: [Parameter]
@@ -95,19 +95,19 @@ extension SealedColumn {
 
     // MARK: Counting
 
-    /// Reads every sealed value's first bytes.
+    /// Counts the values of each key. Reads the first bytes of every sealed value.
     static let countQuery = allCases.map { column in
         "SELECT \(column.keyID), COUNT(*) FROM \(column.table) WHERE \(column.name) IS NOT NULL GROUP BY 1"
     }.joined(separator: " UNION ALL ")
 
-    /// How many values each key seals.
+    /// Returns the number of values that each key seals.
     static func counts(_ result: PostgresResult) throws -> [KeyRing.KeyID: Int] {
         try result.rows.reduce(into: [:]) { counts, row in
             counts[KeyRing.KeyID(bytes: Array(try row.blob(0))), default: 0] += Int(clamping: try row.integer(1))
         }
     }
 
-    /// Fails when something here was sealed with a key that is not at hand; notes the current key.
+    /// Throws when something was sealed with a key that is missing; otherwise records the current key.
     static func checkKeys(_ connection: BlockingConnection, _ ring: KeyRing, _ name: String) throws {
         let known = try connection.query("SELECT id FROM sealing_key").rows.map {
             KeyRing.KeyID(bytes: Array(try $0.blob(0)))

@@ -1,8 +1,8 @@
 package import Foundation
 package import SessionStore
 
-/// What servers remember of sessions for each other. No statement here locks a session, but where trips are counted: notes are
-/// many, and a session that has ended may leave some behind until they are an hour old.
+/// Notes about sessions that servers keep for each other. No statement here locks a session, except for counting trips:
+/// there are many notes, and a session that has ended may leave some behind until they are an hour old.
 extension PostgresStore {
     package func add(_ notes: [SessionNoteRow]) async throws(StoreError) {
         try await database.write { transaction in
@@ -49,7 +49,7 @@ extension PostgresStore {
         async throws(StoreError) -> Int64?
     {
         try await database.write { transaction in
-            // Two servers must not both count the last one.
+            // Two servers must not both count the last trip.
             transaction.run("SELECT key FROM session WHERE key = $1 FOR UPDATE", [.key(trip.session)])
             let found = try await transaction.query(
                 """
@@ -111,7 +111,7 @@ extension Transaction {
             ])
     }
 
-    /// Deletes notes that are too old, and answers that nobody fetched; some at a time.
+    /// Deletes some of the notes that are too old, and responses that were never fetched.
     ///
     /// - Returns: whether there may be more.
     func purgeNotes(now: Int64) async throws -> Bool {

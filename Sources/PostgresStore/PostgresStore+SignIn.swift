@@ -27,7 +27,7 @@ extension PostgresStore {
                 }
                 return (decision, session?.key)
             }
-            // Another server was quicker, with the same callback.
+            // Another server was faster with the same callback.
             if let consumed { return consumed }
         }
     }
@@ -42,14 +42,14 @@ extension PostgresStore {
                 transaction.store(account, completion.tokens)
                 if let token = completion.tokens.accessToken { try await transaction.store(token, now: now) }
                 transaction.makeCurrent(account.key)
-                // The session is as old as the sign-in, unless somebody else is in it since before.
+                // The session is as old as the sign-in, unless another account was already signed in.
                 transaction.run(
                     """
                     UPDATE session SET created_at = $1
                     WHERE key = $2 AND NOT EXISTS (SELECT 1 FROM account WHERE session = $2 AND (app <> $3 OR id <> $4))
                     """,
                     [.integer(now), .key(session), .text(account.key.app), .text(account.key.id)])
-                // Anyone who has an account is no newcomer.
+                // A person who has an account is no newcomer.
                 transaction.run(
                     "UPDATE sign_in_attempt SET weight = 0 WHERE session = $1 AND weight > 0", [.key(session)])
             }
@@ -70,8 +70,7 @@ extension PostgresStore {
 }
 
 extension Transaction {
-    /// The attempt's row, once it is consumed, and the session that a callback is about, which nobody else changes from now
-    /// on.
+    /// Locks and returns the attempt's row, if it is consumed, and the session that a callback is about.
     fileprivate func lockSession(of callback: ArrivedCallback) async throws -> (AttemptRow?, SessionRow?) {
         if let found = try await lockAttempt(callback.state) { return (found.attempt, found.session) }
         var session: SessionRow?
@@ -88,9 +87,9 @@ extension Transaction {
     /// Inserts the attempt of a first callback.
     ///
     /// - Parameters:
-    ///   - session: the one that it goes into; nil for a new one.
-    ///   - key: of either.
-    /// - Returns: false when another server has inserted it; then nothing has changed.
+    /// - session: the session that the attempt goes into; nil for a new one.
+    /// - key: the key of that session, or of the new one.
+    /// - Returns: false when another server has inserted it; nothing has changed then.
     /// - Throws: the callback's refusal.
     fileprivate func consume(
         _ callback: ArrivedCallback, into session: SessionRow?, _ key: SessionKey,
@@ -111,7 +110,7 @@ extension Transaction {
             ]
         ).changes
         guard inserted > 0 else {
-            // Only where one of the two had no session to lock.
+            // This only happens when one of the two callers had no session to lock.
             if session == nil { delete([key]) }
             return false
         }
@@ -129,10 +128,10 @@ extension Transaction {
         return true
     }
 
-    /// Deletes the oldest attempts of newcomers that are over, where there are more than there may be, and the sessions that
-    /// end with them. Sessions that somebody holds are left alone: nobody waits here.
+    /// Deletes the oldest expired attempts of people without an account if there are more than the limit, and the
+    /// sessions that end with them. Locked sessions are skipped: nothing waits here.
     private func makeRoomForNewcomer(_ rules: SignInRules, now: Int64) async throws {
-        // An attempt that an earlier version has begun is none.
+        // Attempts that an earlier version has begun do not count.
         let count =
             try await query("SELECT COUNT(*) FROM sign_in_attempt WHERE weight > 0 AND consumed_at IS NOT NULL")
             .first?.integer(0) ?? 0

@@ -14,16 +14,17 @@ extension PostgresStore {
         }.held
     }
 
-    /// Does something with sessions that it has locked. It waits for nobody who holds one of them, because those who want
-    /// another one would wait with it: then each is done by itself, but those that are held.
+    /// Locks sessions and does something with them. It does not wait for transactions that hold one of the sessions,
+    /// because callers that need another of them would wait as well. If a session is held, each session is handled by
+    /// itself, and held ones are skipped.
     ///
-    /// - Returns: what came of them, and the sessions that somebody holds.
+    /// - Returns: the results, and the sessions that other transactions hold.
     private func withUnheld<Value: Sendable>(
         _ keys: [SessionKey], _ body: @escaping @Sendable (Transaction, [SessionKey]) async throws -> Value
     ) async throws(StoreError) -> (done: [Value], held: [SessionKey]) {
         guard !keys.isEmpty else { return ([], []) }
         let done = try await database.writeUnlessHeld { transaction in
-            // One order for all who lock more than one.
+            // All transactions that lock several sessions use the same order.
             transaction.run(
                 "SELECT key FROM session WHERE key = ANY($1) ORDER BY key FOR UPDATE NOWAIT", [.keys(keys)])
             return try await body(transaction, keys)
@@ -39,7 +40,8 @@ extension PostgresStore {
         return all
     }
 
-    /// Two walks, each along an index: first of the sessions that were not used, then of those that began long ago.
+    /// Makes two walks, each along one index: first over the sessions that have not been used recently, then over those
+    /// that began long ago.
     package func purgeSessions(from cursor: StoreCursor, _ rules: SignInRules, now: Int64) async throws(StoreError)
         -> PurgeStep
     {
@@ -63,7 +65,7 @@ extension PostgresStore {
         return place.step(after: rows.last, ended: ended)
     }
 
-    /// Decides again inside the transaction: a session may have been used or renewed since.
+    /// Decides again inside the transaction: a session may have been used or renewed in the meantime.
     private func purge(_ keys: [SessionKey], _ rules: SignInRules, now: Int64) async throws(StoreError)
         -> [SessionKey]
     {
@@ -98,7 +100,7 @@ extension PostgresStore {
             """,
             [old, .integer(Int64(Self.batch))]
         ) { try $0.rows.map { try $0.key(0) } }
-        // Sessions before their attempts, as everybody locks them.
+        // Sessions are locked before their attempts, as everywhere.
         let (ended, held) = try await withUnheld(Array(Set(found))) { transaction, keys in
             transaction.run(
                 "DELETE FROM sign_in_attempt WHERE begun_at < $1 AND session = ANY($2)", [old, .keys(keys)])
@@ -108,7 +110,7 @@ extension PostgresStore {
             transaction.delete(ended)
             return ended
         }
-        // What is held would be found again at once.
+        // Held sessions would be found again at once.
         return PurgeStep(
             ended: ended.flatMap(\.self), isMore: isMore || found.count == Self.batch && held.isEmpty)
     }
@@ -116,7 +118,7 @@ extension PostgresStore {
     package func bringBack(to time: Int64) async throws(StoreError) {
         let (period, latest) = (Parameter.integer(time / Schema.period), Parameter.integer(time))
         try await database.write { transaction in
-            // One order for all who lock more than one.
+            // All transactions that lock several sessions use the same order.
             transaction.run(
                 """
                 SELECT key FROM session WHERE (last_seen_period >= $1 AND last_seen_at > $2) OR created_at > $2

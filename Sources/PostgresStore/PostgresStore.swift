@@ -3,22 +3,24 @@ import Foundation
 public import SessionStore
 import WebFormats
 
-/// Sessions in a PostgreSQL database, which several servers may share.
+/// Sessions in a PostgreSQL database, which several servers can use at once.
 ///
-/// Every write is stored when its verb returns, as durably as the server is set up to (`synchronous_commit`).
+/// Every write is stored when its method returns, as durably as the server is configured (`synchronous_commit`).
 public final class PostgresStore: ClusteredStoreBackend {
     let database: PostgresDatabase
     private let staleness: Duration
     package let isEncrypted: Bool?
     package let openingTime: Int64?
 
-    /// Migrates the database and checks that the keys fit, for which the calling thread waits; then works on `workers`.
+    /// Migrates the database and checks that the keys fit, while the calling thread waits. Afterwards everything runs
+    /// on `workers`.
     ///
     /// - Parameters:
-    ///   - settings: where it is.
+    /// - settings: the settings of the database.
     ///   - keyRing: the keys.
-    ///   - workers: on which it works; nil makes one of its own.
-    ///   - onOperation: called after each operation, on whatever thread it ended: for measuring. Must not block.
+    /// - workers: the workers to run on; nil creates one.
+    /// - onOperation: called after each operation, for measuring, on the thread on which the operation ended. It must
+    ///   not block.
     /// - Throws: when the database or the keys cannot be used.
     package init(
         _ settings: PostgresSettings, keyRing: KeyRing, workers: WorkerGroup? = nil,
@@ -46,11 +48,11 @@ public final class PostgresStore: ClusteredStoreBackend {
 
     package var name: String { database.name }
     package var trust: Duration? { staleness }
-    /// What others change is seen by ``versions(of:within:)``.
+    /// ``versions(of:within:)`` notices changes by others.
     package var openingMark: ChangeMark? { nil }
     package func changeMark() async -> ChangeMark? { nil }
     package var sinceLastWrite: Duration? { database.sinceLastWrite }
-    /// Its disk is its administrator's.
+    /// Always false: the database's disk is its administrator's responsibility.
     package func isShortOfSpace(reserve: Int, now: Int64) -> Bool { false }
     package func close() async { await database.close() }
 
@@ -66,7 +68,7 @@ public final class PostgresStore: ClusteredStoreBackend {
         try await database.read(SealedSession.query(where: "key = $1"), [.key(key)]) { try SealedSession($0) }
     }
 
-    /// The server is another machine.
+    /// Always waits, because the server may be another machine.
     package func sessionNow(withID idHash: SHA256Hash) -> ImmediateRead<SealedSession> { .mustWait }
 
     package func versions(of sessions: [SessionKey], within limit: Duration?) async throws(StoreError)
@@ -88,7 +90,8 @@ public final class PostgresStore: ClusteredStoreBackend {
 }
 
 extension SealedSession {
-    /// One statement, and so one moment: a row for each account, and at least one.
+    /// Returns the query for a session. It is one statement and so one snapshot, with a row for each account, and at
+    /// least one row.
     static func query(where condition: String) -> String {
         """
         SELECT s.key, s.id_hash, s.created_at, s.last_seen_at, s.version,
@@ -109,7 +112,7 @@ extension SealedSession {
             row: SessionRow(
                 key: key, idHash: try first.hash(1), createdAt: try first.integer(2),
                 lastSeenAt: try first.integer(3), hasAccounts: !accounts.isEmpty, remembersSomebody: !previous.isEmpty,
-                // The life of a session with an account does not depend on it.
+                // The lifetime of a session with an account does not depend on it.
                 lastAttemptAt: accounts.isEmpty ? try first.optionalInteger(6) : nil),
             accounts: accounts, previousUsernames: previous.compactMapValues(\.string),
             version: try first.integer(4))
@@ -117,7 +120,7 @@ extension SealedSession {
 }
 
 extension AccountRow {
-    /// From a row of ``SealedSession/query(where:)``; nil where no account is in it.
+    /// Reads a row of ``SealedSession/query(where:)``; nil if it contains no account.
     fileprivate init?(_ row: PostgresRow, in session: SessionKey) throws {
         guard let app = try row.optionalText(7) else { return nil }
         self.init(

@@ -1,17 +1,18 @@
 import SessionStore
 
-/// The tables, and how a database is brought to this version.
+/// The tables, and the migrations that bring a database to this version.
 ///
-/// The server that starts first migrates, in one transaction for each migration that begins with a lock on the schema's
-/// row. Servers of the version before may be running: a migration only adds what they can do without (its `serves`
-/// stays), and what they need is removed a version later.
+/// The server that starts first runs the migrations. Each is one transaction, which begins with a lock on the schema's
+/// row. Servers of the previous version may be running: a migration only adds things that they can ignore (its `serves`
+/// does not change), and things that they need are removed one version later.
 ///
-/// What differs between PostgreSQL and others that speak its protocol, or what a pooler forbids, is avoided: sequences,
-/// triggers, advisory locks, notifications, settings of a session. Times are milliseconds since 1970.
+/// The tables avoid features that differ between PostgreSQL and other databases that speak its protocol, or that a
+/// pooler forbids: sequences, triggers, advisory locks, notifications, session settings. Times are in milliseconds
+/// since 1970.
 enum Schema {
     struct Migration {
         let name: String
-        /// The oldest version of the schema whose programs can still work once it has run.
+        /// The oldest version of the schema whose programs can still work after the migration.
         let serves: Int64
         let statements: [String]
     }
@@ -68,7 +69,7 @@ enum Schema {
                     PRIMARY KEY (session, app, id)
                 )
                 """,
-                // An index holds no long texts, and a provider may give any.
+                // Indexes cannot hold long texts, and a provider may send any text.
                 "CREATE INDEX account_by_sid ON account (left(sid, 200))",
                 "CREATE INDEX account_by_subject ON account (left(subject, 200))",
                 """
@@ -112,7 +113,7 @@ enum Schema {
                 "CREATE INDEX sign_in_attempt_by_session ON sign_in_attempt (session, begun_at)",
                 "CREATE INDEX sign_in_attempt_by_age ON sign_in_attempt (begun_at)",
                 "CREATE INDEX sign_in_attempt_of_newcomers ON sign_in_attempt (weight) WHERE weight > 0",
-                // By the hash of issuer and jti, until the token ends.
+                // The key is the hash of issuer and jti. Rows are kept until the token expires.
                 "CREATE TABLE logout_token (hash bytea PRIMARY KEY, ends_at bigint NOT NULL)",
                 // Every key that sealed something here, so that a lost key is noticed when a server starts.
                 "CREATE TABLE sealing_key (id bytea PRIMARY KEY)",
@@ -123,7 +124,7 @@ enum Schema {
                     until bigint NOT NULL DEFAULT 0
                 )
                 """,
-                // One more than those of `Chore`: a lock for those who count newcomers near their limit.
+                // One more than the cases of `Chore`: a lock for counting newcomers near the limit.
                 "INSERT INTO chore (name) VALUES ('purge'), ('resealing'), ('newcomers')",
                 """
                 CREATE TABLE server_process (
@@ -140,8 +141,8 @@ enum Schema {
         Migration(
             name: "2: indexes by last use and by beginning", serves: 1,
             statements: [
-                // An index on a column that each use changes would cost each use as much as a new row. The server derives
-                // the period, also for programs of the version before.
+                // An index on a column that each use changes would cost each use as much as a new row. The server
+                // derives the period, also for programs of the previous version.
                 """
                 ALTER TABLE session
                 ADD COLUMN last_seen_period bigint GENERATED ALWAYS AS (last_seen_at / \(period)) STORED
@@ -152,7 +153,8 @@ enum Schema {
         Migration(
             name: "3: what servers remember of sessions for each other", serves: 1,
             statements: [
-                // The id begins with the time. No reference to the session: writing a note locks nothing.
+                // The id begins with the time. There is no reference to the session, so that writing a note locks
+                // nothing.
                 """
                 CREATE TABLE session_note (
                     id bigint PRIMARY KEY,
@@ -163,20 +165,20 @@ enum Schema {
                 )
                 """,
                 "CREATE INDEX session_note_by_session ON session_note (session, id)",
-                // By the hash of its handle.
+                // The key is the hash of the handle.
                 "CREATE TABLE posted_answer (handle bytea PRIMARY KEY, sealed bytea NOT NULL, ends_at bigint NOT NULL)",
             ]),
         Migration(
             name: "4: how far the clock of a server's machine is ahead", serves: 1,
             statements: [
-                // A program of the version before says nothing of it.
+                // A program of the previous version does not report it.
                 "ALTER TABLE server_process ADD COLUMN clock_ahead bigint"
             ]),
         Migration(
             name: "5: attempts that have come back", serves: 1,
             statements: [
-                // Until then the browser keeps them. A program of the version before reads these columns, and writes them; the
-                // next version drops them.
+                // Before that the browser keeps them. A program of the previous version reads and writes these columns;
+                // the next version drops them.
                 """
                 ALTER TABLE sign_in_attempt
                     ALTER COLUMN position SET DEFAULT 0,
@@ -189,23 +191,23 @@ enum Schema {
                     ADD CONSTRAINT sign_in_attempt_session_fkey
                         FOREIGN KEY (session) REFERENCES session (key) ON DELETE SET NULL
                 """,
-                // Who has posted it, of which a program of the version before says nothing.
+                // The client that posted it. A program of the previous version does not record it.
                 "ALTER TABLE posted_answer ADD COLUMN asker bytea",
             ]),
     ]
 
-    /// Ten minutes, in milliseconds. Part of the tables: it stays as it is.
+    /// Ten minutes, in milliseconds. It is part of the tables and must not change.
     static let period: Int64 = 600_000
 
-    /// The tables that belong to us, in the order in which they can be filled.
+    /// Our tables, in the order in which they can be filled.
     static let tables = [
         "companion_schema", "session", "previous_account", "account", "access_token", "sign_in_attempt", "logout_token",
         "sealing_key", "chore", "server_process", "write_probe", "session_note", "posted_answer",
     ]
 
-    /// Which version the database has, and which programs it still serves.
+    /// Returns the database's version, and the oldest version of a program that it still serves.
     ///
-    /// - Returns: zero where nothing is there.
+    /// - Returns: zeros if there are no tables.
     static func version(_ connection: BlockingConnection) throws -> (version: Int64, serves: Int64) {
         do {
             let row = try connection.query("SELECT version, serves FROM companion_schema WHERE only_row = 1").first
@@ -215,19 +217,19 @@ enum Schema {
         }
     }
 
-    /// The migrations that have not run, in their order.
+    /// Returns the migrations that have not run, in order.
     static func pendingMigrations(_ connection: BlockingConnection) throws -> [String] {
         let known = try version(connection)
         return migrations.dropFirst(Int(clamping: known.version)).map(\.name)
     }
 
-    /// Fails when the database is a newer version's, which this one must not touch.
+    /// Throws when the database belongs to a newer version that this one must not touch.
     static func check(_ connection: BlockingConnection, _ name: String) throws {
         let known = try version(connection)
         if let refusal = refusal(of: name, version: known.version, serves: known.serves) { throw refusal }
     }
 
-    /// Why this program may not work with a database; nil when it may.
+    /// Returns the reason for which this program cannot use a database; nil if it can.
     static func refusal(of name: String, version: Int64, serves: Int64) -> StoreError? {
         let own = Int64(migrations.count)
         guard version > own, serves > own else { return nil }
@@ -250,9 +252,9 @@ enum Schema {
 
     private static func migrateOnce(_ connection: BlockingConnection) throws -> String? {
         try connection.transaction { connection in
-            // Who comes second waits here, and finds that it is done.
+            // A second server waits here, and finds that the migration is done.
             let row = try connection.query("SELECT version FROM companion_schema WHERE only_row = 1 FOR UPDATE").first
-            // The role's time-out is for requests; a large table takes longer.
+            // The role's timeout is for requests; migrating a large table takes longer.
             try connection.query("SET LOCAL statement_timeout = 0")
             let version = try row?.integer(0) ?? 0
             guard let next = migrations.dropFirst(Int(clamping: version)).first else { return nil }
@@ -268,7 +270,7 @@ enum Schema {
         do {
             try connection.query(makeSchemaTable)
         } catch {
-            // IF NOT EXISTS does not help where two do it at the same moment.
+            // IF NOT EXISTS does not help when two servers do it at the same moment.
             guard error.isDuplicateTable else { throw error }
         }
         try connection.query("INSERT INTO companion_schema VALUES (1, 0, 0) ON CONFLICT (only_row) DO NOTHING")

@@ -1,7 +1,7 @@
 import Foundation
 import SessionStore
 
-// What the transactions are made of.
+// The building blocks of the transactions.
 
 extension SessionRow {
     static let columns = """
@@ -38,15 +38,15 @@ extension AccountKey {
         self.init(session: try row.key(0), app: try row.text(1), id: try row.text(2))
     }
 
-    /// For `$1`, `$2` and `$3`, which name an account in every statement.
+    /// The values of `$1`, `$2` and `$3`, which name an account in every statement.
     var parameters: [Parameter] { [.key(session), .text(app), .text(id)] }
     static let condition = "session = $1 AND app = $2 AND id = $3"
 }
 
-/// How an account's row says whose turn it is to refresh.
+/// The columns of an account that hold the state of its leases.
 extension RefreshState {
     static let columns = "fence, lease_by, lease_until, retry_at"
-    /// For `$4` to `$7`.
+    /// Uses `$4` to `$7`.
     static let assignment = "fence = $4, lease_by = $5, lease_until = $6, retry_at = $7"
     var parameters: [Parameter] { [.integer(fence), .text(holder), .integer(until), .integer(retryAt)] }
 }
@@ -54,14 +54,14 @@ extension RefreshState {
 extension Transaction {
     // MARK: Sessions
 
-    /// The session with this key, which nobody else changes from now on.
+    /// Returns the session with this key, locked against other changes.
     func lock(_ key: SessionKey) async throws -> SessionRow? {
         run("SELECT key FROM session WHERE key = $1 FOR UPDATE", [.key(key)])
-        // A statement of its own: the first one may have waited, and saw the other tables as they were before.
+        // This is a separate statement: the first one may have waited, and saw the other tables as they were before.
         return try await session(key)
     }
 
-    /// The session with this id, which nobody else changes from now on.
+    /// Returns the session with this id, locked against other changes.
     func lock(_ idHash: SHA256Hash) async throws -> SessionRow? {
         run("SELECT key FROM session WHERE id_hash = $1 FOR UPDATE", [.hash(idHash)])
         return try await query("SELECT \(SessionRow.columns) FROM session WHERE id_hash = $1", [.hash(idHash)])
@@ -91,7 +91,7 @@ extension Transaction {
             [.hash(idHash), .integer(now), .key(session)])
     }
 
-    /// Signs everybody out of sessions whose rows stay, for an attempt that may be under way in them.
+    /// Signs everyone out of sessions whose rows stay, for an attempt that may be in progress in them.
     func empty(_ sessions: [SessionKey], now: Int64) {
         guard !sessions.isEmpty else { return }
         run("UPDATE sign_in_attempt SET session = NULL WHERE session = ANY($1)", [.keys(sessions)])
@@ -109,8 +109,8 @@ extension Transaction {
 
     // MARK: Attempts
 
-    /// The attempt with this state, once it is consumed, and its session, both of which nobody else changes from now on. What
-    /// an earlier version has begun, and nobody has consumed, is none.
+    /// Returns the attempt with this state, if it is consumed, and its session, both locked against other changes. An
+    /// attempt that an earlier version has begun, and that is not consumed, does not count.
     func lockAttempt(_ state: SHA256Hash) async throws -> (attempt: AttemptRow, session: SessionRow?)? {
         run(
             """
@@ -127,7 +127,7 @@ extension Transaction {
 
     // MARK: Accounts
 
-    /// How it stands with the account's leases, its sealed refresh token, and the time by the server's clock.
+    /// Returns the state of the account's leases, its sealed refresh token, and the time by the server's clock.
     func refreshState(of account: AccountKey) async throws -> (state: RefreshState, refreshToken: Data?, now: Int64)? {
         let row = try await query(
             """
@@ -146,10 +146,10 @@ extension Transaction {
             account.parameters + state.parameters)
     }
 
-    /// The server's clock.
+    /// The time by the server's clock.
     static let serverTime = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS bigint)"
 
-    /// Inserts the account or renews it; it keeps its place, and its refresh token unless there is a new one.
+    /// Inserts or updates the account. It keeps its position, and its refresh token unless there is a new one.
     func store(_ account: AccountRow, _ tokens: RenewedTokens) {
         let identity = account.identity
         run(
@@ -201,7 +201,7 @@ extension Transaction {
     // MARK: Access tokens
 
     func store(_ token: AccessTokenRow, now: Int64) async throws {
-        // The rows' positions say which is the newest.
+        // The rows' positions show which is the newest.
         let rows = try await query(
             """
             SELECT position, tenant, requested_scopes, expires_at FROM access_token

@@ -1,19 +1,19 @@
 import Foundation
 import SessionStore
 
-/// One transaction on one connection. Statements whose outcome decides nothing are sent without waiting; when one of them
-/// fails, what waits next throws its failure, and at the latest the commit.
+/// One transaction on one connection. Statements whose result is not needed are sent without waiting. If one of them
+/// fails, the next call that waits throws its failure, at the latest the commit.
 ///
 /// `@unchecked Sendable`: it is used on its connection's worker only.
 final class Transaction: @unchecked Sendable {
-    /// A statement that takes longer is ended, with its connection.
+    /// The time after which a statement is ended, together with its connection.
     static let patience: Duration = .seconds(5)
 
     private let connection: PostgresConnection
     private let isPrepared: Bool
     private var failure: PostgresFailure?
     private(set) var isCommitting = false
-    /// The session whose row says whether the transaction was stored, and what it says then.
+    /// The session whose row shows whether the transaction was stored, and the values that it then has.
     private(set) var mark: Mark?
     typealias Mark = (session: SessionKey, write: Int64, versionBefore: Int64)
 
@@ -23,7 +23,7 @@ final class Transaction: @unchecked Sendable {
         control("BEGIN ISOLATION LEVEL READ COMMITTED")
     }
 
-    /// Sends a statement.
+    /// Sends a statement without waiting.
     func run(_ sql: String, _ parameters: [Parameter] = []) {
         connection.send(sql, parameters, isPrepared: isPrepared, patience: Self.patience, completion: note)
     }
@@ -32,13 +32,13 @@ final class Transaction: @unchecked Sendable {
         if case .failure(let failure) = result, self.failure == nil { self.failure = failure }
     }
 
-    /// Begins or ends the transaction: never prepared, because a pooler that has lost what was prepared must not keep a
-    /// transaction from its end.
+    /// Begins or ends the transaction. This statement is never prepared, because a pooler that has lost prepared
+    /// statements must not prevent a transaction from ending.
     private func control(_ sql: String) {
         connection.send(sql, [], isPrepared: false, patience: Self.patience, completion: note)
     }
 
-    /// Sends a statement and waits for what it comes to.
+    /// Sends a statement and waits for its result.
     @discardableResult
     func query(_ sql: String, _ parameters: [Parameter] = []) async throws(PostgresFailure) -> PostgresResult {
         try await result(of: sql, parameters, isPrepared: isPrepared)
@@ -52,7 +52,7 @@ final class Transaction: @unchecked Sendable {
                 continuation.resume(returning: result)
             }
         }
-        // The statements before came to something already: a failed one made this one fail.
+        // An earlier statement may have failed already, which made this one fail.
         if let failure { throw failure }
         return try result.get()
     }
@@ -63,15 +63,15 @@ final class Transaction: @unchecked Sendable {
         guard result.tag == "COMMIT" else { throw failure ?? .connection("a transaction was not stored") }
     }
 
-    /// Ends it without waiting. Where the connection is lost, the server does the same.
+    /// Rolls the transaction back without waiting. If the connection is lost, the server does the same.
     func rollBack() {
         guard connection.isOpen else { return }
         control("ROLLBACK")
     }
 
-    /// Gives a session another version, and waits for anyone else who changes it.
+    /// Gives a session a new version, after waiting for other transactions that change the session.
     ///
-    /// - Returns: the version; nil when there is no such session any more: it is signed out.
+    /// - Returns: the version; nil if the session no longer exists, because it is signed out.
     @discardableResult
     func change(_ session: SessionKey) async throws -> Int64? {
         let write = Int64.random(in: 1 ... .max)
