@@ -3,12 +3,12 @@ import HTTPTypes
 import HTTPWire
 import WebFormats
 
-/// How a request for an asset is answered.
+/// The response to a request for an asset.
 enum AssetAnswer {
     case whole
     case part(Range<Int>)
     case notModified
-    /// An answer of the server's own, with what it says and its further fields.
+    /// A response of the server itself, with its text and further fields.
     case refused(HTTPResponse.Status, detail: String, HTTPFields)
 
     init(_ asset: Asset, to head: RequestHead) {

@@ -32,9 +32,9 @@ import HTTPWire
 /// The laws:
 /// - Input is read only in `idle`, `head` and `body`. So pipelined requests are answered in order, and a client that
 ///   sends faster than it reads waits in its own kernel.
-/// - What is sent leaves when the turn ends, with one system call for all answers of the turn.
-/// - Each phase has one deadline, which starts when the phase is entered. Only `writing` starts it anew, at each step
-///   of progress: a client may read slowly, but it may not send slowly.
+/// - Output leaves when the turn ends, with one system call for all answers of the turn.
+/// - Each phase has one deadline, which starts when the phase is entered. Only `writing` restarts it, at each step of
+///   progress: a client may read slowly, but it may not send slowly.
 /// - An answer says `Connection: close` if and only if `ending` follows it. No later request is read then.
 /// - A handler runs only in `handling`. Whatever else ends that phase cancels the handler's task, and `ending` or
 ///   `closed` follows, so that an answer which comes too late finds no phase that wants it.
@@ -46,7 +46,7 @@ import HTTPWire
 /// `@unchecked Sendable`: touched only on the worker of its lane, where its handlers' tasks run too.
 final class Connection: ReadinessHandler, @unchecked Sendable {
     private enum Phase {
-        /// Nothing of the next request has come.
+        /// No byte of the next request has arrived.
         case idle
         /// A request's head is read. Every connection begins with this phase, and so with this deadline.
         case head
@@ -62,7 +62,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         case lingering(Int)
         case closed
 
-        /// Whose deadline holds.
+        /// The stage whose deadline applies.
         var stage: Stage? {
             switch self {
             case .idle: .idle
@@ -71,7 +71,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
             case .handling: .handler
             case .writing: .write
             case .lingering: .linger
-            // It does not outlast the turn.
+            // This phase does not outlast the turn.
             case .ending: nil
             case .closed: nil
             }
@@ -96,16 +96,16 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         }
     }
 
-    /// A request whose head has come, and what its summary needs of its begin.
+    /// A request whose head has arrived, and the values from its beginning that its summary needs.
     private struct Exchange {
         let head: RequestHead
         let began: MonotonicTime
         let mark: RequestMark
     }
 
-    /// What the kernel has for us to read, as far as its edges and our reads have shown.
+    /// The input that the kernel has for us, as far as its edges and our reads have shown.
     private enum Input {
-        /// Nothing until the next edge.
+        /// No input until the next edge.
         case none
         /// Perhaps something.
         case some
@@ -123,11 +123,11 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     private let lane: Lane
     var watch: Watch?
 
-    // Where the connection stands in the lane's queues, which alone set these.
+    // The connection's position in the lane's queues, which alone set these.
     var stage: Stage?
     var deadline = MonotonicTime(nanoseconds: 0)
     var places = ConnectionQueue.Places(repeating: .init())
-    /// Those of its address, when their number is limited; they alone set this and the rank.
+    /// The connections of the same address, if their number is limited; they alone set this and the rank.
     var neighbours: Neighbours?
     var rank: Neighbours.Rank?
 
@@ -136,9 +136,9 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     private var startsDeadline = false
     private var input = Input.none
     private var parser: RequestParser
-    /// How many requests were answered.
+    /// The number of requests that were answered.
     private(set) var answers = 0
-    /// What was read and not consumed.
+    /// Input that was read and not consumed.
     private var received: [UInt8] = []
 
     /// Takes over the descriptor.
@@ -179,7 +179,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     /// The server stops: an idle connection ends, unless a request waits in the kernel; others do when they are idle.
     func finishUp() { readWhatWaits() }
 
-    /// Another connection of the address needs the place: this one ends, unless the whole of a request waits in the kernel.
+    /// Another connection of the address needs the place: this one ends, unless a whole request waits in the kernel.
     /// - Returns: Whether it has ended.
     func giveWay() -> Bool {
         let before = answers
@@ -209,7 +209,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
 
     // MARK: The turn
 
-    /// Goes as far as there is input to read and room to write.
+    /// Continues for as long as there is input to read and room to write.
     private func advance() {
         var reads = 0
         if !received.isEmpty, phase.isReading { parseReceived() }
@@ -229,7 +229,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         }
     }
 
-    /// Enters `next`, or has it follow when everything is sent.
+    /// Enters `next`, or makes it follow when everything is sent.
     private func enter(_ next: Phase) {
         if case .writing(let unsent, _) = phase {
             phase = .writing(unsent, then: next)
@@ -241,7 +241,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
 
     // MARK: The way of a request
 
-    /// Reads once and parses what came. False when there is nothing to read now, or never will be.
+    /// Reads once and parses the bytes. Returns false when there is nothing to read now, or never will be.
     private func read() -> Bool {
         let count = receive()
         guard count > 0 else { return false }
@@ -257,11 +257,12 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         return true
     }
 
-    /// Costs nothing to speak of when the parser has seen everything before.
+    /// Parses the input that was kept. This costs little when the parser has seen everything before.
     private func parseReceived() {
         let bytes = received
         let consumed = consume(bytes.span)
-        // What waits for more is not copied: a request that comes byte by byte would cost the square of its size.
+        // Incomplete input is not copied: for a request that comes byte by byte, that would cost the square of its
+        // size.
         if consumed > 0 { received = consumed == bytes.count ? [] : Array(bytes[consumed...]) }
     }
 
@@ -287,7 +288,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         return 0
     }
 
-    /// Parses what came while requests are read. Returns how many bytes were consumed.
+    /// Parses input while requests are read. Returns the number of bytes that were consumed.
     private func consume(_ bytes: Span<UInt8>) -> Int {
         var offset = 0
         while phase.isReading {
@@ -330,7 +331,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
                 respond(reply, to: exchange, leavingItsBody: true)
             }
         case .close:
-            // What earlier requests on this connection were answered still goes out.
+            // The answers to earlier requests on this connection are still sent.
             flush()
             close()
         }
@@ -425,7 +426,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         report(exchange, answer.status, body.count)
     }
 
-    /// An answer of the server's own, after which the connection ends.
+    /// Sends an answer of the server itself, after which the connection ends.
     private func refuse(_ status: HTTPResponse.Status, _ detail: String) {
         let exchange = phase.exchange
         enter(.ending(isExpected: false))
@@ -476,7 +477,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         for (place, part) in unsent.enumerated() {
             let count = OutputBuffer.send(part, to: descriptor)
             guard count >= 0 else { return close() }
-            // Of `writing`, or of the phase after it.
+            // The deadline of `writing`, or of the phase after it.
             if count > 0 { startsDeadline = true }
             guard count == part.count else {
                 phase = .writing([part.dropFirst(count)] + unsent[(place + 1)...], then: next)

@@ -1,4 +1,4 @@
-/// Connections in an order. Each holds its place itself, so that entering and leaving are a few stores.
+/// Connections in order. Each connection stores its own place, so entering and leaving take a few stores.
 struct ConnectionQueue {
     /// A connection has a place for each kind, and is in one queue of a kind at a time.
     enum Kind: Int {
@@ -18,14 +18,14 @@ struct ConnectionQueue {
 
     init(_ kind: Kind) { self.kind = kind.rawValue }
 
-    /// Puts a connection at the end; it is in no queue of this kind.
+    /// Appends a connection that is in no queue of this kind.
     mutating func append(_ connection: Connection) {
         connection.places[kind].previous = last
         if let last { last.places[kind].next = connection } else { first = connection }
         last = connection
     }
 
-    /// Takes a connection out, which is in this queue.
+    /// Removes a connection that is in this queue.
     mutating func remove(_ connection: Connection) {
         let place = connection.places[kind]
         connection.places[kind] = Place()
@@ -33,7 +33,7 @@ struct ConnectionQueue {
         if let next = place.next { next.places[kind].previous = place.previous } else { last = place.previous }
     }
 
-    /// All connections, in their order.
+    /// Returns all connections, in order.
     func all() -> [Connection] {
         guard let first else { return [] }
         return Array(sequence(first: first) { $0.places[kind].next })

@@ -9,10 +9,10 @@ extension ContentCoding {
     private static let brotliWindow: Int32 = 18
     private static let gzipLevel: Int32 = 9
     private static let gzipMemoryLevel: Int32 = 8
-    /// The largest window, with gzip's head and end instead of zlib's.
+    /// The largest window, with gzip's header and trailer instead of zlib's.
     private static let gzipWindow: Int32 = 15 + 16
 
-    /// Returns the content in this coding; nil when that is not smaller, or there is no memory.
+    /// Returns the content in this coding; nil if it is not smaller, or there is no memory.
     func encode(_ content: [UInt8]) -> [UInt8]? {
         guard content.count > 1 else { return nil }
         var isComplete = false
@@ -41,7 +41,7 @@ extension ContentCoding {
         else { return (false, 0) }
         defer { deflateEnd(&stream) }
         return content.withUnsafeBufferPointer { content in
-            // zlib does not write to its input, although its type would let it.
+            // zlib does not write to its input, although the type would allow it.
             stream.next_in = UnsafeMutablePointer(mutating: content.baseAddress)
             stream.avail_in = size
             stream.next_out = buffer.baseAddress

@@ -1,5 +1,5 @@
-/// The media type of a file, by the end of its name. Only what pages of this product consist of; everything
-/// else is `application/octet-stream`, which `nosniff` keeps inert.
+/// Returns the media type of a file, by its extension. Only the types of web pages are known; everything else is
+/// `application/octet-stream`, which `nosniff` makes harmless.
 enum ContentType {
     static func of(fileName: String) -> String {
         guard let dot = fileName.lastIndex(of: ".") else { return fallback }

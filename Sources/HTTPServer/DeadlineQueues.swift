@@ -1,6 +1,6 @@
 import EventLoop
 
-/// What a connection is waiting for; each stage has its own deadline.
+/// The stage of a connection, each with its own deadline.
 enum Stage: Int, CaseIterable {
     case head, body, handler, write, idle, linger
 
@@ -17,9 +17,9 @@ enum Stage: Int, CaseIterable {
 }
 
 /// The connections of one worker, in one queue for each stage.
-///
-/// All connections of a stage wait equally long, so each queue is in the order of its deadlines: entering one is a
-/// few stores, and a sweep looks only at those which have run out and one more. The queues hold every open
+/// All connections of a stage have the same time limit, so each queue is in the order of its deadlines. Entering one
+/// takes a few stores, and a sweep reads only the expired ones and one more. The queues contain every open connection
+/// exactly once, until it is closed.
 /// connection exactly once, until it is closed.
 struct DeadlineQueues {
     private struct Queue {
@@ -29,7 +29,7 @@ struct DeadlineQueues {
 
     private var queues: [Queue]
     private(set) var count = 0
-    /// How often to sweep: a quarter of the shortest deadline, from 5 ms to 1 s.
+    /// The interval between sweeps: a quarter of the shortest deadline, from 5 ms to 1 s.
     let sweepInterval: Duration
 
     init(_ deadlines: ServerConfiguration.Deadlines) {
@@ -39,7 +39,7 @@ struct DeadlineQueues {
         sweepInterval = min(max(shortest / 4, .milliseconds(5)), .seconds(1))
     }
 
-    /// Puts a connection at the end of a stage's queue, taking it out of the one where it is.
+    /// Moves a connection to the end of a stage's queue.
     mutating func enter(_ connection: Connection, _ stage: Stage, at now: MonotonicTime) {
         let queue = stage.rawValue
         connection.deadline = now + queues[queue].duration
@@ -60,12 +60,12 @@ struct DeadlineQueues {
     /// The connection that has waited longest in a stage.
     func first(in stage: Stage) -> Connection? { queues[stage.rawValue].connections.first }
 
-    /// The connection of a stage whose deadline has passed, if there is one.
+    /// Returns the first connection of a stage whose deadline has passed, if there is one.
     func expired(in stage: Stage, at now: MonotonicTime) -> Connection? {
         guard let first = first(in: stage), first.deadline <= now else { return nil }
         return first
     }
 
-    /// All connections.
+    /// Returns all connections.
     func all() -> [Connection] { queues.flatMap { $0.connections.all() } }
 }

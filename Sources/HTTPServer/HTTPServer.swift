@@ -3,11 +3,12 @@ import Foundation
 public import Logging
 import Synchronization
 
-/// An HTTP/1.1 server on the workers of an event loop: a listener on each, connections that stay on theirs for life.
+/// An HTTP/1.1 server on the workers of an event loop. Each worker has a listener, and a connection stays on its
+/// worker.
 ///
-/// Make it, `start()` it, and `stop(grace:)` it before the workers are shut down.
+/// Create it, call `start()`, and call `stop(grace:)` before the workers are shut down.
 public final class HTTPServer: Sendable {
-    /// Descriptors that are left for everything that is not a client's connection.
+    /// Descriptors that are reserved for everything except clients' connections.
     private static let reservedDescriptors = 64
 
     private enum State {
@@ -22,12 +23,12 @@ public final class HTTPServer: Sendable {
     private let logger: Logger
     private let state = Mutex(State.new)
 
-    /// A server that does not listen yet.
+    /// Creates a server that does not listen yet.
     /// - Parameters:
-    ///   - configuration: Where to listen, limits and deadlines.
+    ///   - configuration: The address to listen on, limits and deadlines.
     ///   - workers: The event loop.
     ///   - responder: The application.
-    ///   - logger: For what concerns the server as a whole; requests go to `configuration.onRequestEnd`.
+    ///   - logger: The log for the server as a whole; requests go to `configuration.onRequestEnd`.
     public init(
         configuration: ServerConfiguration, workers: WorkerGroup, responder: any Responder, logger: Logger
     ) {
@@ -38,8 +39,8 @@ public final class HTTPServer: Sendable {
     }
 
     /// Binds, listens and accepts.
-    /// - Parameter sockets: Listening sockets to take over instead of binding, as a service manager hands them on; they
-    ///   outlive this process, so that a client who connects between two processes waits instead of being refused.
+    /// - Parameter sockets: Listening sockets to use instead of binding, as passed on by a service manager. They
+    ///   outlive this process, so that a client that connects between two processes waits instead of being refused.
     /// - Returns: The bound port.
     public func start(inheriting sockets: [Int32] = []) async throws(ServerError) -> Int {
         let isFirst = state.withLock { state in
@@ -55,7 +56,7 @@ public final class HTTPServer: Sendable {
                 state = .running(lanes)
                 return true
             }
-            // Stopped while it started.
+            // The server was stopped while it was starting.
             if !isWanted { for lane in lanes { await lane.stop(grace: .zero) } }
             return port
         } catch {
@@ -83,15 +84,16 @@ public final class HTTPServer: Sendable {
         return (port, lanes)
     }
 
-    /// Goes on serving, but each answer ends its connection. A front then keeps none on which a request could meet the
-    /// stop, also one that does not notice when a server is about to leave.
+    /// Continues to serve, but closes each connection after its response. A proxy then has no connection left on which
+    /// a request could meet the stop, even if it does not notice that a server is about to leave.
     public func announceStop() async {
         for lane in runningLanes { await lane.announceStop() }
     }
 
-    /// Stops accepting, closes idle connections at once, lets requests under way finish (with `Connection: close`)
-    /// for at most `grace`, cancels and cuts what is left, and returns when nothing is.
-    /// - Parameter idleGrace: How long idle connections stay open, for requests that are on their way already.
+    /// Stops accepting, closes idle connections at once, lets requests in progress finish (with `Connection: close`)
+    /// for at most `grace`, then cancels and cuts the rest, and returns when everything has ended.
+    /// - Parameter idleGrace: The time for which idle connections stay open, for requests that are already on their
+    ///   way.
     public func stop(grace: Duration, idleGrace: Duration = .zero) async {
         let lanes = state.withLock { state -> [Lane] in
             defer { state = .stopped }
@@ -103,13 +105,13 @@ public final class HTTPServer: Sendable {
         }
     }
 
-    /// Closes the connections that wait for their next request, so that clients have to open new ones. For failures
-    /// on demand: many clients quietly repeat a request when a connection that they had used before goes away.
+    /// Closes the connections that wait for their next request, so that clients must open new ones. This is for
+    /// failures on demand: many clients silently repeat a request when a connection that they used before is closed.
     public func closeIdleConnections() async {
         for lane in runningLanes { await lane.closeIdle() }
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var connectionCount: Int { runningLanes.first?.shared.connectionCount ?? 0 }
 
     private var runningLanes: [Lane] {

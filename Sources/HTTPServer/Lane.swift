@@ -11,11 +11,11 @@ final class Lane: @unchecked Sendable {
     let worker: Worker
     let shared: SharedState
     let receiveBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Lane.receiveBytes, alignment: 16)
-    /// Where the connection that is being served puts its answers together; empty between two connections.
+    /// The buffer for the answers of the connection that is being served; empty between two connections.
     var output: OutputBuffer
-    /// Responses from now on ask the client to close the connection.
+    /// Whether responses ask the client to close the connection.
     private(set) var isStopping = false
-    /// The idle grace of the stop is over.
+    /// Whether the idle grace of the stop has ended.
     private(set) var closesIdle = false
     private(set) var queues: DeadlineQueues
     /// The connections of each address that has any here and is limited.
@@ -36,7 +36,7 @@ final class Lane: @unchecked Sendable {
     // MARK: Connections
 
     /// Listens on the sockets, which it takes over.
-    /// - Returns: What went wrong, if anything did; then the sockets are closed.
+    /// - Returns: The error, if there was one; then the sockets are closed.
     func listen(on sockets: [Int32]) -> EventLoopError? {
         var problem: EventLoopError?
         for socket in sockets {
@@ -108,7 +108,7 @@ final class Lane: @unchecked Sendable {
         return true
     }
 
-    /// Closes all idle connections and returns in the batch after, when their descriptors are closed.
+    /// Closes all idle connections and returns in the next batch, when their descriptors are closed.
     func closeIdle() async {
         await withCheckedContinuation { continuation in
             worker.submit {
@@ -134,7 +134,7 @@ final class Lane: @unchecked Sendable {
 
     // MARK: The end
 
-    /// Each answer ends its connection from now on, while others are accepted.
+    /// Closes each connection after its response from now on, while new ones are accepted.
     func announceStop() async { await worker.perform { _ in self.isStopping = true } }
 
     /// Stops listening, closes what is idle after `idleGrace`, lets requests under way finish for `grace`, then cuts them.

@@ -5,17 +5,18 @@ import Logging
 
 /// Accepts the connections of one listening socket on one worker.
 ///
-/// At the connection cap, and when the process or the machine has no descriptor left (EMFILE, ENFILE), the
-/// connection that has idled longest makes room. When none idles, accepting pauses: the listener is taken out of
-/// epoll's interest, so that nothing spins, new clients wait in the kernel's queue, and a timer tries again.
+/// At the connection limit, and when the process or the machine has no descriptor left (EMFILE, ENFILE), the connection
+/// that has been idle longest is closed to make room. If none is idle, accepting pauses: the listener is removed from
+/// epoll, so that nothing spins, new clients wait in the kernel's queue, and a timer tries again.
 final class Listener: ReadinessHandler {
-    /// Accepted in one go; then the worker's connections have their turn. The listener is level-triggered.
+    /// The number of connections accepted in one go; then the worker's connections have their turn. The listener is
+    /// level-triggered.
     private static let batch = 64
     private static let pause = Duration.milliseconds(50)
     private static let secondsBetweenWarnings = Duration.seconds(10)
 
     private let socket: Int32
-    /// A cycle, until `stop()`.
+    /// A reference cycle, until `stop()`.
     private let lane: Lane
     private var watch: Watch?
     private var retry: TimerID?
@@ -29,25 +30,25 @@ final class Listener: ReadinessHandler {
     }
 
     func ready(_ readiness: Readiness, on worker: Worker) {
-        // One connection waits for certain; only accepting shows whether more do.
+        // One connection is certainly waiting; only accepting shows whether there are more.
         guard acceptOne(makingRoom: true) else { return }
         for _ in 1..<Self.batch {
             guard acceptOne(makingRoom: false) else { return }
         }
     }
 
-    /// Accepts what the kernel has queued already and stops listening.
+    /// Accepts the connections in the kernel's queue and stops listening.
     func stop() {
         guard let watch else { return }
         while acceptOne(makingRoom: false) {}
         self.watch = nil
         if let retry { lane.worker.cancelTimer(retry) }
-        // A socket that was inherited stays open elsewhere, so that closing it does not take it out of epoll (epoll(7)).
+        // An inherited socket stays open elsewhere, so closing it does not remove it from epoll (epoll(7)).
         lane.worker.unwatch(watch)
         close(socket)
     }
 
-    /// False when there is nothing more to accept now.
+    /// Accepts one connection; returns false when no more can be accepted now.
     private func acceptOne(makingRoom: Bool) -> Bool {
         guard retry == nil else { return false }
         if !lane.shared.reserveConnection() {
@@ -76,7 +77,7 @@ final class Listener: ReadinessHandler {
         case EAGAIN:
             return false
         case EMFILE, ENFILE, ENOBUFS, ENOMEM:
-            // The descriptor comes free at the batch's end, so the next attempt is the timer's.
+            // The descriptor is released at the end of the batch, so the timer makes the next attempt.
             _ = lane.closeLongestIdle()
             pause(because: String(cString: strerror(code)))
             return false
@@ -84,7 +85,7 @@ final class Listener: ReadinessHandler {
             pause(because: String(cString: strerror(code)))
             return false
         default:
-            // The connection had failed before it was accepted (ECONNABORTED, ENETDOWN …): accept(2).
+            // The connection failed before it was accepted (ECONNABORTED, ENETDOWN …): accept(2).
             return true
         }
     }

@@ -1,32 +1,32 @@
 import EventLoop
 import Foundation
 
-/// Why a server could not start.
+/// The reason for which a server could not start.
 public enum ServerError: Error, CustomStringConvertible, Equatable {
-    /// The host is neither an address nor a name with one.
+    /// The host is neither an address nor a name that has an address.
     case unknownHost(String, reason: String)
-    /// The address cannot be listened on: in use, not of this machine, or not permitted.
+    /// The server cannot listen on the address: it is in use, not an address of this machine, or not permitted.
     case cannotListen(address: String, reason: String)
     /// `start()` was called twice.
     case alreadyStarted
 
-    /// What is wrong and what to do about it.
+    /// The problem and its remedy.
     public var description: String {
         switch self {
         case .unknownHost(let host, let reason):
             "cannot listen on \"\(host)\": \(reason); give an address or a known name"
         case .cannotListen(let address, let reason):
             "cannot listen on \(address): \(reason); stop what uses it or choose another port"
-        case .alreadyStarted: "the server was started before"
+        case .alreadyStarted: "the server was already started"
         }
     }
 }
 
-/// The listening sockets of every address of a host: for each address as many as there are workers, among which
-/// the kernel shares out new connections (SO_REUSEPORT).
+/// The listening sockets of every address of a host. Each address has as many as there are workers, and the kernel
+/// distributes new connections among them (SO_REUSEPORT).
 enum ListeningSockets {
     /// Binds and listens.
-    /// - Returns: The bound port, and for each worker its sockets, which the caller must close.
+    /// - Returns: The bound port, and the sockets of each worker, which the caller must close.
     static func open(host: String, port: Int, workers: Int) throws(ServerError) -> (port: Int, sockets: [[Int32]]) {
         var sockets = [[Int32]](repeating: [], count: workers)
         var port = port
@@ -35,7 +35,7 @@ enum ListeningSockets {
                 do throws(SocketFailure) {
                     port = try open(address, port: port, into: &sockets)
                 } catch {
-                    // `localhost` is often in the hosts file for IPv6 on a machine without IPv6.
+                    // `localhost` often has an IPv6 address in the hosts file on a machine without IPv6.
                     let isMissing = error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT
                     if index > 0 && isMissing { continue }
                     throw ServerError.cannotListen(
@@ -49,8 +49,8 @@ enum ListeningSockets {
         return (port, sockets)
     }
 
-    /// Takes over sockets that listen already: each worker watches all of them, as descriptors of its own.
-    /// - Returns: The port of the first, and for each worker its sockets, which the caller must close.
+    /// Takes over listening sockets: each worker watches all of them, through its own descriptors.
+    /// - Returns: The port of the first socket, and the sockets of each worker, which the caller must close.
     static func adopt(_ inherited: [Int32], workers: Int) throws(ServerError) -> (port: Int, sockets: [[Int32]]) {
         var sockets = [[Int32]](repeating: [], count: workers)
         var ports: [Int] = []
@@ -61,7 +61,7 @@ enum ListeningSockets {
                 do throws(SocketFailure) {
                     try address.setOptions(of: descriptor)
                     for worker in sockets.indices {
-                        // All but the last worker's are copies: closing one leaves the others.
+                        // All but the last worker's are copies: closing one leaves the others open.
                         let copy = worker == workers - 1 ? descriptor : fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
                         guard copy >= 0 else { throw address.failure(errno) }
                         sockets[worker].append(copy)
@@ -85,7 +85,7 @@ enum ListeningSockets {
             let address = Address(boundTo: descriptor)
         else {
             throw .cannotListen(
-                address: "the inherited descriptor \(descriptor)", reason: "it is no listening TCP socket")
+                address: "the inherited descriptor \(descriptor)", reason: "it is not a listening TCP socket")
         }
         return address
     }
@@ -97,8 +97,8 @@ enum ListeningSockets {
         address.setPort(port)
         for worker in sockets.indices {
             let socket = try address.makeSocket()
-            // The first socket of a port is bound alone, so that a port which another process serves is refused
-            // and not shared with it; only then is it opened to its siblings.
+            // The first socket of a port is bound without SO_REUSEPORT, so that a port of another process is refused
+            // and not shared. Only then is it shared with the other workers' sockets.
             if worker == 0 {
                 try address.bind(socket.rawValue)
                 try address.set(SO_REUSEPORT, of: socket.rawValue, level: SOL_SOCKET)
@@ -133,18 +133,18 @@ enum ListeningSockets {
             addresses.append(address)
         }
         guard !addresses.isEmpty else { throw .unknownHost(host, reason: "it has no IP address") }
-        // IPv4 first: its absence is an error, that of IPv6 is not.
+        // IPv4 comes first: its absence is an error, the absence of IPv6 is not.
         return addresses.filter { $0.family == AF_INET } + addresses.filter { $0.family == AF_INET6 }
     }
 }
 
-/// A system call on a listening socket that failed.
+/// A failed system call on a listening socket.
 private struct SocketFailure: Error {
     let address: Address
     let code: Int32
 }
 
-/// An IP address with its port, as the socket calls want it.
+/// An IP address with its port, in the form of the socket calls.
 private struct Address: Equatable, CustomStringConvertible {
     private var bytes: [UInt8]
     let family: Int32
@@ -155,7 +155,7 @@ private struct Address: Equatable, CustomStringConvertible {
         bytes = Array(UnsafeRawBufferPointer(start: address, count: Int(info.ai_addrlen)))
     }
 
-    /// The address of an open socket; nil when it is none of IP.
+    /// Reads the address of an open socket; nil if it is not an IP address.
     init?(boundTo descriptor: Int32) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -167,7 +167,7 @@ private struct Address: Equatable, CustomStringConvertible {
         bytes = withUnsafeBytes(of: &storage) { Array($0.prefix(Int(length))) }
     }
 
-    // sin_port and sin6_port have the same place, in network order.
+    // sin_port and sin6_port are at the same offset, in network order.
     mutating func setPort(_ port: Int) {
         bytes[2] = UInt8(truncatingIfNeeded: port >> 8)
         bytes[3] = UInt8(truncatingIfNeeded: port)
@@ -184,13 +184,14 @@ private struct Address: Equatable, CustomStringConvertible {
         try set(SO_REUSEADDR, of: descriptor, level: SOL_SOCKET)
         try setConnectionOptions(of: descriptor)
         if family == AF_INET6, bytes.count == MemoryLayout<sockaddr_in6>.size {
-            // `::` takes IPv4 as well, unless the host's name stands for both (then each has its own socket).
+            // `::` accepts IPv4 as well, unless the host's name has addresses of both kinds (then each has its own
+            // socket).
             try set(IPV6_V6ONLY, of: descriptor, level: Int32(IPPROTO_IPV6), to: isUnspecified ? 0 : 1)
         }
         return socket
     }
 
-    /// What a socket that another process made lacks.
+    /// Sets the options of a socket that another process created.
     func setOptions(of descriptor: Int32) throws(SocketFailure) {
         let flags = fcntl(descriptor, F_GETFL)
         guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0,
@@ -200,9 +201,10 @@ private struct Address: Equatable, CustomStringConvertible {
     }
 
     private func setConnectionOptions(of descriptor: Int32) throws(SocketFailure) {
-        // Inherited by every accepted connection: saves a system call for each.
+        // Accepted connections inherit this, which saves a system call for each.
         try set(TCP_NODELAY, of: descriptor, level: Int32(IPPROTO_TCP))
-        // Bounds what the kernel holds for a client that does not read, and makes its progress visible to us. Inherited.
+        // Limits the data that the kernel holds for a client that does not read, and makes the client's progress
+        // visible to us. Accepted connections inherit this too.
         try set(TCP_NOTSENT_LOWAT, of: descriptor, level: Int32(IPPROTO_TCP), to: 128 * 1024)
     }
 
@@ -224,7 +226,7 @@ private struct Address: Equatable, CustomStringConvertible {
         guard status == 0 else { throw failure(errno) }
     }
 
-    /// The address with the port that the kernel chose.
+    /// Returns the address with the port that the kernel chose.
     func bound(_ descriptor: Int32) throws(SocketFailure) -> Address {
         var copy = self
         var length = socklen_t(bytes.count)

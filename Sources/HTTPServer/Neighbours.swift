@@ -1,15 +1,17 @@
-/// The connections that a worker has from one address (of IPv6: from one /64) whose number is limited, and which of them
-/// makes room for another.
+/// A worker's connections from one limited address (for IPv6: from one /64). Decides which of them makes room for
+/// another.
 ///
-/// Only a connection makes room on which the server waits for its client. First come those on which no whole request has come
-/// so far: if a part of one held a place, a stranger would send a byte on each. Then come those that have been answered,
-/// whether nothing or a part of their next request has come. Of either, the one that has waited longest ends. A request that
+/// Only connections on which the server waits for the client make room. The first ones are those that have not sent a
+/// whole request yet: if a partial request protected a connection, a stranger could send one byte on each. Then come
+/// those that have had a response, whether or not a part of their next request has arrived. In both groups, the
+/// connection that has waited longest is closed. A request in progress, or a response that is being sent, protects its
+/// connection.
 /// is worked on, or whose answer is being sent, holds its place.
-///
-/// It is the attacker who decides how often somebody has to make room. So that connection is found without looking at another
+/// An attacker decides how often connections must make room. Therefore the connection is found without reading others
+/// (one read from it shows that no request is waiting), and each change of a connection's phase costs a few stores.
 /// (one read from it shows that no request waits), and each change of a connection's phase costs a few stores.
 final class Neighbours {
-    /// How soon a connection has to make room.
+    /// The order in which connections make room.
     enum Rank {
         case unanswered, answered
     }
@@ -25,7 +27,7 @@ final class Neighbours {
         connection.neighbours = self
     }
 
-    /// The connection has entered a stage.
+    /// Records that the connection has entered a stage.
     func enter(_ connection: Connection, _ stage: Stage) {
         let rank: Rank? =
             switch stage {
@@ -57,10 +59,11 @@ final class Neighbours {
         connection.rank = nil
     }
 
-    /// Closes one connection, if there is one that makes room.
+    /// Closes one connection, if one can make room.
     /// - Returns: Whether one was closed.
     func makeRoom() -> Bool {
-        // One that does not end has had a request in the kernel, which was to be answered anyway; each is asked once.
+        // A connection that is not closed has had a request in the kernel, which had to be served anyway. Each is asked
+        // once.
         for _ in 0..<count {
             guard let connection = unanswered.first ?? answered.first else { return false }
             if connection.giveWay() { return true }

@@ -4,12 +4,12 @@ import HTTPTypes
 import HTTPWire
 import WebFormats
 
-/// Where a worker puts answers together: heads with the fixed fields and the date, small bodies behind them.
-/// One buffer serves all connections of a worker in turn, and is never copied.
+/// The buffer in which a worker builds responses: heads with the fixed fields and the date, followed by small bodies.
+/// All connections of a worker use one buffer in turn, and it is never copied.
 struct OutputBuffer: ~Copyable {
-    /// Larger bodies are not copied but sent from where they are.
+    /// Larger bodies are not copied, but sent from their own memory.
     private static let maxCopiedBody = 16 * 1024
-    /// Answers to pipelined requests are sent together up to this size.
+    /// Responses to pipelined requests are sent together up to this size.
     private static let maxBytes = 64 * 1024
 
     private(set) var bytes: [UInt8] = []
@@ -46,7 +46,7 @@ struct OutputBuffer: ~Copyable {
             to: &bytes, date: date, persistence: persistence)
     }
 
-    /// The head of what was prepared.
+    /// Appends the head of a prepared response.
     mutating func appendHead(of response: PreparedResponse, _ persistence: Persistence) {
         updateDate()
         bytes += assetHeads.ok
@@ -55,7 +55,7 @@ struct OutputBuffer: ~Copyable {
         bytes += ResponseWriter.headEnd(persistence)
     }
 
-    /// A head from prepared parts: no field is rendered but a part's length and place.
+    /// Appends a head from prepared parts: only the length and position of a part are rendered.
     mutating func appendHead(of asset: Asset, _ answer: AssetAnswer, _ persistence: Persistence) {
         updateDate()
         switch answer {
@@ -78,7 +78,7 @@ struct OutputBuffer: ~Copyable {
         bytes += ResponseWriter.headEnd(persistence)
     }
 
-    /// The clock is read without a system call (vDSO); the text is made once a second.
+    /// Updates the date. The clock is read without a system call (vDSO), and the text is made once a second.
     private mutating func updateDate() {
         let second = time(nil)
         guard second != dateSecond else { return }
@@ -88,7 +88,7 @@ struct OutputBuffer: ~Copyable {
     }
 
     /// Sends the buffer and then `body` with one system call.
-    /// - Returns: How many bytes the kernel took, 0 when it has no room, or -1 when the connection is gone.
+    /// - Returns: The number of bytes that the kernel took, 0 when it has no room, or -1 when the connection is gone.
     func send(to descriptor: Int32, _ body: ArraySlice<UInt8>) -> Int {
         guard !body.isEmpty else { return Self.send(bytes[...], to: descriptor) }
         return bytes.withUnsafeBytes { head in
@@ -106,7 +106,7 @@ struct OutputBuffer: ~Copyable {
         }
     }
 
-    /// The same for one part.
+    /// Sends one part with one system call; returns the same values.
     static func send(_ part: ArraySlice<UInt8>, to descriptor: Int32) -> Int {
         part.withUnsafeBytes { bytes in
             retrying { Foundation.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }

@@ -6,12 +6,12 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
     private let low: UInt64
     /// The TCP port.
     public let port: UInt16
-    /// Whether the address is of IPv4 (an IPv4-mapped IPv6 address is).
+    /// Whether this is an IPv4 address, including IPv4-mapped IPv6.
     public let isIPv4: Bool
 
-    /// An IPv4 address.
+    /// Creates an IPv4 address.
     /// - Parameters:
-    ///   - ipv4: Its four bytes, in the order they are written.
+    ///   - ipv4: Its four bytes, in the order in which they are written.
     ///   - port: The TCP port.
     public init(ipv4: (UInt8, UInt8, UInt8, UInt8), port: UInt16) {
         high = 0
@@ -20,11 +20,11 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
         isIPv4 = true
     }
 
-    /// An address as fronts write it into `X-Forwarded-For`: of IPv4 or IPv6, the latter with or without brackets, with or
-    /// without a port; nil for anything else.
+    /// Reads an address that a proxy wrote into `X-Forwarded-For`: IPv4 or IPv6, the latter with or without brackets,
+    /// both with or without a port; nil for anything else.
     /// - Parameter text: The address, without spaces around it.
     public init?(forwarded text: Substring) {
-        // As long as an address of IPv6 gets with its brackets and its port; C sees no other bytes than these.
+        // The greatest length of an IPv6 address with brackets and port. C functions see no other bytes than these.
         guard text.utf8.count <= 56, text.utf8.allSatisfy(Self.isOfAddress) else { return nil }
         var address = text
         var rest: Substring = ""
@@ -66,22 +66,22 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What one customer of a network has: an address of IPv4, or the 2^64 of IPv6 that share their first half.
+    /// The network of one customer: an IPv4 address, or the 2^64 IPv6 addresses that share their first half.
     public struct Network: Sendable, Hashable {
         fileprivate let bits: UInt64
         fileprivate let isIPv4: Bool
 
-        /// No other network has the same.
+        /// Bytes that are different for every network.
         public var bytes: [UInt8] { withUnsafeBytes(of: bits.bigEndian) { [isIPv4 ? 4 : 6] + $0 } }
     }
 
     /// The network by which clients are counted.
     public var network: Network { Network(bits: isIPv4 ? low : high, isIPv4: isIPv4) }
 
-    /// The network of IPv6 that holds those of one organisation: a /48 (RFC 6177), of 65,536 of them; nil for IPv4.
+    /// The IPv6 network of one organisation, a /48 (RFC 6177) with 65,536 customer networks; nil for IPv4.
     public var site: Network? { isIPv4 ? nil : Network(bits: high & ~0xFFFF, isIPv4: false) }
 
-    /// What `accept4` filled in; nil for an address family that is not IP.
+    /// Reads the address that `accept4` returned; nil for an address family other than IP.
     init?(_ storage: inout sockaddr_storage) {
         switch Int32(storage.ss_family) {
         case AF_INET:
@@ -130,6 +130,6 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
         return known ? text.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) } : "?"
     }
 
-    /// Address and port, as in a URL.
+    /// The address and the port, in the form used in a URL.
     public var description: String { isIPv4 ? "\(ip):\(port)" : "[\(ip)]:\(port)" }
 }

@@ -1,12 +1,12 @@
 import HTTPTypes
 import HTTPWire
 
-/// A 200 that is sent as it is, however often: its field lines are made once. Unlike an ``Asset`` it has no validators, so
-/// that no condition and no range is looked at.
+/// A 200 that can be sent any number of times: its field lines are made once. Unlike an ``Asset`` it has no validators,
+/// so conditions and ranges in requests are ignored.
 public final class PreparedResponse: Sendable {
     /// The bytes.
     public let body: [UInt8]
-    /// Its field lines, the length's among them.
+    /// Its field lines, including the length.
     let lines: [UInt8]
 
     /// - Parameters:

@@ -5,7 +5,7 @@ public import HTTPWire
 public struct Request: Sendable {
     /// Method, target and fields.
     public var head: RequestHead
-    /// The whole body, decoded from its framing; empty when there is none.
+    /// The whole body, decoded from its framing; empty if there is none.
     public var body: [UInt8]
     /// The other end of the connection.
     public var peer: PeerAddress
@@ -21,36 +21,36 @@ public struct Request: Sendable {
     }
 }
 
-/// How a request is answered; decided from its head alone.
+/// A way to respond to a request, which is decided from its head alone.
 public enum Reply: Sendable {
-    /// Answered at once, on the worker.
+    /// A response that is sent at once, on the worker.
     case response(Response)
-    /// The same, with what was prepared before.
+    /// A prepared response that is sent at once.
     case prepared(PreparedResponse)
-    /// A preloaded file. The server answers HEAD, conditional and range requests, and 405 for other methods.
+    /// A file in memory. The server handles HEAD, conditional and range requests, and sends 405 for other methods.
     case asset(Asset)
-    /// The body is collected first (413 when it is larger), then the handler runs as a task on the connection's
-    /// worker. The task is cancelled when the client goes away or at the handler deadline.
+    /// A handler. The body is collected first (413 if it is larger), then the handler runs as a task on the
+    /// connection's worker. The task is cancelled when the client disconnects or at the handler's deadline.
     case handler(maxBodyBytes: Int, @Sendable (Request) async -> Response)
-    /// No answer: the connection is closed at once, as by a server that fails. For failures on demand.
+    /// No response: the connection is closed at once, as if the server had failed. For failures on demand.
     case close
 }
 
-/// The application as the server sees it.
+/// The application that the server calls.
 public protocol Responder: Sendable {
-    /// Decides how to answer. Called on the worker for every request, before its body: must not block.
+    /// Decides how to respond. Called on the worker for every request, before its body; it must not block.
     ///
-    /// - Parameter mark: What the request's `RequestSummary` will carry.
+    /// - Parameter mark: The mark that the request's `RequestSummary` will carry.
     func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply
 }
 
-/// What an application attaches to a request, to find it again in the request's summary. The server looks at none of it.
+/// A mark that an application attaches to a request, to find it in the request's summary. The server does not read it.
 public struct RequestMark: Sendable {
-    /// A number that costs nothing, as that of the route; 0 until the application has seen the request.
+    /// A number that costs nothing to set, such as that of the route; 0 until the application has seen the request.
     public var number = 0
-    /// Whatever else the application knows of the request.
+    /// Anything else that the application knows about the request.
     public var note: (any AnyObject & Sendable)?
 
-    /// No mark.
+    /// Creates an empty mark.
     public init() {}
 }

@@ -9,15 +9,15 @@ public struct ServerConfiguration: Sendable {
     public var port: Int
     /// Fields put on every response, errors of the wire included, unless the response sets the same name itself.
     public var responseFields: HTTPFields
-    /// How much a client may send or hold.
+    /// The limits on the data that a client may send or hold.
     public var limits: Limits
-    /// How long each stage of a connection may last.
+    /// The time limit of each stage of a connection.
     public var deadlines: Deadlines
     /// The body and fields of answers which the server gives itself (400, 405, 408, 413, 416, 431, 503, 505 …),
     /// from the status and one plain sentence that says what was wrong; `nil` gives a short
     /// `application/problem+json` (RFC 9457). The status stays the server's.
     public var errorBody: (@Sendable (HTTPResponse.Status, _ detail: String) -> Response)?
-    /// How many connections one address may have open; nil lets it have all of them.
+    /// The limit on the connections of one address; nil for no limit.
     public var addressLimit: AddressLimit?
     /// Called on the worker after each response was handed to the kernel: the access log. Must not block.
     public var onRequestEnd: (@Sendable (RequestSummary) -> Void)?
@@ -34,7 +34,7 @@ public struct ServerConfiguration: Sendable {
         self.deadlines = Deadlines()
     }
 
-    /// How much a client may send or hold.
+    /// The limits on the data that a client may send or hold.
     public struct Limits: Sendable {
         /// Bounds on heads and chunk lines (→ 400, 431). A body's bound is its handler's.
         public var wire = WireLimits()
@@ -44,7 +44,7 @@ public struct ServerConfiguration: Sendable {
         public var maxConnections = 10_000
         /// A request body that no one reads is skipped up to this size, so that the connection stays usable.
         public var maxSkippedBodyBytes = 64 * 1024
-        /// What is read and thrown away after an answer that closes the connection, before it is cut
+        /// The most input that is read and discarded after an answer that closes the connection, before it is cut
         /// (RFC 9112 §9.6: otherwise a reset could destroy the answer on its way).
         public var maxLingerBytes = 256 * 1024
 
@@ -59,7 +59,7 @@ public struct ServerConfiguration: Sendable {
     public struct AddressLimit: Sendable {
         /// Connections open at a time, on all workers together.
         public var maxConnections: Int
-        /// Peers that are not counted, as a front that stands for many clients. Called on a worker; must not block.
+        /// Peers that are not counted, such as a proxy for many clients. Called on a worker; must not block.
         public var isExempt: @Sendable (PeerAddress) -> Bool
         /// Called on a worker for each connection that was closed for this, an older one or the newcomer, with the newcomer's
         /// address. Must not block.
@@ -68,7 +68,7 @@ public struct ServerConfiguration: Sendable {
         /// - Parameters:
         ///   - maxConnections: Connections of one address.
         ///   - isExempt: Peers that are not counted.
-        ///   - onRefusal: Hears of each connection that was closed for this.
+        ///   - onRefusal: Called for each connection that was closed for this.
         public init(
             maxConnections: Int, isExempt: @escaping @Sendable (PeerAddress) -> Bool = { _ in false },
             onRefusal: @escaping @Sendable (PeerAddress) -> Void = { _ in }
@@ -79,20 +79,20 @@ public struct ServerConfiguration: Sendable {
         }
     }
 
-    /// How long each stage of a connection may last. One sweep per worker enforces them, at most a quarter of
-    /// the shortest (and never more than a second) late.
+    /// The time limits of the stages of a connection. One sweep per worker enforces them, at most a quarter of the
+    /// shortest (and never more than a second) late.
     public struct Deadlines: Sendable {
-        /// From the first byte of a request (or the connection's begin) to the end of its head → 408.
+        /// The time from the first byte of a request (or the start of the connection) to the end of its head → 408.
         public var head: Duration = .seconds(10)
-        /// From the end of the head to the end of the body → 408.
+        /// The time from the end of the head to the end of the body → 408.
         public var body: Duration = .seconds(30)
-        /// For an asynchronous handler → 503, and its task is cancelled.
+        /// The time for an asynchronous handler → 503, and its task is cancelled.
         public var handler: Duration = .seconds(60)
-        /// Between two steps of progress while a response waits for a client that does not read → cut.
+        /// The time between two steps of progress while a response waits for a client that does not read → cut.
         public var write: Duration = .seconds(30)
-        /// Between two requests → closed.
+        /// The time between two requests → closed.
         public var idle: Duration = .seconds(75)
-        /// For the client's close after an answer that ended the connection → cut.
+        /// The time for the client's close after an answer that ended the connection → cut.
         public var linger: Duration = .seconds(2)
 
         /// The default deadlines.
@@ -100,9 +100,9 @@ public struct ServerConfiguration: Sendable {
     }
 }
 
-/// One answered request, for the access log. Holds no query, no field and no body.
+/// One answered request, for the access log. It contains no query, no field and no body.
 public struct RequestSummary: Sendable {
-    // Strings are made when they are asked for: most requests are only counted.
+    // Strings are made when they are requested: most requests are only counted.
     let head: RequestHead?
     /// The request's method, or nil when its head could not be read.
     public var method: HTTPRequest.Method? { head?.method }
@@ -110,12 +110,12 @@ public struct RequestSummary: Sendable {
     public var path: String? { head?.path }
     /// The status that was sent.
     public var status: HTTPResponse.Status
-    /// From the end of the request's head to the hand-over of the response to the kernel.
+    /// The time from the end of the request's head to the hand-over of the response to the kernel.
     public var duration: Duration
     /// The size of the response's content (without its head).
     public var bodyBytes: Int
-    /// Who asked.
+    /// The client.
     public var peer: PeerAddress
-    /// What the responder attached to the request.
+    /// The mark that the responder attached to the request.
     public var mark: RequestMark
 }

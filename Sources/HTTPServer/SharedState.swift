@@ -3,7 +3,7 @@ import HTTPWire
 import Logging
 import Synchronization
 
-/// What all workers of one server share; immutable but for the counts of connections.
+/// The state that all workers of one server share; immutable except for the counts of connections.
 final class SharedState: Sendable {
     let configuration: ServerConfiguration
     let responder: any Responder
@@ -12,7 +12,7 @@ final class SharedState: Sendable {
     let assetHeads: AssetHeads
     private let maxConnections: Int
     private let connections = Atomic<Int>(0)
-    /// The connections of each address that has any and is counted.
+    /// The number of connections of each counted address that has any.
     private let byNetwork = Mutex<[PeerAddress.Network: Int]>([:])
 
     init(configuration: ServerConfiguration, maxConnections: Int, responder: any Responder, logger: Logger) {
@@ -26,7 +26,7 @@ final class SharedState: Sendable {
 
     var connectionCount: Int { connections.load(ordering: .relaxed) }
 
-    /// False at the cap.
+    /// Reserves a connection; returns false at the limit.
     func reserveConnection() -> Bool {
         guard connections.wrappingAdd(1, ordering: .relaxed).newValue > maxConnections else { return true }
         releaseConnection()
@@ -39,7 +39,7 @@ final class SharedState: Sendable {
         return !limit.isExempt(peer)
     }
 
-    /// Whether the peer, which is limited, may have one more connection, which then is counted until `leave`. If not, the
+    /// Whether the peer, which is limited, may have one more connection; if so, counts it until `leave`. If not, the
     /// caller closes a connection.
     func admit(_ peer: PeerAddress) -> Bool {
         guard let limit = configuration.addressLimit else { return true }
@@ -53,7 +53,7 @@ final class SharedState: Sendable {
         return isAdmitted
     }
 
-    /// A connection of a peer that was admitted is over.
+    /// Stops counting a connection of a peer that was admitted.
     func leave(_ peer: PeerAddress) {
         byNetwork.withLock { counts in
             let count = counts[peer.network, default: 0] - 1
@@ -61,10 +61,10 @@ final class SharedState: Sendable {
         }
     }
 
-    /// An answer of the server's own: in the application's form, or as a short problem (RFC 9457).
+    /// Returns a response of the server itself: in the application's form, or as a short problem (RFC 9457).
     func errorResponse(_ status: HTTPResponse.Status, _ detail: String) -> Response {
         guard let errorBody = configuration.errorBody else {
-            // The sentences are ours and need no escaping.
+            // The texts are constants and need no escaping.
             let problem =
                 #"{"type":"about:blank","title":"\#(status.reasonPhrase)","status":\#(status.code),"#
                 + #""detail":"\#(detail)"}"#

@@ -2,31 +2,31 @@ import Foundation
 import HTTPWire
 import WebFormats
 
-/// A folder of files, read once and held in memory with everything their answers need.
+/// A folder of files, read once and held in memory with everything that responses need.
 ///
-/// A path is only ever looked up in the dictionary of files that were there at start, so no path of a request
-/// reaches the file system. Symbolic links and names that begin with a dot are not read.
+/// Paths are only looked up in the dictionary of files that existed at the start, so no path of a request reaches the
+/// file system. Symbolic links and names that begin with a dot are not read.
 ///
-/// Files below one folder may have versioned names besides: `/assets/flow.0123456789ab.js` for `/assets/flow.js`.
-/// Browsers keep these for a year without asking, because what they name never changes. The files refer to each other by
-/// these names. A name of another version leads to this version's file, which is then revalidated: a page from before an
-/// update still finds what it loads.
+/// Files below one folder may also have versioned names: `/assets/flow.0123456789ab.js` for `/assets/flow.js`. Browsers
+/// keep these for a year without revalidation, because their content never changes. The files refer to each other by
+/// these names. A versioned name of another version leads to this version's file, which is then revalidated, so that a
+/// page from before an update still finds the files that it loads.
 public struct StaticFiles: Sendable {
-    /// The `Cache-Control` of what has a name that changes with it.
+    /// The `Cache-Control` of a file whose name changes with its content.
     public static let forever = "public, max-age=31536000, immutable"
 
     private var assets: [String: Asset] = [:]
-    /// The same files under their versioned names.
+    /// The files by their versioned names.
     private var versions: [String: Asset] = [:]
     private let names: VersionedNames
 
     /// Reads a folder with all its sub-folders.
     /// - Parameters:
     ///   - folder: Its path.
-    ///   - maxTotalBytes: Refuses to hold more than this in memory.
-    ///   - prefix: The path below which files have versioned names, as `/assets/`; nil when none have.
-    ///   - cacheControl: The `Cache-Control` of a file under its plain name, from its path below the folder
-    ///     (`/assets/page.css`). The default asks browsers to revalidate each time, which the ETag makes a 304.
+    ///   - maxTotalBytes: The most memory that the files may take.
+    ///   - prefix: The path below which files have versioned names, such as `/assets/`; nil if none have.
+    ///   - cacheControl: Returns the `Cache-Control` of a file under its plain name, from its path below the folder
+    ///     (`/assets/page.css`). The default makes browsers revalidate each time, which the ETag turns into a 304.
     public init(
         folder: String, maxTotalBytes: Int = 64 << 20, versionedBelow prefix: String? = nil,
         cacheControl: (String) -> String = { _ in "no-cache" }
@@ -51,8 +51,8 @@ public struct StaticFiles: Sendable {
         }
     }
 
-    /// The file of a path as it stands in a request, still percent-encoded and beginning with `/`; nil when
-    /// there is none. There are no index files: what `/` means is the application's affair.
+    /// Returns the file for a path in a request, still percent-encoded and beginning with `/`; nil if there is none.
+    /// There are no index files: the application decides what `/` means.
     public subscript(path: String) -> Asset? {
         if let asset = versions[path] ?? assets[path] { return asset }
         if path.utf8.contains(UInt8(ascii: "%")) {
@@ -62,10 +62,10 @@ public struct StaticFiles: Sendable {
         return assets[plain]
     }
 
-    /// The paths of all files by their plain names, sorted.
+    /// The paths of all files, by their plain names, sorted.
     public var paths: [String] { assets.keys.sorted() }
 
-    /// The files whose plain names are wanted.
+    /// Returns the files whose plain names are wanted.
     public func only(_ isWanted: (String) -> Bool) -> StaticFiles {
         var files = self
         files.assets = assets.filter { isWanted($0.key) }
@@ -74,38 +74,38 @@ public struct StaticFiles: Sendable {
         return files
     }
 
-    /// Text that is not one of the files, with its references to them by their versioned names.
+    /// Returns a text that is not one of the files, with its references to the files replaced by versioned names.
     public func rewritten(_ text: String) -> String {
         String(decoding: names.rewritten(Array(text.utf8), at: "/"), as: UTF8.self)
     }
 
-    /// Compresses what gets smaller by it, file by file. Until then, and without, files are served as they are. Takes a
-    /// tenth of a second: not for a worker.
+    /// Compresses the files that get smaller, one by one. Until then, files are served uncompressed. Takes a tenth of a
+    /// second: do not call it on a worker.
     ///
-    /// - Parameter isWanted: asked before each file.
+    /// - Parameter isWanted: called before each file.
     public func compress(while isWanted: () -> Bool) {
         for (path, asset) in assets where isWanted() { asset.compress(with: names[path].flatMap { versions[$0] }) }
     }
 }
 
-/// Why a folder could not be held in memory.
+/// The reason for which a folder could not be held in memory.
 public enum StaticFilesError: Error, CustomStringConvertible, Equatable {
     /// A file or folder could not be read.
     case unreadable(path: String, reason: String)
-    /// The files are larger together than allowed.
+    /// The files together are larger than allowed.
     case tooLarge(path: String)
 
-    /// What is wrong, and with which file.
+    /// The problem, and the file that has it.
     public var description: String {
         switch self {
         case .unreadable(let path, let reason): "cannot read \(path): \(reason)"
-        case .tooLarge(let path): "the files of this folder are too large together, at \(path)"
+        case .tooLarge(let path): "the files of this folder are too large in total, at \(path)"
         }
     }
 }
 
-/// Reads regular files below a folder, by descriptors (`openat`, `O_NOFOLLOW`): a link put in place while it
-/// reads leads nowhere.
+/// Reads regular files below a folder by descriptor (`openat`, `O_NOFOLLOW`), so that a link that is created while it
+/// reads is not followed.
 private struct FolderReader {
     struct File {
         let path: String

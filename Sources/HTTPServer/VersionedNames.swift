@@ -2,19 +2,19 @@ import Crypto
 import Foundation
 import WebFormats
 
-/// Names of files that also name their content, as `/assets/flow.0123456789ab.js` does beside `/assets/flow.js`. What
-/// such a name stands for never changes, so that browsers keep it without asking.
+/// Names of files that include a hash of their content, such as `/assets/flow.0123456789ab.js` beside
+/// `/assets/flow.js`. The content of such a name never changes, so browsers keep it without revalidation.
 ///
 /// References between the files are rewritten to these names: a path from the root (`/assets/flow.js`) or from the same
-/// folder (`./flow.js`), as it stands in a module's import, a style or a page. A file's hash is that of its content and
-/// of all that it refers to, directly or not: when one changes, so do the names of those that lead to it.
+/// folder (`./flow.js`), in a module's import, a style or a page. A file's hash covers its content and all files that
+/// it refers to, directly or indirectly: when one changes, so do the names of the files that lead to it.
 struct VersionedNames: Sendable {
     private static let hashDigits = 12
 
-    /// By plain path.
+    /// The versioned names by plain path.
     private var names: [String: String] = [:]
 
-    /// - Parameter files: contents by path. References in those that are text are followed.
+    /// - Parameter files: contents by path. References in text files are followed.
     init(_ files: [String: [UInt8]]) {
         var hashes: [String: [UInt8]] = [:]
         var references: [String: Set<String>] = [:]
@@ -41,19 +41,19 @@ struct VersionedNames: Sendable {
         }
     }
 
-    /// The versioned name of a file; nil where it has none.
+    /// Returns the versioned name of a file; nil if it has none.
     subscript(path: String) -> String? { names[path] }
 
-    /// The content with its references rewritten.
+    /// Returns the content with its references rewritten.
     ///
-    /// - Parameter path: where the content itself is, from which relative references lead.
+    /// - Parameter path: the path of the content itself, from which relative references lead.
     func rewritten(_ content: [UInt8], at path: String) -> [UInt8] {
         var result: [UInt8] = []
         var rest = content.startIndex
         for word in Self.words(of: content) {
             guard let target = Self.target(word, from: path), let name = names[target] else { continue }
             result += content[rest..<word.startIndex]
-            // A relative reference stays one, so that it works below any path.
+            // A relative reference stays relative, so that it works below any path.
             if word.first == UInt8(ascii: ".") {
                 result += "./".utf8
                 result += name.utf8.dropFirst(Self.folder(of: path).utf8.count)
@@ -65,7 +65,7 @@ struct VersionedNames: Sendable {
         return result + content[rest...]
     }
 
-    /// The plain path of what may be the versioned name of another time; nil when it has not the form of one.
+    /// Returns the plain path for what may be a versioned name of another version; nil if it does not have that form.
     static func plain(_ path: String) -> String? {
         let parts = path.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count >= 3, let end = parts.last, let digits = parts.dropLast().last,
@@ -75,7 +75,7 @@ struct VersionedNames: Sendable {
         return (parts.dropLast(2) + [end]).joined(separator: ".")
     }
 
-    /// The runs of bytes that a path can consist of, where they begin with `/` or `./`.
+    /// Returns the runs of bytes that can form a path, from `/` or `./`.
     private static func words(of content: [UInt8]) -> [ArraySlice<UInt8>] {
         content.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return [] }
@@ -107,7 +107,7 @@ struct VersionedNames: Sendable {
         return text.hasPrefix("./") ? String(folder(of: path) + text.dropFirst(2)) : text
     }
 
-    /// With the slash at its end.
+    /// Returns the folder of a path, with the final slash.
     private static func folder(of path: String) -> Substring {
         path[...(path.lastIndex(of: "/") ?? path.startIndex)]
     }

@@ -49,10 +49,10 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
     /// Starts to connect.
     ///
     /// - Parameters:
-    /// - parameters: libpq's parameters, without a name that has to be resolved.
-    /// - patience: the longest time that connecting may take.
-    /// - completion: called once, later or at once, with the reason for which there is no connection; nil when it is
-    ///   open.
+    ///   - parameters: libpq's parameters, without a name that has to be resolved.
+    ///   - patience: the longest time that connecting may take.
+    ///   - completion: called once, later or at once, with the reason for which there is no connection; nil when it is
+    ///     open.
     init(
         worker: Worker, parameters: [String: String], patience: Duration,
         completion: @escaping (PostgresFailure?) -> Void
@@ -83,10 +83,10 @@ final class PostgresConnection: ReadinessHandler, @unchecked Sendable {
     /// Sends a statement.
     ///
     /// - Parameters:
-    /// - isPrepared: whether the statement is prepared, once for this connection.
-    /// - patience: the longest time that the statement may take; after that the connection is closed.
-    /// - answerBy: the time until which the caller waits. After that `completion` gets ``PostgresFailure/silence``, and
-    ///   the statement continues.
+    ///   - isPrepared: whether the statement is prepared, once for this connection.
+    ///   - patience: the longest time that the statement may take; after that the connection is closed.
+    ///   - answerBy: the time until which the caller waits. After that `completion` gets ``PostgresFailure/silence``,
+    ///     and the statement continues.
     ///   - completion: called once on the worker.
     func send(
         _ sql: String, _ parameters: [Parameter], isPrepared: Bool, patience: Duration, answerBy: MonotonicTime? = nil,

@@ -60,7 +60,7 @@ final class PostgresLane: @unchecked Sendable {
 
     /// - Parameters:
     ///   - limit: the most connections for transactions.
-    /// - recovery: the state that the lanes of one database share.
+    ///   - recovery: the state that the lanes of one database share.
     init(worker: Worker, settings: PostgresSettings, limit: Int, recovery: Recovery) {
         self.worker = worker
         attempts = ConnectionAttempts(worker: worker, settings: settings)

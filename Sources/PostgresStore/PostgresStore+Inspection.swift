@@ -37,8 +37,8 @@ extension PostgresStore {
     /// Inspects the database without changing it.
     ///
     /// - Parameters:
-    /// - settings: the settings of the database.
-    /// - keyRing: the keys; nil if there are none.
+    ///   - settings: the settings of the database.
+    ///   - keyRing: the keys; nil if there are none.
     public static func inspect(_ settings: PostgresSettings, keyRing: KeyRing?) -> PostgresInspection {
         var found = PostgresInspection()
         found.health.add(keyRing, counts: [:], of: settings.description)

@@ -87,8 +87,8 @@ extension Transaction {
     /// Inserts the attempt of a first callback.
     ///
     /// - Parameters:
-    /// - session: the session that the attempt goes into; nil for a new one.
-    /// - key: the key of that session, or of the new one.
+    ///   - session: the session that the attempt goes into; nil for a new one.
+    ///   - key: the key of that session, or of the new one.
     /// - Returns: false when another server has inserted it; nothing has changed then.
     /// - Throws: the callback's refusal.
     fileprivate func consume(

@@ -16,11 +16,11 @@ public final class PostgresStore: ClusteredStoreBackend {
     /// on `workers`.
     ///
     /// - Parameters:
-    /// - settings: the settings of the database.
+    ///   - settings: the settings of the database.
     ///   - keyRing: the keys.
-    /// - workers: the workers to run on; nil creates one.
-    /// - onOperation: called after each operation, for measuring, on the thread on which the operation ended. It must
-    ///   not block.
+    ///   - workers: the workers to run on; nil creates one.
+    ///   - onOperation: called after each operation, for measuring, on the thread on which the operation ended. It must
+    ///     not block.
     /// - Throws: when the database or the keys cannot be used.
     package init(
         _ settings: PostgresSettings, keyRing: KeyRing, workers: WorkerGroup? = nil,

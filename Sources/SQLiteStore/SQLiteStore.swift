@@ -16,9 +16,9 @@ public final class SQLiteStore: StoreBackend {
     /// Opens the file (or creates it with mode 0600), migrates it, and checks that the keys fit.
     ///
     /// - Parameters:
-    /// - now: the clock that measures how long a thread is blocked.
-    /// - onOperation: called after each operation, for measuring, on the thread on which the operation ended. It must
-    ///   not block.
+    ///   - now: the clock that measures how long a thread is blocked.
+    ///   - onOperation: called after each operation, for measuring, on the thread on which the operation ended. It must
+    ///     not block.
     /// - Throws: when the file or the keys cannot be used.
     package init(
         path: String, keyRing: KeyRing, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },

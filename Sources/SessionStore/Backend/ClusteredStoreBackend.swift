@@ -23,7 +23,7 @@ package protocol ClusteredStoreBackend: StoreBackend, PostedAnswerKeeper {
     /// one, and the process holds the lease until it gives the lease back or the lease expires.
     ///
     /// - Parameters:
-    /// - seen: the sealed refresh token that the caller wants to redeem, as the caller read it.
+    ///   - seen: the sealed refresh token that the caller wants to redeem, as the caller read it.
     ///   - duration: how long the lease lasts.
     /// - Throws: `noSuchSession` when the account is not signed in.
     func takeRefreshLease(
@@ -150,9 +150,10 @@ package enum RefreshLeaseAnswer: Sendable, Equatable {
     /// Another process holds the lease.
     ///
     /// - Parameters:
-    /// - by: the process that holds it.
-    /// - remaining: the time after which the lease expires, unless it is given back before.
-    /// - version: the session's version when this was decided: a different version means that the lease was given back.
+    ///   - by: the process that holds it.
+    ///   - remaining: the time after which the lease expires, unless it is given back before.
+    ///   - version: the session's version when this was decided: a different version means that the lease was given
+    ///     back.
     case held(by: ServerProcess.ID, remaining: Duration, version: Int64)
     /// A refresh failed a moment ago, and the next one must wait for this long.
     case tooEarly(Duration)
@@ -206,8 +207,8 @@ extension SignInRules {
     ///
     /// - Parameters:
     ///   - refreshToken: the sealed refresh token that is stored.
-    /// - seen: the refresh token that the caller has read.
-    /// - now: the time by the database's clock.
+    ///   - seen: the refresh token that the caller has read.
+    ///   - now: the time by the database's clock.
     package static func lease(
         _ state: RefreshState, refreshToken: Data?, seen: Data, by process: ServerProcess.ID, now: Int64
     ) -> LeaseDecision {

@@ -33,8 +33,8 @@ package struct PurgePlace: Sendable {
     /// Returns the step that has ended at a session.
     ///
     /// - Parameters:
-    /// - last: the session that was visited last; nil when the walk is complete.
-    /// - ended: the sessions that were deleted or emptied.
+    ///   - last: the session that was visited last; nil when the walk is complete.
+    ///   - ended: the sessions that were deleted or emptied.
     package func step(after last: (session: SessionRow, position: Int64)?, ended: [SessionKey]) -> PurgeStep {
         guard let last else {
             return PurgeStep(ended: ended, next: PurgePlace(.old).cursor, isMore: walk == .unused)

@@ -105,7 +105,7 @@ package struct SignInRules: Sendable {
     ///
     /// - Parameters:
     ///   - attempt: the row of the attempt, once it is consumed.
-    /// - session: the session that ``session(of:_:)`` leads to.
+    ///   - session: the session that ``session(of:_:)`` leads to.
     package func decide(_ attempt: AttemptRow?, in session: SessionRow?, _ callback: ArrivedCallback, now: Int64)
         -> CallbackDecision
     {

@@ -91,8 +91,8 @@ final class SessionCache: Sendable {
     private let steady: @Sendable () -> Int64
 
     /// - Parameters:
-    /// - trust: how long an entry is trusted, in milliseconds; nil trusts it until it is ended.
-    /// - steady: a monotonic clock, in milliseconds.
+    ///   - trust: how long an entry is trusted, in milliseconds; nil trusts it until it is ended.
+    ///   - steady: a monotonic clock, in milliseconds.
     init(maxBytes: Int, lifetimes: Lifetimes, trust: Int64? = nil, steady: @escaping @Sendable () -> Int64 = { 0 }) {
         self.maxBytes = maxBytes
         self.lifetimes = lifetimes
@@ -148,8 +148,8 @@ final class SessionCache: Sendable {
     /// entry.
     ///
     /// - Parameters:
-    /// - version: the session's current version; nil when it no longer exists.
-    /// - ticket: a ticket from before the version was requested.
+    ///   - version: the session's current version; nil when it no longer exists.
+    ///   - ticket: a ticket from before the version was requested.
     /// - Returns: false when the session has changed, here or elsewhere.
     func confirm(_ doubtful: Doubtful, _ version: Int64?, _ ticket: Ticket, now: Int64) -> Bool {
         let key = doubtful.session.key

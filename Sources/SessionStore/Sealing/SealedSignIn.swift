@@ -67,8 +67,8 @@ extension SessionStore {
     /// Seals an attempt before the browser leaves for the provider. Nothing is stored.
     ///
     /// - Parameters:
-    /// - session: the browser's session, with the id in its cookie.
-    /// - browser: the browser's mark, which no other browser has.
+    ///   - session: the browser's session, with the id in its cookie.
+    ///   - browser: the browser's mark, which no other browser has.
     /// - Returns: the value that the browser keeps; nil when it is too large for a cookie.
     public func seal(_ new: NewSignInAttempt, in session: (key: SessionKey, id: SessionID)?, for browser: [UInt8])
         throws(StoreError) -> SealedSignIn?

@@ -148,8 +148,8 @@ extension KeyRing {
     /// Returns whether a database that has recorded these sealing keys can be opened with this ring.
     ///
     /// - Parameters:
-    /// - known: the keys that the database has recorded.
-    /// - isUsed: whether a key seals anything in the database.
+    ///   - known: the keys that the database has recorded.
+    ///   - isUsed: whether a key seals anything in the database.
     /// - Returns: the keys that seal nothing and are not in the ring; the database can forget them.
     /// - Throws: `cannotUnseal` when a key that seals something is not in the ring, and the errors of `isUsed`.
     package func check(_ known: [KeyID], of storeName: String, isUsed: (KeyID) throws -> Bool) throws -> [KeyID] {

@@ -28,9 +28,9 @@ extension SignInRules {
     /// Whether there is room for another posted response.
     ///
     /// - Parameters:
-    /// - bytes: the size of the new one.
-    /// - count: the number of other responses.
-    /// - size: their total size in bytes.
+    ///   - bytes: the size of the new one.
+    ///   - count: the number of other responses.
+    ///   - size: their total size in bytes.
     package static func hasRoom(forAnswer bytes: Int, beside count: Int64, _ size: Int64) -> Bool {
         count < PostedAnswer.maxCount && size + Int64(bytes) <= PostedAnswer.maxBytes
     }
@@ -87,9 +87,9 @@ extension SessionStore {
     /// fetches it with its cookie, from any server. It replaces an earlier response to the same sign-in.
     ///
     /// - Parameters:
-    /// - text: the response. A secret.
-    /// - state: the `state` of the sign-in. A secret.
-    /// - address: the address of the client that posted it.
+    ///   - text: the response. A secret.
+    ///   - state: the `state` of the sign-in. A secret.
+    ///   - address: the address of the client that posted it.
     /// - Returns: a handle, which reveals nothing about the response; nil when there is no room.
     public func keepAnswer(_ text: String, state: String, from address: [UInt8]) async throws(StoreError) -> String? {
         let handle = Base64URL.encode(SHA256Hash(of: "posted answer \(state)").blob.prefix(16))

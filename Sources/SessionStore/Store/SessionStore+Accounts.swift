@@ -132,7 +132,7 @@ extension SessionStore {
     ///
     /// - Parameters:
     ///   - tokenID: its `jti`, which is unique for its issuer.
-    /// - end: the time until which the token must be recognized.
+    ///   - end: the time until which the token must be recognized.
     /// - Returns: the accounts that were removed; nil when the token was used before.
     public func removeSessions(issuer: String, sid: String?, subject: String?, tokenID: String, until end: Date)
         async throws(StoreError) -> [EndedAccount]?

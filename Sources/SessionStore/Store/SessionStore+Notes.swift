@@ -32,8 +32,8 @@ extension SessionStore {
     /// Counts a trip to the provider that a page begins by itself, at any server.
     ///
     /// - Parameters:
-    /// - most: the most trips that are allowed.
-    /// - window: the time within which they count.
+    ///   - most: the most trips that are allowed.
+    ///   - window: the time within which they count.
     /// - Returns: nil when it was counted; when the limit is reached, the time since the oldest of them began.
     public func countTrip(of session: SessionKey, app: String, most: Int, within window: Duration)
         async throws(StoreError) -> Duration?

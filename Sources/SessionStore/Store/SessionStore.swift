@@ -67,10 +67,10 @@ public final class SessionStore: Sendable {
     /// Starts to use a backend, which has checked that the keys fit.
     ///
     /// - Parameters:
-    /// - clocks: The clocks to use.
-    /// - randomBytes: A secure source, which must return as many bytes as requested.
-    /// - backgroundWork: Whether to start the work that a server needs: writing times of use in batches, purging what
-    ///   has expired, and checking every second for changes by others.
+    ///   - clocks: The clocks to use.
+    ///   - randomBytes: A secure source, which must return as many bytes as requested.
+    ///   - backgroundWork: Whether to start the work that a server needs: writing times of use in batches, purging what
+    ///     has expired, and checking every second for changes by others.
     package init(
         backend: any StoreBackend, configuration: Configuration, keyRing: KeyRing, clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = SessionStore.secureRandomBytes, backgroundWork: Bool = true

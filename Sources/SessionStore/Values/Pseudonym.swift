@@ -31,7 +31,7 @@ extension SessionStore {
     ///
     /// - Parameters:
     ///   - id: the home account id.
-    /// - environment: the host of the authority, such as `login.microsoftonline.com`.
+    ///   - environment: the host of the authority, such as `login.microsoftonline.com`.
     public func pseudonym(ofAccount id: String, environment: String) -> Pseudonym {
         Pseudonym("\(environment)\n\(id)", key: sealer.ring.pseudonymKey)
     }

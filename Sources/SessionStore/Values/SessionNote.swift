@@ -57,8 +57,8 @@ extension SignInRules {
     /// Decides whether a page may go to the provider once more by itself.
     ///
     /// - Parameters:
-    /// - notes: the trips and the progress of a session in an application within the window, in order.
-    /// - most: the most trips that are allowed.
+    ///   - notes: the trips and the progress of a session in an application within the window, in order.
+    ///   - most: the most trips that are allowed.
     /// - Returns: nil when it may; otherwise the oldest of the trips that count.
     package static func oldestTrip(among notes: [(id: Int64, kind: SessionNote.Kind)], most: Int) -> Int64? {
         let counting = notes.suffix(while: { $0.kind != .progress }).filter { $0.kind == .trip }

@@ -32,8 +32,8 @@ extension StoreConcern {
     /// Returns the problems of a server.
     ///
     /// - Parameters:
-    /// - standing: what the database reports.
-    /// - living: the running servers on the same database.
+    ///   - standing: what the database reports.
+    ///   - living: the running servers on the same database.
     ///   - living: the servers that work with it.
     static func all(of own: ServerProcess, _ standing: PlaceStanding, beside living: [ServerProcess]) -> [StoreConcern]
     {

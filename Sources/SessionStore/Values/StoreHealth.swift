@@ -31,8 +31,8 @@ public struct StoreHealth: Sendable, Redacted {
     /// Adds the keys and the claims that they open.
     ///
     /// - Parameters:
-    /// - counts: the number of values that each key seals.
-    /// - claims: each application's latest account, with its sealed claims.
+    ///   - counts: the number of values that each key seals.
+    ///   - claims: each application's latest account, with its sealed claims.
     package mutating func add(
         _ keyRing: KeyRing?, counts: [KeyRing.KeyID: Int], claims: [(account: AccountKey, sealed: Data)] = [],
         of storeName: String
