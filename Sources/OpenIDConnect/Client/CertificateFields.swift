@@ -1,19 +1,19 @@
 import Foundation
 import SwiftASN1
 
-/// The fields of an X.509 certificate (RFC 5280 section 4.1) that its owner needs: it is not verified here. Reading them
-/// with `swift-certificates` made every build wait 50 seconds for that library.
+/// The fields of an X.509 certificate (RFC 5280 section 4.1) that its owner needs. The certificate is not verified
+/// here. Reading the fields with `swift-certificates` would make every build 50 seconds longer.
 struct CertificateFields {
-    /// The type of a PEM document that has one (RFC 7468 section 5).
+    /// The type of a PEM document that contains a certificate (RFC 7468 section 5).
     static let pemType = "CERTIFICATE"
 
     /// The `SubjectPublicKeyInfo`, DER-encoded.
     let publicKey: Data
-    /// The last moment at which it is valid.
+    /// The end of its validity.
     let notValidAfter: Date
 
     /// - Parameter der: the certificate, DER-encoded.
-    /// - Throws: when it is no certificate.
+    /// - Throws: when it is not a certificate.
     init(der: [UInt8]) throws {
         (publicKey, notValidAfter) = try DER.sequence(DER.parse(der), identifier: .sequence) { certificate in
             let signed = try Self.next(&certificate)

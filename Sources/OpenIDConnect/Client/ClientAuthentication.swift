@@ -5,18 +5,18 @@ import HTTPTypes
 import SwiftASN1
 public import WebFormats
 
-/// How the client proves to the token endpoint who it is (OpenID Connect Core section 9).
+/// The way in which the client authenticates at the token endpoint (OpenID Connect Core section 9).
 public enum ClientAuthentication: Sendable, Redacted {
-    /// Not at all: a redirect URI of the type *mobile and desktop*. PKCE alone protects the code.
+    /// No authentication: a redirect URI of the type *mobile and desktop*. PKCE alone protects the code.
     case publicClient
-    /// A secret: a redirect URI of the type *web*. Without a method the provider's metadata decides.
+    /// A secret: a redirect URI of the type *web*. Without a method, the provider's metadata decides.
     case secret(String, method: SecretMethod? = nil)
     /// A certificate: `private_key_jwt`.
     case certificate(ClientCertificate)
-    /// A token of another identity system that the provider trusts (federated credential), as it is right now.
+    /// The current token of another identity system that the provider trusts (federated credential).
     case assertion(String)
 
-    /// Where the secret stands.
+    /// The part of the request that carries the secret.
     public enum SecretMethod: String, Sendable, CaseIterable {
         /// `client_secret_post`: in the form.
         case post
@@ -27,18 +27,18 @@ public enum ClientAuthentication: Sendable, Redacted {
 
 /// A certificate that is registered at the provider, and its private key.
 public struct ClientCertificate: Sendable, Redacted {
-    /// Why certificate or key cannot be used; `reason` says what to give instead.
+    /// The reason for which the certificate or key cannot be used; `reason` says what to provide instead.
     public struct Failure: Error, Sendable, Equatable, CustomStringConvertible {
-        /// For the operator; nothing of the key is in it.
+        /// The reason, for the operator. It contains nothing of the key.
         public let reason: String
-        /// The same.
+        /// The reason.
         public var description: String { reason }
     }
 
-    /// How long an assertion is good, in seconds: the platform advises 5 to 10 minutes.
+    /// The lifetime of an assertion, in seconds: the platform recommends 5 to 10 minutes.
     static let lifetime = 300
 
-    /// When the certificate ends.
+    /// The time when the certificate expires.
     public let notValidAfter: Date
     private let thumbprint: String
     private let key: _RSA.Signing.PrivateKey
@@ -46,11 +46,12 @@ public struct ClientCertificate: Sendable, Redacted {
     private let randomBytes: @Sendable (Int) -> [UInt8]
 
     /// - Parameters:
-    ///   - certificatePEM: the certificate, the first one where there is a chain.
+    ///   - certificatePEM: the certificate, or a chain whose first certificate is used.
     ///   - privateKeyPEM: its RSA private key, not encrypted.
     ///   - now: the wall clock.
-    ///   - randomBytes: for each assertion's identifier.
-    /// - Throws: when the certificate cannot be read, or the key is none of RSA, has a passphrase or is another's.
+    ///   - randomBytes: the source for each assertion's identifier.
+    /// - Throws: when the certificate cannot be read, or the key is not an RSA key, has a passphrase or belongs to
+    ///   another certificate.
     public init(
         certificatePEM: String, privateKeyPEM: String, now: @escaping ProviderClock,
         randomBytes: @escaping @Sendable (Int) -> [UInt8]
@@ -76,7 +77,8 @@ public struct ClientCertificate: Sendable, Redacted {
         self.randomBytes = randomBytes
     }
 
-    /// A fresh assertion (RFC 7523 section 3) as the platform wants it: PS256, `x5t#S256`, the token endpoint as audience.
+    /// Returns a fresh assertion (RFC 7523 section 3) in the form that the platform expects: PS256, `x5t#S256`, the
+    /// token endpoint as audience.
     func assertion(clientID: String, audience: Endpoint) throws(OpenIDError) -> String {
         let issuedAt = Int(now().timeIntervalSince1970)
         let claims = JSONValue.object([
@@ -98,7 +100,7 @@ public struct ClientCertificate: Sendable, Redacted {
 }
 
 extension ProviderRequest {
-    /// A POST to an endpoint at which the client proves who it is.
+    /// Returns a POST to an endpoint at which the client authenticates.
     static func authenticated(
         _ endpoint: Endpoint, metadata: ProviderMetadata, client: AuthenticatedClient,
         form: [(name: String, value: String)]
@@ -112,7 +114,7 @@ extension ProviderRequest {
             switch method ?? metadata.secretMethod {
             case .post: fields.append(("client_secret", secret))
             case .basic:
-                // RFC 6749 section 2.3.1: both are form-encoded first, so that a colon in them is no separator.
+                // RFC 6749 section 2.3.1: both are form-encoded first, so that a colon in them is not a separator.
                 let credentials = FormEncoding.escaped(clientID) + ":" + FormEncoding.escaped(secret)
                 authorization = "Basic " + Data(credentials.utf8).base64EncodedString()
                 fields = []
@@ -137,9 +139,9 @@ extension ProviderRequest {
 }
 
 extension ProviderMetadata {
-    /// Where a secret goes unless configured: Microsoft's platforms take it in the form; others as they announce, and
-    /// in the `Authorization` field where they announce nothing (RFC 8414 section 2). Of both, the form: providers
-    /// disagree on how the other one encodes special characters.
+    /// The method for a secret unless one is configured. Microsoft's platforms take it in the form. Other providers
+    /// announce their methods; the default is the `Authorization` field (RFC 8414 section 2). If a provider supports
+    /// both, the form is used, because providers disagree on the encoding of special characters in the field.
     var secretMethod: ClientAuthentication.SecretMethod {
         guard authority.kind == .oidc else { return .post }
         guard let secretMethods else { return .basic }

@@ -1,36 +1,37 @@
 import WebFormats
 
-/// What the operator registered at the provider for one application, but for what proves who it is: that makes an
-/// ``AuthenticatedClient`` of it.
+/// The operator's registration of one application at the provider, without the credential: that turns it into an
+/// ``AuthenticatedClient``.
 public struct ClientRegistration: Sendable {
     /// The application's ID.
     public let clientID: String
-    /// Exactly as registered: the provider compares every character.
+    /// The redirect URI exactly as registered: the provider compares every character.
     public var redirectURI: String
-    /// What the application asks for at sign-in; ``standardScopes`` are added.
+    /// The scopes that the application requests at sign-in; ``standardScopes`` are added.
     public let scopes: [String]
-    /// GUIDs of the tenants that the operator lists, in lower case: see ``AdmittedTenants``.
+    /// The GUIDs of the tenants that the operator lists, in lower case: see ``AdmittedTenants``.
     public let allowedTenants: Set<String>
-    /// What the client can handle, sent as the `xms_cc` claims request; `cp1` opts in to continuous access evaluation.
+    /// The client's capabilities, sent as the `xms_cc` claims request; `cp1` opts in to continuous access evaluation.
     public let clientCapabilities: [String]
 
-    /// Always requested: an ID token with a name in it, and a refresh token.
+    /// The scopes that are always requested: for an ID token with a name in it, and a refresh token.
     public static let standardScopes = ["openid", "profile", "offline_access"]
 
-    /// OpenID Connect's own scopes, which belong to no API.
+    /// OpenID Connect's own scopes, which do not belong to any API.
     static let openIDScopes = Set(standardScopes + ["email"])
 
-    /// The APIs that the scopes belong to, each once in order, as Microsoft's platforms read them: an API's identifier stands
-    /// before a scope's last slash, a scope without one is Microsoft Graph's, and a GUID alone is that application's own.
+    /// The APIs of the scopes, without duplicates, in order, in the notation of Microsoft's platforms: an API's
+    /// identifier stands before a scope's last slash, a scope without a slash is Microsoft Graph's, and a GUID alone is
+    /// that application's own.
     public var apis: [String] {
         scopes.map(MicrosoftGraph.shortName).filter { !Self.openIDScopes.contains($0) }.map { name in
             guard let slash = name.lastIndex(of: "/") else { return isGUID(name) ? name : "Microsoft Graph" }
-            // An identifier may end with a slash of its own, as in https://management.azure.com//.default.
+            // An identifier may end with a slash of its own, for example in https://management.azure.com//.default.
             return String(name[..<slash].reversed().drop { $0 == "/" }.reversed())
         }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// Takes the values as configured.
+    /// Creates a registration from configured values.
     public init(
         clientID: String, redirectURI: String, scopes: [String],
         allowedTenants: some Sequence<String> = [], clientCapabilities: [String] = []
@@ -42,13 +43,14 @@ public struct ClientRegistration: Sendable {
         self.clientCapabilities = clientCapabilities
     }
 
-    /// The `scope` parameter: what is asked for, then the standard ones, each once.
+    /// Returns the `scope` parameter: the requested scopes, then the standard ones, without duplicates.
     func scopeParameter(_ requested: [String]) -> String {
         var seen: Set<String> = []
         return (requested + Self.standardScopes).filter { seen.insert($0).inserted }.joined(separator: " ")
     }
 
-    /// The `claims` parameter: the client's capabilities with the request's claims merged in; nil when there are none.
+    /// Returns the `claims` parameter: the client's capabilities merged with the request's claims; nil if there are
+    /// none.
     func claimsParameter(_ claims: ClaimsRequest?) -> String? {
         guard !clientCapabilities.isEmpty else { return claims?.json }
         let capabilities = ClaimsRequest.capabilities(clientCapabilities)
@@ -56,15 +58,15 @@ public struct ClientRegistration: Sendable {
     }
 }
 
-/// A registered client with what proves who it is. Requests to the endpoints at which a client authenticates (RFC 6749
-/// section 2.3) take nothing less.
+/// A registered client with its credential. Requests to the endpoints at which a client authenticates (RFC 6749 section
+/// 2.3) require this type.
 public struct AuthenticatedClient: Sendable {
-    /// What is registered.
+    /// The client's registration.
     public var registration: ClientRegistration
-    /// How the client proves who it is.
+    /// The client's credential.
     public let authentication: ClientAuthentication
 
-    /// Takes the registration and the proof as it is now.
+    /// Creates a client from its registration and its current credential.
     public init(_ registration: ClientRegistration, authentication: ClientAuthentication) {
         self.registration = registration
         self.authentication = authentication
@@ -75,7 +77,7 @@ public struct AuthenticatedClient: Sendable {
 public struct ClaimsRequest: Sendable, Hashable {
     private let value: JSONValue
 
-    /// Nil when the text is not a JSON object, or is longer than 8 KiB.
+    /// Parses a JSON object; nil when the text is not one, or is longer than 8 KiB.
     public init?(json: String) {
         guard json.utf8.count <= 8192, let value = JSONValue(parsing: [UInt8](json.utf8)), value.object != nil else {
             return nil
@@ -90,7 +92,7 @@ public struct ClaimsRequest: Sendable, Hashable {
     /// Compact JSON with sorted members: equal requests have equal text.
     public var json: String { value.text }
 
-    /// Both requests in one; where both name the same member, `other` wins.
+    /// Merges both requests; if both name the same member, `other` wins.
     public func merging(_ other: ClaimsRequest) -> ClaimsRequest {
         ClaimsRequest(value: value.merging(other.value))
     }

@@ -1,40 +1,40 @@
 public import FoundationEssentials
 public import WebFormats
 
-/// Asks the token endpoint for something, to learn whether it accepts the client's proof of who it is. Nothing comes of it:
-/// a token is thrown away, and the code does not exist.
+/// A request to the token endpoint that shows whether it accepts the client's credential. It has no effect: a token is
+/// discarded, and the code does not exist.
 public struct CredentialTrial: Sendable, Redacted {
-    /// What is asked for.
+    /// The kind of the request.
     public enum Grant: Sendable, CaseIterable {
-        /// A token of the application's own (RFC 6749 section 4.4). Microsoft's platforms know it in a tenant, and not at
-        /// `common`; other providers may not know it at all, or not for this client.
+        /// A token for the application itself (RFC 6749 section 4.4). Microsoft's platforms support it in a tenant, but
+        /// not at `common`; other providers may not support it at all, or not for this client.
         case clientCredentials
-        /// A code that cannot exist, as a sign-in redeems one (RFC 6749 section 4.1.3).
+        /// A code that cannot exist, in the form of a sign-in (RFC 6749 section 4.1.3).
         case madeUpCode
     }
 
-    /// What the answer says of the client.
+    /// The conclusion about the client.
     public enum Verdict: Sendable {
-        /// The proof was taken.
+        /// The credential was accepted.
         case accepted
-        /// The proof was refused.
+        /// The credential was refused.
         case refused(OpenIDError)
-        /// The endpoint does not work, or wants a pause.
+        /// The endpoint does not work, or asks for a pause.
         case unavailable(OpenIDError)
-        /// Neither; the OAuth error, where there was one.
+        /// The response shows neither; the OAuth error, if there was one.
         case unknown(String?)
     }
 
-    /// To be sent to the token endpoint.
+    /// The request to be sent to the token endpoint.
     public let providerRequest: ProviderRequest
 
     private let grant: Grant
     private let kind: Authority.Kind
 
-    /// Nil for a public client's own token, which there is none of. A code that such a client redeems without a secret shows
-    /// whether it is one at the provider too.
+    /// Creates a trial; nil for a public client's own token, because a public client cannot get one. Redeeming a code
+    /// without a secret also shows whether the client is public at the provider.
     ///
-    /// - Throws: when the client cannot prove who it is.
+    /// - Throws: when the client cannot authenticate.
     public init?(
         _ grant: Grant, metadata: ProviderMetadata, client: AuthenticatedClient,
         randomBytes: @Sendable (Int) -> [UInt8]
@@ -46,7 +46,7 @@ public struct CredentialTrial: Sendable, Redacted {
         switch grant {
         case .clientCredentials:
             form = [("grant_type", "client_credentials")]
-            // Entra ID wants a resource; for itself an application needs no permission.
+            // Entra ID requires a resource; an application needs no permission for itself.
             if kind != .oidc { form.append(("scope", "\(client.registration.clientID)/.default")) }
         case .madeUpCode:
             let attempt = AuthorizationAttempt(randomBytes: randomBytes)
@@ -59,10 +59,10 @@ public struct CredentialTrial: Sendable, Redacted {
             metadata.tokenEndpoint, metadata: metadata, client: client, form: form)
     }
 
-    /// What the answer proves. `invalid_client` is a failed authentication of the client (RFC 6749 section 5.2), but for
-    /// the numbers with which Entra ID refuses a redirect URI. The code is looked at after the client (section 3.2.1), so
-    /// that `invalid_grant` means that the client was accepted; of Entra ID that is not known, which finds the tenant
-    /// by the code.
+    /// Returns the conclusion from a response. `invalid_client` is a failed authentication of the client (RFC 6749
+    /// section 5.2), except with the numbers with which Entra ID refuses a redirect URI. The code is checked after the
+    /// client (section 3.2.1), so `invalid_grant` means that the client was accepted. With Entra ID this is not
+    /// certain, because it finds the tenant by the code.
     public func verdict(on response: ProviderResponse, now: ProviderClock) -> Verdict {
         do throws(OpenIDError) {
             switch try ProviderAnswer(response, now: now) {
@@ -77,7 +77,7 @@ public struct CredentialTrial: Sendable, Redacted {
             case .refused: return .unknown(nil)
             }
         } catch {
-            // An answer without usable JSON says nothing, but 429 and 5xx do.
+            // A response without usable JSON proves nothing, but 429 and 5xx do.
             let isAnswer = response.head.status == .tooManyRequests || response.head.status.kind == .serverError
             return isAnswer ? .unavailable(error) : .unknown(nil)
         }

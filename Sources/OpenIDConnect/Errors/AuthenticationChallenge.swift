@@ -3,15 +3,16 @@ import WebFormats
 
 /// One challenge of `WWW-Authenticate` (RFC 9110 section 11.6.1).
 public struct AuthenticationChallenge: Sendable, Hashable {
-    /// The scheme in lower case, as `bearer`.
+    /// The scheme in lower case, such as `bearer`.
     public let scheme: String
     /// The one credential-like value that some schemes carry instead of parameters.
     public let token68: String?
-    /// Parameters by name in lower case; of one that comes twice, the first.
+    /// The parameters, by name in lower case. If a name is repeated, the first value counts.
     public let parameters: [String: String]
 
-    /// All challenges of a response's fields, in their order. A field may hold several, a comma separates both challenges
-    /// and parameters; what does not fit the grammar ends that field's reading, and what was read before it counts.
+    /// Parses all challenges of a response's fields, in order. A field may contain several; commas separate both
+    /// challenges and parameters. Parsing of a field ends at the first part that does not match the grammar, and the
+    /// earlier parts count.
     public static func parse(_ fields: [String]) -> [AuthenticationChallenge] {
         fields.flatMap { field in
             var parser = ChallengeParser(text: Array(field.utf8.prefix(maxBytes))[...])
@@ -19,11 +20,11 @@ public struct AuthenticationChallenge: Sendable, Hashable {
         }
     }
 
-    /// Longer fields are read up to here: a claims challenge is a few hundred bytes.
+    /// Fields are only read up to this length: a claims challenge has a few hundred bytes.
     static let maxBytes = 16 * 1024
 
-    /// The scopes of an `insufficient_scope` (RFC 6750 section 3.1); empty when the API does not name them, nil when the
-    /// challenges say something else.
+    /// Returns the scopes of an `insufficient_scope` (RFC 6750 section 3.1); empty if the API does not name them, nil
+    /// if there is no such challenge.
     public static func insufficientScopes(in challenges: [AuthenticationChallenge]) -> [String]? {
         challenges.first { $0.scheme == "bearer" && $0.parameters["error"] == "insufficient_scope" }.map {
             ($0.parameters["scope"] ?? "").split(separator: " ").map(String.init)
@@ -32,8 +33,8 @@ public struct AuthenticationChallenge: Sendable, Hashable {
 }
 
 extension ClaimsRequest {
-    /// A claims challenge of continuous access evaluation: `insufficient_claims` with base64 of JSON, padded or
-    /// not, in either alphabet. Nil when there is none that can be read.
+    /// Reads the claims challenge of continuous access evaluation: `insufficient_claims` with base64 of JSON, padded or
+    /// not, in either alphabet; nil if there is no readable one.
     public init?(challenges: [AuthenticationChallenge]) {
         let claims = challenges.lazy.filter { $0.scheme == "bearer" && $0.parameters["error"] == "insufficient_claims" }
             .compactMap { $0.parameters["claims"] }.first
@@ -52,7 +53,7 @@ extension ClaimsRequest {
     }
 }
 
-/// The grammar, byte by byte: `challenge = auth-scheme [ 1*SP ( token68 / #auth-param ) ]`.
+/// A parser for the grammar, byte by byte: `challenge = auth-scheme [ 1*SP ( token68 / #auth-param ) ]`.
 private struct ChallengeParser {
     var text: ArraySlice<UInt8>
 
@@ -67,7 +68,7 @@ private struct ChallengeParser {
             if token68 == nil { readParameters(into: &parameters) }
             challenges.append(
                 AuthenticationChallenge(scheme: scheme.lowercased(), token68: token68, parameters: parameters))
-            // What follows a challenge is a comma, or nothing.
+            // A comma must follow a challenge, or the end.
             skipSpaces()
             guard text.isEmpty || text.first == UInt8(ascii: ",") else { break }
             skipSeparators()
@@ -85,7 +86,7 @@ private struct ChallengeParser {
             }
             skipSpaces()
             guard text.first == UInt8(ascii: "=") else {
-                // Another challenge's scheme.
+                // This is the scheme of another challenge.
                 text = before
                 return
             }
@@ -101,7 +102,7 @@ private struct ChallengeParser {
         }
     }
 
-    /// Only when it stands alone up to the next comma: `a=b` is a parameter.
+    /// Reads a token68, which must stand alone up to the next comma: `a=b` is a parameter.
     private mutating func token68() -> String? {
         var rest = text
         var bytes: [UInt8] = []
@@ -149,7 +150,7 @@ private struct ChallengeParser {
         return rest.startIndex != text.startIndex
     }
 
-    /// List elements may be empty (RFC 9110 section 5.6.1.2).
+    /// Skips separators. List elements may be empty (RFC 9110 section 5.6.1.2).
     private mutating func skipSeparators() {
         text = text.drop { Self.isSpace($0) || $0 == UInt8(ascii: ",") }
     }

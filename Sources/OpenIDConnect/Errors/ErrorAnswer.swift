@@ -1,8 +1,8 @@
 import HTTPTypes
 import WebFormats
 
-/// An OAuth error answer (RFC 6749 sections 4.1.2.1 and 5.2) with the platform's additions. Only what has the shape of
-/// an identifier is kept, and never the description's words: an answer may quote what was sent.
+/// An OAuth error response (RFC 6749 sections 4.1.2.1 and 5.2) with the platform's additions. Only values with the form
+/// of an identifier are kept, and never the words of the description, because a response may quote the request.
 struct ErrorAnswer {
     let error: String
     private(set) var suberror: String?
@@ -14,14 +14,14 @@ struct ErrorAnswer {
     private(set) var claims: ClaimsRequest?
     private var isCancelled = false
 
-    /// What an empty 400 of a token endpoint means: the grant is not accepted.
+    /// The meaning of an empty 400 from a token endpoint: the grant is not accepted.
     static let emptyRefusal = ErrorAnswer(error: "invalid_grant")
 
     private init(error: String) {
         self.error = error
     }
 
-    /// A body of the token endpoint; nil when there is no `error` in it.
+    /// Reads a body of the token endpoint; nil if it has no `error`.
     init?(body: JSONValue) {
         guard let error = body["error"]?.string.flatMap(Self.identifier) else { return nil }
         self.error = error
@@ -35,7 +35,7 @@ struct ErrorAnswer {
         readDescription(body["error_description"]?.string ?? "")
     }
 
-    /// The parameters of a callback; nil when there is no `error` among them.
+    /// Reads the parameters of a callback; nil if there is no `error`.
     init?(callback parameters: [String: String]) {
         guard let text = parameters["error"] else { return nil }
         error = Self.identifier(text) ?? "unknown_error"
@@ -45,9 +45,10 @@ struct ErrorAnswer {
         readDescription(parameters["error_description"] ?? "")
     }
 
-    /// "AADSTS65001: … Trace ID: … Correlation ID: … Timestamp: …" fills in what has no member of its own.
+    /// Fills in values that have no member of their own, from "AADSTS65001: … Trace ID: … Correlation ID: … Timestamp:
+    /// …".
     private mutating func readDescription(_ description: String) {
-        // By bytes: in some texts the boundary of a character depends on all that is before it.
+        // The text is searched by bytes: in some texts the boundary of a character depends on everything before it.
         let text = Array(description.utf8.prefix(4096))
         if aadsts.isEmpty { aadsts = Self.numbers(after: "AADSTS", in: text) }
         aadb2c = Self.numbers(after: "AADB2C", in: text)
@@ -56,7 +57,7 @@ struct ErrorAnswer {
         timestamp = timestamp ?? Self.words(after: "Timestamp:", in: text, to: "\"").flatMap(Self.time)
     }
 
-    /// The error with its stable code. `error` and `suberror` decide; numbers only refine.
+    /// The error with its stable code. `error` and `suberror` decide; the numbers only refine.
     var openIDError: OpenIDError {
         var result = OpenIDError(code, hint)
         result.providerError = error
@@ -102,7 +103,7 @@ struct ErrorAnswer {
         return .providerRejectedRequest
     }
 
-    /// Of the first number that is known.
+    /// The explanation of the first known number.
     private var explanation: ErrorExplanation? {
         aadb2c.lazy.compactMap { PlatformErrors.userFlows[$0] }.first
             ?? aadsts.lazy.compactMap { PlatformErrors.workforce[$0] }.first
@@ -128,7 +129,7 @@ struct ErrorAnswer {
         return isTime ? text : nil
     }
 
-    /// What follows a label, without spaces before it, up to a byte or a line's end.
+    /// Returns the text after a label, without leading spaces, up to a byte or the end of the line.
     private static func words(after label: StaticString, in text: [UInt8], to end: Unicode.Scalar) -> String? {
         places(behind: label, in: text, atMost: 1).first.map { place in
             let rest = text[place...].drop { $0 == 0x20 }
@@ -147,7 +148,7 @@ struct ErrorAnswer {
         return numbers
     }
 
-    /// Where the first occurrences of a label end.
+    /// Returns the positions at which the first occurrences of a label end.
     private static func places(behind label: StaticString, in text: [UInt8], atMost count: Int) -> [Int] {
         let label = Array(label.description.utf8)
         var places: [Int] = []

@@ -1,52 +1,52 @@
-/// What went wrong, in words that may be shown and logged: no token, code, verifier, nonce or state is ever in it.
+/// An error that may be shown and logged: it never contains a token, code, verifier, nonce or state.
 public struct OpenIDError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Stable codes, which an application may show and store.
     public enum Code: String, Sendable, CaseIterable {
-        /// The provider wants the person: sign in again, interactively.
+        /// The provider wants the person to sign in again, interactively.
         case interactionRequired = "interaction_required"
-        /// The person has not yet agreed to what the application asks for.
+        /// The person has not yet consented to the application's permissions.
         case consentRequired = "consent_required"
-        /// Only an administrator can agree to what the application asks for.
+        /// Only an administrator can consent to the application's permissions.
         case adminConsentRequired = "admin_consent_required"
-        /// The person pressed cancel or declined.
+        /// The person cancelled or declined.
         case cancelled
-        /// The person forgot the password on a B2C page: go on with the reset policy (AADB2C90118).
+        /// The person forgot the password on a B2C page: continue with the reset policy (AADB2C90118).
         case passwordResetRequested = "password_reset_requested"
-        /// A policy or the tenant keeps this account out.
+        /// A policy or the tenant blocks this account.
         case accessDenied = "access_denied"
-        /// No usable answer. Nothing is known about the account: keep everything and try later.
+        /// There is no usable response. Nothing is known about the account: keep everything and try later.
         case providerUnavailable = "provider_unavailable"
-        /// Too many requests; `retryAfter` says when.
+        /// There were too many requests; `retryAfter` says when to try again.
         case throttled
-        /// The operator's fault: client ID, secret, redirect URI or client type.
+        /// The operator must fix the client ID, secret, redirect URI or client type.
         case providerRejectedClient = "provider_rejected_client"
-        /// The operator's fault: a scope or another parameter.
+        /// The operator must fix a scope or another parameter.
         case providerRejectedRequest = "provider_rejected_request"
         /// The discovery document or the keys do not belong to the configured authority.
         case invalidMetadata = "provider_metadata_invalid"
-        /// The callback is not the answer to this attempt.
+        /// The callback does not belong to this attempt.
         case stateMismatch = "state_mismatch"
         /// The callback comes from another issuer (RFC 9207).
         case issuerMismatch = "issuer_mismatch"
-        /// The ID token is not the answer to this attempt.
+        /// The ID token does not belong to this attempt.
         case nonceMismatch = "nonce_mismatch"
-        /// The ID token is refused; `idTokenFault` says why.
+        /// The ID token was refused; `idTokenFault` contains the reason.
         case invalidIDToken = "invalid_id_token"
         /// A callback that no provider sends.
         case badRequest = "bad_request"
     }
 
-    /// What to branch on.
+    /// The code, for decisions.
     public let code: Code
-    /// A sentence or two for people, saying what to do next.
+    /// One or two sentences for people, with the next step.
     public let reason: String
-    /// For `invalid_id_token` and `nonce_mismatch`.
+    /// The fault of the ID token, for `invalid_id_token` and `nonce_mismatch`.
     public internal(set) var idTokenFault: IDTokenFault?
     /// The provider's own `error`.
     public internal(set) var providerError: String?
     /// The provider's `suberror`.
     public internal(set) var suberror: String?
-    /// The numbers of AADSTS errors, the first one first. For hints: they may change.
+    /// The numbers of AADSTS errors, in order. Use them for hints only, because they may change.
     public internal(set) var aadsts: [Int] = []
     /// The numbers of B2C's AADB2C errors.
     public internal(set) var aadb2c: [Int] = []
@@ -56,23 +56,23 @@ public struct OpenIDError: Error, Sendable, Equatable, CustomStringConvertible {
     public internal(set) var correlationID: String?
     /// The provider's `timestamp`.
     public internal(set) var timestamp: String?
-    /// What the platform's number means, where it is known.
+    /// The explanation of the platform's number, if it is known.
     public internal(set) var explanation: ErrorExplanation?
     /// A claims challenge, to be sent with the next request.
     public internal(set) var claims: ClaimsRequest?
-    /// How long the provider asked to be left alone.
+    /// The pause that the provider asked for.
     public internal(set) var retryAfter: Duration?
 
-    /// For a transport: the provider could not be reached. `reason` must be free of secrets.
+    /// Creates an error for a transport that could not reach the provider. `reason` must be free of secrets.
     public init(unreachable reason: String) {
         self.init(.providerUnavailable, reason)
     }
 
-    /// An earlier error of a provider, of which its code was kept.
+    /// Creates an earlier error of a provider from its stored code.
     ///
     /// - Parameters:
-    ///   - text: the code; another text counts as `interaction_required`.
-    ///   - claims: the claims challenge, where there was one.
+    ///   - text: the code; any other text counts as `interaction_required`.
+    ///   - claims: the claims challenge, if there was one.
     public init(remembered text: String, claims: ClaimsRequest?) {
         let code = Code(rawValue: text) ?? .interactionRequired
         self.init(code, PlatformErrors.hint(for: code))
@@ -89,11 +89,13 @@ public struct OpenIDError: Error, Sendable, Equatable, CustomStringConvertible {
         idTokenFault = fault
     }
 
-    /// Nothing is known about the account or the client: keep everything, serve what is still valid, try later.
+    /// Whether nothing is known about the account or the client: keep everything, serve what is still valid, and try
+    /// later.
     public var isTransient: Bool { code == .providerUnavailable || code == .throttled }
 
-    /// Whether the provider said that only the person can go on, decided by `error` and `suberror` alone. Never when
-    /// it was out of order, nor when it rejected the client: that is the operator's fault and signs nobody out.
+    /// Whether only the person can continue, according to the provider's `error` and `suberror` alone. This is never so
+    /// when the provider was out of order, or when it rejected the client: the operator must fix that, and no one is
+    /// signed out.
     public var isInteractionNeeded: Bool {
         guard !isTransient, let providerError, providerError != "invalid_client" else { return false }
         return Self.interactionErrors.contains(providerError)
@@ -107,7 +109,7 @@ public struct OpenIDError: Error, Sendable, Equatable, CustomStringConvertible {
         "message_only", "additional_action", "basic_action", "user_password_expired", "consent_required", "bad_token",
     ]
 
-    /// Code, reason and what the provider's support asks for.
+    /// The code, the reason and the values that the provider's support asks for.
     public var description: String {
         var text = "\(code.rawValue): \(reason)"
         if let providerError { text += " error=\(providerError)" }
@@ -121,13 +123,14 @@ public struct OpenIDError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// The one thing for which an ID token was refused. The names are stable.
+/// The reason for which an ID token was refused. The names are stable.
 public enum IDTokenFault: String, Sendable, CaseIterable {
-    /// The answer to a code has none.
+    /// The response to a code contains none.
     case missing
-    /// Not three parts, not base64url, not strict JSON, a critical header, a wrong type, or a required claim missing.
+    /// The token does not have three parts, is not base64url or strict JSON, has a critical header or a wrong type, or
+    /// lacks a required claim.
     case malformed
-    /// Not RS256, PS256 or ES256, or not what the key is for.
+    /// The algorithm is not RS256, PS256 or ES256, or not one of the key.
     case algorithm
     /// `iss` is not the authority's.
     case issuer
@@ -137,25 +140,25 @@ public enum IDTokenFault: String, Sendable, CaseIterable {
     case audience
     /// `azp` is another client.
     case authorizedParty = "authorized_party"
-    /// No key of the provider has the token's `kid`.
+    /// The provider has no key with the token's `kid`.
     case unknownKey = "unknown_key"
-    /// No `kid`, and several keys.
+    /// The token has no `kid`, and the provider has several keys.
     case ambiguousKey = "ambiguous_key"
-    /// `tfp` or `acr` is not the user flow that was asked.
+    /// `tfp` or `acr` is not the requested user flow.
     case policy
-    /// The key is another issuer's.
+    /// The key belongs to another issuer.
     case keyIssuer = "key_issuer"
-    /// The signature is not the key's.
+    /// The signature is wrong.
     case signature
     /// `exp` has passed.
     case expired
-    /// `nbf` has not come.
+    /// `nbf` is in the future.
     case notYetValid = "not_yet_valid"
-    /// `iat` has not come.
+    /// `iat` is in the future.
     case issuedInFuture = "issued_in_future"
-    /// `nonce` is missing or another attempt's.
+    /// `nonce` is missing or belongs to another attempt.
     case nonce
-    /// A refreshed token is about somebody else: `iss`, `sub` or `tid` changed.
+    /// A refreshed token is about another account: `iss`, `sub` or `tid` has changed.
     case otherAccount = "other_account"
 
     var reason: String {

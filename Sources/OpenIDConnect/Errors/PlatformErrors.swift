@@ -1,6 +1,6 @@
 /// The meaning of one of the platform's error numbers, for people.
 public struct ErrorExplanation: Sendable, Hashable {
-    /// Who can fix it.
+    /// The person who can fix it.
     public enum Audience: String, Sendable, Hashable, CaseIterable {
         /// The person who signs in.
         case user
@@ -10,13 +10,13 @@ public struct ErrorExplanation: Sendable, Hashable {
         case `operator`
     }
 
-    /// As the platform writes it: `AADSTS50058`, `AADB2C90118`.
+    /// The number in the platform's form: `AADSTS50058`, `AADB2C90118`.
     public let number: String
-    /// What happened, one sentence.
+    /// One sentence about the cause.
     public let cause: String
-    /// Who can fix it.
+    /// The person who can fix it.
     public let audience: Audience
-    /// How, one sentence; an application may have one that names its own settings.
+    /// One sentence with the remedy; an application may replace it by one that names its own settings.
     public var remedy: String
 
     /// Every number that has an explanation.
@@ -25,25 +25,25 @@ public struct ErrorExplanation: Sendable, Hashable {
     }
 }
 
-/// What is known about the platform's error numbers. `error` and `suberror` decide; the
-/// numbers, which may change, refine the code within that, and explain.
+/// Knowledge about the platform's error numbers. `error` and `suberror` decide. The numbers, which may change, refine
+/// the code within that, and explain it.
 enum PlatformErrors {
     static let consentMissing = 65001
     static let consentDeclined = 65004
     static let adminConsent: Set<Int> = [90094, 90095]
     static let redirectURIMismatch: Set<Int> = [50011, 500112]
-    /// Client ID, redirect URI, secret, assertion or client type.
+    /// The client ID, redirect URI, secret, assertion or client type is wrong.
     static let clientFaults: Set<Int> = [
         50011, 500112, 700016, 50194, 7_000_218, 700025, 7_000_215, 7_000_222, 700027,
     ]
-    /// This account may not use this application.
+    /// The account may not use this application.
     static let accountRefused: Set<Int> = [50020, 50105, 53003]
-    /// AADB2C90091: cancelled on a B2C page.
+    /// AADB2C90091: the person cancelled on a B2C page.
     static let policyCancelled = 90091
     /// AADB2C90118: "Forgot your password?" on a B2C page.
     static let passwordForgotten = 90118
 
-    /// Entra ID, by the number behind `AADSTS`.
+    /// The explanations for Entra ID, by the number after `AADSTS`.
     static let workforce: [Int: ErrorExplanation] = explanations(
         prefix: "AADSTS",
         [
@@ -121,7 +121,7 @@ enum PlatformErrors {
             (70011, .operator, "A scope is not valid.", "Check the configured scopes: one resource, spelled exactly."),
         ])
 
-    /// Azure AD B2C, by the number behind `AADB2C`.
+    /// The explanations for Azure AD B2C, by the number after `AADB2C`.
     static let userFlows: [Int: ErrorExplanation] = explanations(
         prefix: "AADB2C",
         [

@@ -1,20 +1,20 @@
 import WebFormats
 
-/// Why a configured authority was refused; `reason` says what to write instead.
+/// The reason for which a configured authority was refused; `reason` says what to write instead.
 public struct AuthorityError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// For the operator.
+    /// The reason, for the operator.
     public let reason: String
-    /// The same.
+    /// The reason.
     public var description: String { reason }
 }
 
-/// Who signs people in, as an operator names it: one of the ``Kind``s of identity platform. A loopback host (there also
-/// by http) stands for any of them, for a tenant under test.
+/// The authority that signs people in, as configured by the operator. It belongs to one of the ``Kind``s of identity
+/// platform. A loopback host (also with http) may stand for any of them, for a tenant under test.
 public struct Authority: Sendable, Hashable, CustomStringConvertible {
-    /// Which rules the authority follows.
+    /// The rules that the authority follows.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// Entra ID: `https://login.microsoftonline.com/{tenant GUID or domain, common, organizations, consumers}`, and
-        /// the same in a national cloud.
+        /// Entra ID: `https://login.microsoftonline.com/{tenant GUID or domain, common, organizations, consumers}`, or
+        /// a host of a national cloud.
         case workforce
         /// Entra External ID: `https://{sub}.ciamlogin.com[/{tenant}]`, or a custom domain.
         case external
@@ -24,7 +24,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         case oidc
     }
 
-    /// Which accounts may sign in.
+    /// The accounts that may sign in.
     public enum Segment: Sendable, Hashable {
         /// One directory: its GUID in lower case, or one of its domains.
         case tenant(String)
@@ -39,16 +39,16 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// The tenant of personal accounts.
     public static let consumersTenantID = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
-    /// Which rules it follows.
+    /// The rules that it follows.
     public let kind: Kind
-    /// Which accounts may sign in; nil for `oidc`, which knows no tenants.
+    /// The accounts that may sign in; nil for `oidc`, which has no tenants.
     public let segment: Segment?
     /// B2C's user flow in lower case.
     public let policy: String?
-    /// Scheme, host, port, and the canonical path without a slash at the end.
+    /// The scheme, host, port, and the canonical path without a slash at the end.
     private let root: Endpoint
 
-    /// Parses what an operator configured.
+    /// Parses a configured authority.
     public init(_ text: String, kind: Kind = .workforce) throws(AuthorityError) {
         guard let endpoint = Endpoint(text) else {
             throw AuthorityError(reason: "The authority is not a URL such as \(kind.example).")
@@ -83,18 +83,18 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The same tenant's authority for another user flow.
+    /// Returns the same tenant's authority for another user flow.
     ///
-    /// - Throws: when this is not B2C's, or the name cannot be a user flow's.
+    /// - Throws: when this is not a B2C authority, or the name cannot be a user flow's name.
     public func withPolicy(_ policy: String) throws(AuthorityError) -> Authority {
         guard kind == .b2c else { throw AuthorityError(reason: "User flows belong to Azure AD B2C alone.") }
         let path = root.path.split(separator: "/").dropLast().joined(separator: "/")
         return try Authority("\(origin)/\(path)/\(policy)", kind: .b2c)
     }
 
-    /// The same cloud's authority for one tenant, as for a guest.
+    /// Returns the same cloud's authority for one tenant, for example for a guest.
     ///
-    /// - Throws: when this is not a workforce authority, or the name is neither a tenant's ID nor a domain; `common`,
+    /// - Throws: when this is not a workforce authority, or the name is neither a tenant ID nor a domain; `common`,
     ///   `organizations` and `consumers` are neither.
     public func withTenant(_ tenant: String) throws(AuthorityError) -> Authority {
         guard kind == .workforce, !tenant.contains("/") else {
@@ -107,13 +107,13 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         return authority
     }
 
-    /// Scheme, host and port, as in `https://login.microsoftonline.com`.
+    /// The scheme, host and port, such as `https://login.microsoftonline.com`.
     public var origin: String { root.origin }
 
-    /// The host without its port, as in `login.microsoftonline.com`.
+    /// The host without its port, such as `login.microsoftonline.com`.
     public var environment: String { root.host }
 
-    /// Whether it is on this machine.
+    /// Whether the host is this machine.
     public var isLoopback: Bool { root.isLoopback }
 
     /// The canonical URL, without a slash at the end.
@@ -126,24 +126,24 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         return .get(root.replacingPath("\(path)\(version)/.well-known/openid-configuration"))
     }
 
-    /// A path of the authority's host.
+    /// Returns the endpoint of a path on the authority's host.
     func endpoint(path: String) -> Endpoint { root.replacingPath(path) }
 
-    /// Hosts that may stand in the issuer of a workforce authority's metadata: the discovery document of an alias names
-    /// the cloud's first host.
+    /// Whether an issuer in a workforce authority's metadata is acceptable. The discovery document of an alias names
+    /// the cloud's main host.
     func mayIssue(as issuer: Endpoint) -> Bool {
         if issuer.origin == origin { return true }
         guard let cloud = Cloud.hosts[root.host] else { return false }
         return issuer.scheme == "https" && issuer.port == nil && Cloud.hosts[issuer.host] == cloud
     }
 
-    /// Whether an issuer is known as a workforce tenant's: one of Microsoft's clouds; or, of a tenant under test, the
+    /// Whether an issuer belongs to a known workforce host: one of Microsoft's clouds; or, for a tenant under test, the
     /// authority's own address.
     func isWorkforce(issuer: Endpoint) -> Bool {
         Cloud.hosts[issuer.host] != nil || isLoopback && issuer.origin == origin
     }
 
-    // MARK: What stands behind the host
+    // MARK: The path after the host
 
     private static func segment(_ names: [String]) throws(AuthorityError) -> Segment {
         guard names.count == 1, let name = names.first?.lowercased() else {
@@ -165,7 +165,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         return .tenant(name)
     }
 
-    /// A path-less authority means the tenant that its subdomain names.
+    /// Returns the tenant. An authority without a path means the tenant that its subdomain names.
     private static func externalTenant(_ names: [String], host: Endpoint) throws(AuthorityError) -> String {
         guard let name = names.first?.lowercased() else {
             guard host.host.hasSuffix(Kind.externalHosts), let subdomain = host.host.split(separator: ".").first else {
@@ -175,7 +175,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
             let domain = "\(subdomain).onmicrosoft.com"
             guard isTenant(domain) else {
                 throw AuthorityError(
-                    reason: "A tenant's subdomain has letters, digits and - only, as contoso.ciamlogin.com.")
+                    reason: "A tenant's subdomain has letters, digits and - only, such as contoso.ciamlogin.com.")
             }
             return domain
         }
@@ -201,12 +201,12 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         guard policy.utf8.count <= 64,
             policy.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) })
         else {
-            throw AuthorityError(reason: "A user flow's name has letters, digits, _ and - only, as b2c_1_susi.")
+            throw AuthorityError(reason: "A user flow's name has letters, digits, _ and - only, such as b2c_1_susi.")
         }
         return (hasPrefix ? "/tfp" : "", rest[0].lowercased(), policy)
     }
 
-    /// A tenant ID or a domain.
+    /// Whether the name is a tenant ID or a domain.
     private static func isTenant(_ name: String) -> Bool {
         if isGUID(name) { return true }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
@@ -218,7 +218,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Authority.Segment {
-    /// As it stands in the path.
+    /// The name in the path.
     var name: String {
         switch self {
         case .tenant(let name): name
@@ -250,12 +250,12 @@ private enum Cloud {
     }
 }
 
-/// Microsoft Graph, of which each of Microsoft's clouds has its own.
+/// Microsoft Graph. Each of Microsoft's clouds has its own.
 public enum MicrosoftGraph {
-    /// What every cloud's address of it begins with.
+    /// The beginnings of its addresses in all clouds.
     private static let roots = [Cloud.global, .usGovernment, .china].map(\.graph)
 
-    /// Returns a scope in lower case, and one of Graph's without Graph's address: both spellings mean the same.
+    /// Returns a scope in lower case, without Graph's address: both spellings mean the same.
     static func shortName(of scope: String) -> String {
         let name = scope.lowercased()
         let graph = roots.first(where: name.hasPrefix)
@@ -264,7 +264,8 @@ public enum MicrosoftGraph {
 
     /// Returns the address of the signed-in person at the Graph of an authority's cloud.
     ///
-    /// - Parameter authority: as it is configured; what is none of Microsoft's sign-in hosts counts as the global cloud.
+    /// - Parameter authority: the configured authority; a host that is not one of Microsoft's counts as the global
+    ///   cloud.
     public static func me(authority: String?) -> Endpoint? {
         let cloud = authority.flatMap(Endpoint.init).flatMap { Cloud.hosts[$0.host] } ?? .global
         return Endpoint(cloud.graph + "v1.0/me")
@@ -284,7 +285,7 @@ extension Authority.Kind {
         }
     }
 
-    /// Refuses a host that is known to be another kind's.
+    /// Refuses a host that is known to belong to another kind.
     fileprivate func checkHost(of endpoint: Endpoint) throws(AuthorityError) {
         if endpoint.isLoopback { return }
         let isMicrosofts = Cloud.hosts[endpoint.host] != nil && endpoint.port == nil

@@ -1,7 +1,7 @@
 import WebFormats
 
-/// An absolute `http` or `https` URL of the provider, checked once: no user information, no fragment, no spaces, no `%` that
-/// encodes nothing.
+/// An absolute `http` or `https` URL of the provider, checked once: it has no user information, no fragment, no spaces,
+/// and no `%` without two hexadecimal digits.
 public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     /// `https` or `http`, in lower case.
     public let scheme: String
@@ -9,12 +9,12 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     public let host: String
     /// The port, when it is not the scheme's default.
     public let port: Int?
-    /// The path, `/` at least, still percent-encoded.
+    /// The path, at least `/`, still percent-encoded.
     public let path: String
     /// The query without its `?`, still percent-encoded.
     public let query: String?
 
-    /// Nil for everything that is not such a URL.
+    /// Parses a URL; nil for anything that is not such a URL.
     public init?(_ text: String) {
         guard text.utf8.count <= 2048, Self.isURI(text) else { return nil }
         guard let schemeEnd = text.firstRange(of: "://") else { return nil }
@@ -26,7 +26,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         self.host = host
         self.port = port == (scheme == "https" ? 443 : 80) ? nil : port
         let target = rest[authorityEnd...]
-        // Brackets stand around an IPv6 address, and nowhere else (RFC 3986 §3.2.2).
+        // Only an IPv6 address has brackets (RFC 3986 §3.2.2).
         guard !target.utf8.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }) else { return nil }
         let queryStart = target.firstIndex(of: "?")
         let path = target[..<(queryStart ?? target.endIndex)]
@@ -37,13 +37,13 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     /// Whether the host is this machine (`Loopback`). Only there is plain http accepted.
     public var isLoopback: Bool { Loopback.contains(host) }
 
-    /// Whether what is sent there cannot be read on the way.
+    /// Whether requests to it cannot be read on the way.
     public var isTrustworthy: Bool { scheme == "https" || isLoopback }
 
-    /// Host and port as they stand in a URL.
+    /// The host and port, in the form used in a URL.
     public var authority: String { port.map { "\(host):\($0)" } ?? host }
 
-    /// Scheme, host and port.
+    /// The scheme, host and port.
     public var origin: String { "\(scheme)://\(authority)" }
 
     /// The request target.
@@ -52,19 +52,19 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     /// The whole URL.
     public var description: String { origin + pathAndQuery }
 
-    /// The URL with parameters added behind those that it already has.
+    /// Returns the URL with parameters added after the existing ones.
     func appending(_ parameters: [(name: String, value: String)]) -> String {
         let encoded = FormEncoding.encode(parameters)
         guard let query, !query.isEmpty else { return "\(origin)\(path)?\(encoded)" }
         return "\(origin)\(path)?\(query)&\(encoded)"
     }
 
-    /// The same URL with something added to its path.
+    /// Returns the URL with something added to its path.
     public func appending(path more: String) -> Endpoint {
         Endpoint(scheme: scheme, host: host, port: port, path: path + more, query: query)
     }
 
-    /// The same scheme, host and port with another path and no query.
+    /// Returns an endpoint with the same scheme, host and port, another path and no query.
     func replacingPath(_ path: String) -> Endpoint {
         Endpoint(scheme: scheme, host: host, port: port, path: path, query: nil)
     }
@@ -77,7 +77,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         self.query = query
     }
 
-    /// Whether each character may stand in a URI, and two hexadecimal digits behind each `%` (RFC 3986 §2.1).
+    /// Whether each character may occur in a URI, and each `%` is followed by two hexadecimal digits (RFC 3986 §2.1).
     private static func isURI(_ text: String) -> Bool {
         var digits = 0
         for byte in text.utf8 {

@@ -2,13 +2,14 @@ import Expiring
 import FoundationEssentials
 import Synchronization
 
-/// Values that are fetched from the provider: one fetch for all who wait, kept for a day, and no hammering: neither
-/// after a failure nor on demand. While the provider is out of order, the last value is served on.
+/// Values that are fetched from the provider. All callers that wait share one fetch, and a value is kept for a day.
+/// Requests are limited, both after a failure and on demand. While the provider is out of order, the last value is
+/// still served.
 ///
-/// What is configured is kept. What a request named is bounded, in how many are kept and in how many new ones are
-/// fetched in a minute: anyone can make up names.
+/// Configured keys are kept. Keys that a request named are limited, both in the number kept and in the number of new
+/// ones fetched per minute, because anyone can make up names.
 final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// A value and which fetch it came from.
+    /// A value, and the fetch that it came from.
     struct Fetched: Sendable {
         let value: Value
         let generation: Int
@@ -33,7 +34,7 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct State {
         var configured: [Key: Entry] = [:]
         var others: ExpiringMap<Key, Entry>
-        /// Others that were not known, since when.
+        /// New unconfigured keys, and the time since when they are counted.
         var newcomers = 0
         var newcomersSince = Date.distantPast
     }
@@ -55,9 +56,9 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self.fetch = fetch
     }
 
-    /// The value, fetched when there is none or when it is a day old.
+    /// Returns the value, and fetches it when there is none or when it is a day old.
     ///
-    /// - Parameter isConfigured: whether an operator named it.
+    /// - Parameter isConfigured: whether an operator configured the key.
     func value(for key: Key, isConfigured: Bool) async throws(OpenIDError) -> Fetched {
         guard isConfigured || mayEnter(key) else {
             throw OpenIDError(.throttled, "Too many unknown tenants were asked for: try again in a minute.")
@@ -72,7 +73,7 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return try await finish(step)
     }
 
-    /// A value fetched after `generation`; nil when that was tried too recently to try again.
+    /// Returns a value fetched after `generation`; nil when the last attempt was too recent to try again.
     func value(for key: Key, isConfigured: Bool, after generation: Int) async throws(OpenIDError) -> Fetched? {
         let step: Step? = withEntry(key, isConfigured) { entry in
             if let fetched = entry.fetched, fetched.generation > generation { return .use(fetched) }
@@ -97,12 +98,12 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             case .failure(let error): (failure, stale) = (error, old)
             }
         }
-        // A wrong answer is no reason to go on with an old one; no answer is.
+        // An old value may stand in for a missing response, but not for a wrong one.
         guard let stale, failure.isTransient else { throw failure }
         return stale
     }
 
-    /// An unstructured task, so that a waiter who is cancelled does not take the fetch away from the others.
+    /// Starts an unstructured task, so that a cancelled caller does not cancel the fetch for the others.
     private func start(_ key: Key, _ isConfigured: Bool, _ entry: inout Entry, onDemand: Bool) -> Fetch {
         let generation = (entry.fetched?.generation ?? 0) + 1
         let task = Fetch { [self] in
@@ -138,13 +139,14 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return isWithin(pause, of: failure.at) ? failure.error : nil
     }
 
-    /// A clock that was set back makes old things look new: a time in the future is never recent.
+    /// Whether a time is recent. A time in the future is never recent: a clock that was set back makes old times look
+    /// new.
     private func isWithin(_ age: TimeInterval, of time: Date?) -> Bool {
         guard let time else { return false }
         return (0..<age).contains(now().timeIntervalSince(time))
     }
 
-    /// Whether another's entry may be made, if there is none.
+    /// Whether an entry for an unconfigured key may be added, if there is none.
     private func mayEnter(_ key: Key) -> Bool {
         let now = now()
         return state.withLock { state in
@@ -166,26 +168,26 @@ final class FetchCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             guard !isConfigured else { return body(&state.configured[key, default: Entry()]) }
             var entry = state.others.value(for: key, now: now) ?? Entry()
             let result = body(&entry)
-            // Used last, it is the last to go.
+            // The entry that was used last is the last to be removed.
             state.others.set(entry, for: key, until: now.addingTimeInterval(CacheTimes.stale), now: now)
             return result
         }
     }
 }
 
-/// How much of what no operator named is kept and fetched.
+/// The limits for keys that no operator configured.
 struct CacheBounds {
     let others: Int
-    /// New ones in a minute.
+    /// The number of new keys per minute.
     let newcomers: Int
 }
 
-/// How long what is known is used, in seconds: the platform asks that metadata and keys be cached for 24 hours.
+/// The times for which values are used, in seconds: the platform recommends caching metadata and keys for 24 hours.
 private enum CacheTimes {
     static let fresh: TimeInterval = 24 * 3600
     static let stale: TimeInterval = 7 * 24 * 3600
     static let newcomers: TimeInterval = 60
-    /// Nothing is fetched for so long after a failure, or for as long as `Retry-After` asks, within reason.
+    /// The pause after a failure, unless `Retry-After` asks for a longer one, within limits.
     static let afterFailure: TimeInterval = 10
     static let afterFailureAtMost: TimeInterval = 300
 }

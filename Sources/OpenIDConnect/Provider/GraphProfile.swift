@@ -1,20 +1,20 @@
 import WebFormats
 
-/// The answer of Microsoft Graph's `/me`.
+/// The response of Microsoft Graph's `/me`.
 public enum GraphProfile {
     /// Microsoft Graph's hosts (its page on national cloud deployments).
     private static let hosts: Set = [
         "graph.microsoft.com", "graph.microsoft.us", "dod-graph.microsoft.us", "microsoftgraph.chinacloudapi.cn",
     ]
 
-    /// Whether an API is Graph's `/me`: at Microsoft, or at an emulator that is provider and Graph in one.
+    /// Whether an API is Graph's `/me`: at Microsoft, or at an emulator that is both provider and Graph.
     public static func isServed(at api: Endpoint, with authority: Authority) -> Bool {
         (hosts.contains(api.host) || api.origin == authority.origin)
             && ["/v1.0/me", "/v1.0/me/", "/beta/me", "/beta/me/"].contains(api.path)
     }
 
-    /// Whether a successful answer is about the account: `id` is the object ID of the ID token, for a personal account the
-    /// last 16 digits of it. An answer without `id`, as `$select` can have it, says nothing.
+    /// Whether a successful response is about the account. `id` is the object ID of the ID token; for a personal
+    /// account it is the last 16 digits of it. A response without `id`, which `$select` may cause, is accepted.
     public static func isAbout(objectID: String, body: [UInt8]) -> Bool {
         guard let id = JSONValue(parsing: body)?["id"]?.string?.lowercased() else { return true }
         let objectID = objectID.lowercased()

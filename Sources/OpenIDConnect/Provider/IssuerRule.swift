@@ -1,19 +1,21 @@
-/// Which `iss` a token of an authority may carry. Built once from the metadata; there is no rule that accepts anything.
+/// The `iss` values that a token of an authority may carry. The rule is built once from the metadata; no rule accepts
+/// everything.
 enum IssuerRule: Sendable, Hashable {
-    /// One tenant: `iss` is exactly this, and its `tid`, where it must have one, is the GUID in it.
+    /// One tenant: `iss` is exactly this, and its `tid`, if it must have one, is the GUID in it.
     case tenant(issuer: String, tenantID: String, needsTenantID: Bool)
-    /// Many tenants: the metadata's issuer holds `{tenantid}`, to be replaced by the token's `tid`.
+    /// Many tenants: the metadata's issuer contains `{tenantid}`, which is replaced by the token's `tid`.
     case template(String)
-    /// A user flow of B2C: `iss` is exactly this; the flow stands in it, or else the token has to name it.
+    /// A user flow of B2C: `iss` is exactly this. It contains the flow, or else the token must name it.
     case userFlow(issuer: String, tenantID: String, policy: String, isNamed: Bool)
     /// A provider without tenants: `iss` is exactly this.
     case exact(String)
 
     static let placeholder = "{tenantid}"
 
-    /// The rule for what the discovery document of `authority` says; nil when that is not its issuer.
+    /// Returns the rule for the issuer in the discovery document of `authority`; nil when it is not the authority's
+    /// issuer.
     init?(metadataIssuer issuer: String, authority: Authority) {
-        // It is a URL, but for the braces.
+        // Apart from the braces, it is a URL.
         guard issuer.utf8.count <= 2048, issuer.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let rule: IssuerRule? =
             switch authority.kind {
@@ -26,8 +28,8 @@ enum IssuerRule: Sendable, Hashable {
         self = rule
     }
 
-    /// `…/{tenantid}/v2.0` belongs to common and organizations alone; everybody else's issuer names a tenant, and
-    /// where the authority names a GUID, that one.
+    /// Returns the rule of a workforce authority. Only common and organizations have `…/{tenantid}/v2.0`; every other
+    /// issuer names a tenant, which is the authority's GUID if the authority names one.
     private static func workforce(_ issuer: String, _ authority: Authority) -> IssuerRule? {
         let isTemplate = issuer.contains(placeholder)
         let filled = fill(issuer, tenantID: Authority.consumersTenantID)
@@ -46,8 +48,8 @@ enum IssuerRule: Sendable, Hashable {
         return .tenant(issuer: issuer, tenantID: tenantID, needsTenantID: true)
     }
 
-    /// The host is another than the authority's (`{guid}.ciamlogin.com`): that the configured authority's own discovery
-    /// document says so is what makes it the issuer.
+    /// Returns the rule of an external tenant. Its host is different from the authority's (`{guid}.ciamlogin.com`): the
+    /// configured authority's own discovery document determines the issuer.
     private static func external(_ issuer: String, _ authority: Authority) -> IssuerRule? {
         guard let endpoint = Endpoint(issuer), endpoint.scheme == "https" || authority.isLoopback,
             let tenantID = tenantID(in: endpoint)
@@ -56,7 +58,8 @@ enum IssuerRule: Sendable, Hashable {
         return .tenant(issuer: issuer, tenantID: tenantID, needsTenantID: false)
     }
 
-    /// `https://{host}/{GUID}/v2.0/` or `https://{host}/tfp/{GUID}/{policy}/v2.0/`, the slash at the end or not.
+    /// Returns the rule of a user flow: `https://{host}/{GUID}/v2.0/` or `https://{host}/tfp/{GUID}/{policy}/v2.0/`,
+    /// with or without the slash at the end.
     private static func userFlow(_ issuer: String, _ authority: Authority) -> IssuerRule? {
         guard let policy = authority.policy, let endpoint = Endpoint(issuer), endpoint.origin == authority.origin,
             endpoint.query == nil
@@ -70,14 +73,15 @@ enum IssuerRule: Sendable, Hashable {
         return .userFlow(issuer: issuer, tenantID: names[0], policy: policy, isNamed: isNamed)
     }
 
-    /// OpenID Connect Discovery 1.0 section 4.3: exactly what was configured. A slash at the end may differ, because
-    /// it is dropped before the well-known path is added (section 4.1).
+    /// Returns the rule of a provider, whose issuer is exactly what was configured (OpenID Connect Discovery 1.0
+    /// section 4.3). A slash at the end may differ, because it is removed before the well-known path is added (section
+    /// 4.1).
     private static func provider(_ issuer: String, _ authority: Authority) -> IssuerRule? {
         let configured = authority.description
         return issuer == configured || issuer == configured + "/" ? .exact(issuer) : nil
     }
 
-    /// The tenant in `…/{GUID}/v2.0`.
+    /// Returns the tenant in `…/{GUID}/v2.0`.
     private static func tenantID(in endpoint: Endpoint) -> String? {
         let parts = endpoint.path.split(separator: "/", omittingEmptySubsequences: false)
         guard endpoint.query == nil, parts.count == 3, parts[0].isEmpty, parts[2] == "v2.0", isGUID(parts[1]) else {
@@ -88,7 +92,7 @@ enum IssuerRule: Sendable, Hashable {
 
     // MARK: Checks
 
-    /// What is wrong with a token's `iss`, `tid` and user flow; nil when all are right.
+    /// Returns the fault in a token's `iss`, `tid` or user flow; nil when all are right.
     func fault(of claims: IDTokenClaims) -> IDTokenFault? {
         let tenantID = claims.tenantID?.lowercased()
         if let tenantID, !isGUID(tenantID), !isExact { return .tenant }
@@ -109,7 +113,7 @@ enum IssuerRule: Sendable, Hashable {
         }
     }
 
-    /// The one tenant that the rule is about; nil where there are many, or none.
+    /// The only tenant that the rule is about; nil if there are many, or none.
     var tenantID: String? {
         switch self {
         case .tenant(_, let tenantID, _), .userFlow(_, let tenantID, _, _): tenantID
@@ -121,7 +125,7 @@ enum IssuerRule: Sendable, Hashable {
         if case .exact = self { true } else { false }
     }
 
-    /// Whether a callback's `iss` (RFC 9207) can be of this authority: the tenant is not known yet.
+    /// Whether a callback's `iss` (RFC 9207) can belong to this authority: the tenant is not known yet.
     func mayBe(_ issuer: String) -> Bool {
         guard issuer.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         switch self {
@@ -133,7 +137,7 @@ enum IssuerRule: Sendable, Hashable {
         }
     }
 
-    /// `{tenantid}` replaced, in metadata and in the `issuer` member of a key alike.
+    /// Replaces `{tenantid}`, in metadata and in the `issuer` member of a key alike.
     static func fill(_ template: String, tenantID: String) -> String {
         template.replacing(placeholder, with: tenantID)
     }

@@ -1,12 +1,13 @@
 import FoundationEssentials
 import HTTPTypes
 
-/// What is known about identity providers: metadata and signing keys, fetched when needed, kept for 24 hours, one fetch
-/// for all who wait, never asked again within 10 seconds of a failure. Of authorities that no operator configured, as
-/// tenants that a request names, those used last are kept, and a limited number of new ones is fetched in a minute.
+/// The metadata and signing keys of identity providers. They are fetched when needed and kept for 24 hours. All callers
+/// that wait share one fetch, and after a failure nothing is fetched for 10 seconds. Of authorities that no operator
+/// configured, such as tenants that a request names, the most recently used are kept, and a limited number of new ones
+/// is fetched per minute.
 public final class ProviderDirectory: Sendable {
-    /// Sends a request and returns the whole answer. It follows no redirects, limits time and size, and throws
-    /// ``OpenIDError/init(unreachable:)`` when there is no answer.
+    /// Sends a request and returns the whole response. It follows no redirects, limits time and size, and throws
+    /// ``OpenIDError/init(unreachable:)`` when there is no response.
     public typealias Transport = @Sendable (ProviderRequest) async throws -> ProviderResponse
 
     private let metadataCache: FetchCache<Authority, ProviderMetadata>
@@ -15,12 +16,12 @@ public final class ProviderDirectory: Sendable {
     let now: ProviderClock
 
     /// - Parameters:
-    ///   - configured: the authorities that are known for as long as this lives; nil: all, where nobody else can name any.
-    ///   - maxOthers: how many other authorities are kept.
-    ///   - maxNewcomers: how many other authorities that are not known are fetched in a minute.
-    ///   - keyRefetchInterval: at most once in this time an unknown `kid` makes the keys be fetched anew.
-    ///   - transport: how requests are sent.
-    ///   - now: the wall clock; ID tokens are checked by it too.
+    ///   - configured: the authorities that are kept for as long as this object; nil: all, if no one else can name any.
+    ///   - maxOthers: the number of other authorities that are kept.
+    ///   - maxNewcomers: the number of unknown other authorities that are fetched per minute.
+    ///   - keyRefetchInterval: the shortest interval at which an unknown `kid` makes the keys be fetched again.
+    ///   - transport: sends requests.
+    ///   - now: the wall clock, which also checks ID tokens.
     public init(
         configured: Set<Authority>? = nil, maxOthers: Int = 100, maxNewcomers: Int = 60,
         keyRefetchInterval: Duration = .seconds(300),
@@ -40,17 +41,17 @@ public final class ProviderDirectory: Sendable {
         }
     }
 
-    /// The checked metadata of an authority.
+    /// Returns the checked metadata of an authority.
     public func metadata(for authority: Authority) async throws(OpenIDError) -> ProviderMetadata {
         try await metadataCache.value(for: authority, isConfigured: isConfigured(authority)).value
     }
 
-    /// The provider's keys, as cached.
+    /// Returns the provider's keys, which may be cached.
     public func signingKeys(of metadata: ProviderMetadata) async throws(OpenIDError) -> SigningKeySet {
         try await keyCache.value(for: metadata.keysEndpoint, isConfigured: isConfigured(metadata.authority)).value
     }
 
-    /// The key for a token's header. An unknown `kid` fetches the keys anew, at most once per interval.
+    /// Returns the key for a token's header. An unknown `kid` fetches the keys again, at most once per interval.
     public func key(
         id: String?, algorithm: SigningAlgorithm, of metadata: ProviderMetadata
     ) async throws(OpenIDError) -> SigningKey {
@@ -77,7 +78,7 @@ public final class ProviderDirectory: Sendable {
         } catch let error as OpenIDError {
             throw error
         } catch {
-            // Another error's text may quote the request.
+            // The text of another error may quote the request.
             throw OpenIDError(unreachable: "The identity provider cannot be reached: try again later.")
         }
     }

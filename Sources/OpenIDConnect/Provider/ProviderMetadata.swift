@@ -1,29 +1,30 @@
 import WebFormats
 
-/// The part of an OpenID Connect discovery document that a relying party needs, checked (OpenID Connect Discovery 1.0
-/// section 4.3). Every endpoint is https, or http on a loopback host where the authority itself is on one.
+/// The checked part of an OpenID Connect discovery document that a relying party needs (OpenID Connect Discovery 1.0
+/// section 4.3). Every endpoint is https, or http on a loopback host if the authority itself is on one.
 public struct ProviderMetadata: Sendable, Hashable {
-    /// The authority that was asked.
+    /// The authority whose document it is.
     public let authority: Authority
-    /// As the document says it; for common and organizations with `{tenantid}` in it.
+    /// The issuer in the document; for common and organizations it contains `{tenantid}`.
     public let issuer: String
-    /// Where the browser goes to sign in.
+    /// The endpoint to which the browser goes to sign in.
     public let authorizationEndpoint: Endpoint
-    /// Where codes and refresh tokens are redeemed.
+    /// The endpoint at which codes and refresh tokens are redeemed.
     public let tokenEndpoint: Endpoint
-    /// Where the signing keys are.
+    /// The endpoint of the signing keys.
     public let keysEndpoint: Endpoint
-    /// Where the browser goes to sign out.
+    /// The endpoint to which the browser goes to sign out.
     public let endSessionEndpoint: Endpoint?
-    /// Where an access token is exchanged for claims about the person (OpenID Connect Core section 5.3).
+    /// The endpoint that returns claims about the person for an access token (OpenID Connect Core section 5.3).
     public let userInfoEndpoint: Endpoint?
-    /// Where tokens are revoked (RFC 7009).
+    /// The endpoint at which tokens are revoked (RFC 7009).
     public let revocationEndpoint: Endpoint?
     /// Whether every callback must name its issuer (RFC 9207 section 2.4).
     public let requiresIssuerInCallback: Bool
 
-    /// Whether the issuer is one of the configured kind, where discovery leaves that open: an external tenant's begins with
-    /// the tenant's ID, as in `https://{GUID}.ciamlogin.com/{GUID}/v2.0`. Nil where only the tenant's owner can know.
+    /// Whether the issuer has the configured kind, where discovery leaves that open: an external tenant's issuer begins
+    /// with the tenant's ID, for example `https://{GUID}.ciamlogin.com/{GUID}/v2.0`. Nil if only the tenant's owner can
+    /// know.
     public var isOfConfiguredKind: Bool? {
         guard authority.kind == .external, let tenantID, let endpoint = Endpoint(issuer),
             !endpoint.host.hasPrefix(tenantID + ".")
@@ -32,7 +33,7 @@ public struct ProviderMetadata: Sendable, Hashable {
     }
 
     let issuerRule: IssuerRule
-    /// How clients may authenticate at the token endpoint; nil when the document does not say.
+    /// The methods with which clients may authenticate at the token endpoint; nil when the document does not name them.
     let secretMethods: [String]?
 
     init(parsing response: ProviderResponse, of authority: Authority, now: ProviderClock) throws(OpenIDError) {

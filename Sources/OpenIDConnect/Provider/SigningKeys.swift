@@ -3,7 +3,7 @@ import CryptoExtras
 import FoundationEssentials
 import WebFormats
 
-/// The signature algorithms that are accepted, whatever a token asks for.
+/// The accepted signature algorithms, whatever a token asks for.
 public enum SigningAlgorithm: String, Sendable, Hashable, CaseIterable {
     /// RSASSA-PKCS1-v1_5 with SHA-256.
     case rs256 = "RS256"
@@ -13,19 +13,19 @@ public enum SigningAlgorithm: String, Sendable, Hashable, CaseIterable {
     case es256 = "ES256"
 }
 
-/// One public key of the provider, good for those algorithms of the allow-list that suit its type. A token's header only
-/// chooses among them.
+/// A public key of the provider, for those allowed algorithms that suit its type. A token's header only chooses among
+/// them.
 public struct SigningKey: Sendable {
     /// The key's `kid`.
     public let id: String?
     /// The key's `issuer`, which the keys of `common` carry; may hold `{tenantid}`.
     public let issuer: String?
-    /// What the key may be used for; never empty.
+    /// The algorithms for which the key may be used; never empty.
     public let algorithms: Set<SigningAlgorithm>
 
     private let material: Material
 
-    /// Nil for a key that is not for signatures, or of a type, curve, size or algorithm that we do not accept.
+    /// Reads a key; nil if it is not for signatures, or has a type, curve, size or algorithm that is not accepted.
     init?(_ jwk: JSONValue) {
         guard jwk["use"]?.string ?? "sig" == "sig" else { return nil }
         if let operations = jwk["key_ops"]?.array, !operations.contains(.string("verify")) { return nil }
@@ -58,7 +58,7 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The parameters of RFC 7518 section 6 as a key.
+    /// The parameters of RFC 7518 section 6, as a key.
     private enum Material: Sendable {
         case rsa(_RSA.Signing.PublicKey)
         case p256(P256.Signing.PublicKey)
@@ -67,8 +67,8 @@ public struct SigningKey: Sendable {
             func bytes(_ name: String) -> [UInt8]? { (jwk[name]?.string?.utf8).flatMap(Base64URL.decode) }
             switch jwk["kty"]?.string {
             case "RSA":
-                // CryptoExtras refuses a modulus of fewer than 2048 bits, however many zeros are before it (RFC 7518
-                // section 3.3), and an exponent that is even or 1.
+                // CryptoExtras refuses a modulus of fewer than 2048 bits, regardless of leading zeros (RFC 7518 section
+                // 3.3), and an exponent that is even or 1.
                 guard let modulus = bytes("n"), let exponent = bytes("e"),
                     let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent)
                 else { return nil }
@@ -91,9 +91,9 @@ public struct SigningKey: Sendable {
     }
 }
 
-/// A JSON Web Key Set (RFC 7517) without the keys that we have no use for.
+/// A JSON Web Key Set (RFC 7517) without the keys that cannot be used.
 public struct SigningKeySet: Sendable {
-    /// In the document's order.
+    /// The keys in the document's order.
     public let keys: [SigningKey]
 
     init(parsing response: ProviderResponse, now: ProviderClock) throws(OpenIDError) {
@@ -105,7 +105,7 @@ public struct SigningKeySet: Sendable {
         self.keys = keys
     }
 
-    /// The key for a token's header; its one key for a header without `kid`.
+    /// Returns the key for a token's header; the only key for a header without `kid`.
     func key(id: String?, algorithm: SigningAlgorithm) throws(OpenIDError) -> SigningKey {
         let candidates: [SigningKey]
         if let id {

@@ -1,23 +1,24 @@
 import HTTPTypes
 public import WebFormats
 
-// What a client asks of a provider about an account that is signed in: its claims, and the end of its tokens.
+// Requests about an account that is signed in: for its claims, and to revoke its tokens.
 
-/// Claims about the person (OpenID Connect Core section 5.3), for people to read: not for a log, and never a key.
+/// Claims about the person (OpenID Connect Core section 5.3), to be shown to people: never log them or use them as a
+/// key.
 public struct UserInfo: Sendable, Redacted {
-    /// As ``IDTokenClaims/username``.
+    /// The username, chosen like ``IDTokenClaims/username``.
     public let username: String?
     /// `name`
     public let name: String?
 
-    /// The request for what the provider says of the person whose access token it is.
+    /// Returns the request for the provider's claims about the person whose access token it is.
     public static func request(to endpoint: Endpoint, accessToken: String) -> ProviderRequest {
         var request = ProviderRequest.get(endpoint)
         request.head.headerFields[.authorization] = "Bearer \(accessToken)"
         return request
     }
 
-    /// Reads an answer; nil when it is none, or about somebody else.
+    /// Reads a response; nil when it is unusable, or about another person.
     public init?(_ response: ProviderResponse, subject: String) {
         guard response.head.status == .ok, Self.isAbout(subject: subject, body: response.body),
             let claims = JSONValue(parsing: response.body)
@@ -27,20 +28,21 @@ public struct UserInfo: Sendable, Redacted {
         name = text("name")
     }
 
-    /// Whether a successful answer is about the account (section 5.3.2: another `sub` must not be used).
+    /// Whether a successful response is about the account (section 5.3.2: a response with another `sub` must not be
+    /// used).
     public static func isAbout(subject: String, body: [UInt8]) -> Bool {
         JSONValue(parsing: body)?["sub"]?.string == subject
     }
 }
 
-/// Ends a refresh token and what was made from it (RFC 7009).
+/// Ends a refresh token and the tokens that were made from it (RFC 7009).
 public struct RevocationRequest: Sendable, Redacted {
-    /// To be sent. Whatever the answer, the token is forgotten here.
+    /// The request to be sent. Whatever the response, the token is forgotten here.
     public let providerRequest: ProviderRequest
 
-    /// Nil when the provider has no such endpoint.
+    /// Creates a request; nil when the provider has no such endpoint.
     ///
-    /// - Throws: when the client cannot prove who it is.
+    /// - Throws: when the client cannot authenticate.
     public init?(refreshToken: String, metadata: ProviderMetadata, client: AuthenticatedClient) throws(OpenIDError) {
         guard let endpoint = metadata.revocationEndpoint else { return nil }
         providerRequest = try .authenticated(

@@ -1,38 +1,40 @@
 import Crypto
 public import WebFormats
 
-/// The secrets of one sign-in: bound to the browser, used once.
+/// The secrets of one sign-in. They are bound to the browser and used once.
 public struct AuthorizationAttempt: Sendable, Hashable, Redacted {
-    /// Comes back with the callback; finds the attempt.
+    /// The `state`, which comes back with the callback and identifies the attempt.
     public let state: String
-    /// Comes back inside the ID token.
+    /// The `nonce`, which comes back inside the ID token.
     public let nonce: String
-    /// Proves at the token endpoint who began (PKCE, RFC 7636): 43 characters of 256 random bits.
+    /// The PKCE verifier (RFC 7636), which proves at the token endpoint that the same client began: 43 characters of
+    /// 256 random bits.
     public let codeVerifier: String
 
-    /// A new attempt.
+    /// Creates a new attempt.
     ///
     /// - Parameters:
-    ///   - state: at least 128 bits of it are random; nil makes one of 256.
-    ///   - randomBytes: returns as many random bytes as it is asked for.
+    ///   - state: a state with at least 128 random bits; nil creates one of 256.
+    ///   - randomBytes: returns as many random bytes as requested.
     public init(state: String? = nil, randomBytes: @Sendable (Int) -> [UInt8]) {
         self.state = state ?? Base64URL.encode(randomBytes(32))
         nonce = Base64URL.encode(randomBytes(32))
         codeVerifier = Base64URL.encode(randomBytes(32))
     }
 
-    /// An attempt that was stored.
+    /// Creates an attempt that was stored.
     public init(state: String, nonce: String, codeVerifier: String) {
         self.state = state
         self.nonce = nonce
         self.codeVerifier = codeVerifier
     }
 
-    /// What the authorization request carries of the verifier: S256 (RFC 7636 section 4.2).
+    /// The form of the verifier in the authorization request: S256 (RFC 7636 section 4.2).
     var codeChallenge: String { Base64URL.encode(SHA256.hash(data: Array(codeVerifier.utf8))) }
 }
 
-/// Compares secrets in a time that does not depend on where they differ: Crypto compares digests so.
+/// Compares secrets in a time that does not depend on where they differ, because Crypto compares digests in constant
+/// time.
 func isSameSecret(_ left: String, _ right: String) -> Bool {
     SHA256.hash(data: Array(left.utf8)) == SHA256.hash(data: Array(right.utf8))
 }

@@ -1,48 +1,48 @@
-/// What the provider is to show (OpenID Connect Core section 3.1.2.1; facts). Nil where a prompt is optional means "if
+/// The page that the provider shows (OpenID Connect Core section 3.1.2.1). Where a prompt is optional, nil means "if
 /// necessary".
 public enum Prompt: String, Sendable, Hashable, CaseIterable {
-    /// The account picker. Excludes a login hint.
+    /// The account picker. It excludes a login hint.
     case selectAccount = "select_account"
-    /// The password, whatever session there is.
+    /// The password, even if there is a session.
     case login
     /// The consent page.
     case consent
     /// The registration page.
     case create
-    /// Nothing: answer at once, or with an error.
+    /// No page: the provider responds at once, possibly with an error.
     case none
 }
 
-/// How the callback comes.
+/// The way in which the callback arrives.
 public enum ResponseMode: String, Sendable, Hashable {
-    /// As a GET with parameters in the query: a SameSite=Lax cookie comes with it.
+    /// A GET with parameters in the query. A SameSite=Lax cookie is sent with it.
     case query
-    /// As a cross-site POST: a SameSite=Lax cookie does not come with it.
+    /// A cross-site POST. A SameSite=Lax cookie is not sent with it.
     case formPost = "form_post"
 }
 
-/// The authorization request (RFC 6749 section 4.1.1): where the browser is sent to sign in.
+/// The authorization request (RFC 6749 section 4.1.1), to which the browser is sent to sign in.
 public struct AuthorizationRequest: Sendable {
-    /// What the provider is to show; nil: what is necessary.
+    /// The page that the provider shows; nil: whatever is necessary.
     public var prompt: Prompt?
-    /// How long ago the person may have proved who they are, in seconds; nil asks for nothing. A provider that knows
-    /// `max_age` asks anew where it was longer ago, and says when it was (`auth_time`).
+    /// The maximum age of the person's authentication, in seconds; nil for no limit. A provider that supports `max_age`
+    /// authenticates the person again if it is older, and reports the time (`auth_time`).
     public var maxAge: Int?
-    /// The username to sign in. Left out beside `select_account`, which it excludes.
+    /// The username to sign in. It is omitted with `select_account`, which excludes it.
     public var loginHint: String?
-    /// The tenant or domain whose sign-in page is wanted, or `consumers`.
+    /// The tenant or domain whose sign-in page is shown, or `consumers`.
     public var domainHint: String?
-    /// Instead of the registration's scopes; the standard ones are added.
+    /// Scopes that replace the registration's; the standard ones are added.
     public var scopes: [String]?
-    /// Claims to ask for, as after a claims challenge.
+    /// Claims to request, for example after a claims challenge.
     public var claims: ClaimsRequest?
-    /// How the callback comes.
+    /// The way in which the callback arrives.
     public var responseMode: ResponseMode
-    /// Parameters that the provider knows and this module does not, as `ui_locales`. One that is named like ours is left
-    /// out: it cannot take another's place.
+    /// Parameters that the provider supports and this module does not, such as `ui_locales`. A parameter with the name
+    /// of one of ours is omitted, so that it cannot replace it.
     public var extraParameters: [(name: String, value: String)] = []
 
-    /// A request with everything left to the provider.
+    /// Creates a request that leaves everything else to the provider.
     public init(
         prompt: Prompt? = nil, loginHint: String? = nil, domainHint: String? = nil, scopes: [String]? = nil,
         claims: ClaimsRequest? = nil, responseMode: ResponseMode = .query
@@ -55,7 +55,7 @@ public struct AuthorizationRequest: Sendable {
         self.responseMode = responseMode
     }
 
-    /// What only this module may say, whether this request says it or not.
+    /// The parameters that only this module may set, whether this request has them or not.
     public static let ownParameters: Set<String> = [
         "client_id", "client_secret", "client_assertion", "client_assertion_type", "response_type", "redirect_uri",
         "response_mode", "scope", "state", "nonce", "code_challenge", "code_challenge_method", "client_info", "prompt",
@@ -63,7 +63,7 @@ public struct AuthorizationRequest: Sendable {
         "p",
     ]
 
-    /// The URL to redirect the browser to. It holds state and nonce: not for a log.
+    /// Returns the URL to which the browser is redirected. It contains state and nonce: never log it.
     public func url(
         metadata: ProviderMetadata, registration: ClientRegistration, attempt: AuthorizationAttempt
     ) -> String {
@@ -91,16 +91,16 @@ public struct AuthorizationRequest: Sendable {
 
 /// The logout request (OpenID Connect RP-Initiated Logout 1.0 section 2).
 public struct LogoutRequest: Sendable {
-    /// Where the provider sends the browser afterwards; must be registered.
+    /// The address to which the provider sends the browser afterwards; it must be registered.
     public var postLogoutRedirectURI: String?
-    /// The ID token's `login_hint` claim: no account picker then.
+    /// The ID token's `login_hint` claim. With it, no account picker is shown.
     public var logoutHint: String?
-    /// The ID token itself, which B2C and other providers ask for. Personal data: not for a log.
+    /// The ID token itself, which B2C and other providers require. Personal data: never log it.
     public var idTokenHint: String?
-    /// Comes back with the browser, which proves that the provider sent it.
+    /// The `state`, which comes back with the browser and proves that the provider sent it.
     public var state: String?
 
-    /// A request with what is known of the account.
+    /// Creates a request with the known values of the account.
     public init(
         postLogoutRedirectURI: String? = nil, logoutHint: String? = nil, idTokenHint: String? = nil,
         state: String? = nil
@@ -111,7 +111,7 @@ public struct LogoutRequest: Sendable {
         self.state = state
     }
 
-    /// The URL to redirect the browser to; nil when the provider has no such endpoint.
+    /// Returns the URL to which the browser is redirected; nil when the provider has no such endpoint.
     public func url(metadata: ProviderMetadata, registration: ClientRegistration) -> String? {
         var parameters = [(name: "client_id", value: registration.clientID)]
         if let postLogoutRedirectURI { parameters.append(("post_logout_redirect_uri", postLogoutRedirectURI)) }
@@ -122,20 +122,20 @@ public struct LogoutRequest: Sendable {
     }
 }
 
-/// The request for an administrator's consent: to one tenant, or to organizations where it is not known yet.
+/// The request for an administrator's consent: to one tenant, or to organizations if the tenant is not known yet.
 public struct AdminConsentRequest: Sendable {
     private let endpoint: Endpoint
 
     /// - Parameters:
-    ///   - authority: the application's.
-    ///   - tenant: a tenant ID or domain instead of the authority's; refused when it is neither.
+    ///   - authority: the application's authority.
+    ///   - tenant: a tenant ID or domain that replaces the authority's; refused when it is neither.
     public init(authority: Authority, tenant: String? = nil) throws(AuthorityError) {
         var authority = authority
         if let tenant { authority = try authority.withTenant(tenant) }
         endpoint = try Self.endpoint(of: authority)
     }
 
-    /// The URL to redirect the browser to. It holds the state: not for a log.
+    /// Returns the URL to which the browser is redirected. It contains the state: never log it.
     public func url(registration: ClientRegistration, attempt: AuthorizationAttempt) -> String {
         endpoint.appending([
             ("client_id", registration.clientID),

@@ -1,25 +1,25 @@
 public import WebFormats
 
-/// What the browser brought back from the provider, decoded and unambiguous, but not yet believed.
+/// The parameters that the browser brought back from the provider, decoded and unambiguous, but not yet trusted.
 public struct Callback: Sendable, Hashable, Redacted {
-    /// Finds the attempt. A secret.
+    /// The `state`, which identifies the attempt. A secret.
     public let state: String
-    /// The authorization code; nil when the provider answered with an error. A secret.
+    /// The authorization code; nil when the provider returned an error. A secret.
     public var code: String? { parameters["code"] }
 
     private let parameters: [String: String]
 
-    /// From the query of a GET, without its `?`, still percent-encoded.
+    /// Parses the query of a GET, without its `?`, still percent-encoded.
     public init(query: String) throws(OpenIDError) {
         try self.init(encoded: Array(query.utf8))
     }
 
-    /// From the body of a `form_post`.
+    /// Parses the body of a `form_post`.
     public init(formBody: [UInt8]) throws(OpenIDError) {
         try self.init(encoded: formBody)
     }
 
-    /// From decoded fields. A parameter that comes twice is refused (RFC 6749 section 3.1), an empty one is omitted.
+    /// Takes decoded fields. A repeated parameter is refused (RFC 6749 section 3.1), an empty one is ignored.
     public init(fields: some Sequence<(name: String, value: String)>) throws(OpenIDError) {
         var parameters: [String: String] = [:]
         for (name, value) in fields where parameters.updateValue(value, forKey: name) != nil {
@@ -47,8 +47,8 @@ public struct Callback: Sendable, Hashable, Redacted {
         try self.init(fields: form.fields.lazy.map { (name: $0.name, value: $0.value) })
     }
 
-    /// Checks that this is the answer to `attempt`, from the issuer of `metadata` (RFC 9207), and a code; the
-    /// provider's error is thrown with its stable code.
+    /// Checks that this callback belongs to `attempt`, comes from the issuer of `metadata` (RFC 9207), and contains a
+    /// code. A provider's error is thrown with its stable code.
     public func validated(
         against attempt: AuthorizationAttempt, metadata: ProviderMetadata
     ) throws(OpenIDError) -> ValidatedCallback {
@@ -62,8 +62,8 @@ public struct Callback: Sendable, Hashable, Redacted {
         return ValidatedCallback(code: code, attempt: attempt, metadata: metadata, issuer: issuer)
     }
 
-    /// The tenant whose administrator agreed, as the browser says it: a message for people, no proof. The provider's
-    /// error is thrown with its stable code.
+    /// Returns the tenant whose administrator consented, according to the browser: it may be shown to people, but
+    /// proves nothing. A provider's error is thrown with its stable code.
     public func adminConsentTenant(against attempt: AuthorizationAttempt) throws(OpenIDError) -> String? {
         try checkState(attempt)
         if let answer = ErrorAnswer(callback: parameters) { throw answer.openIDError }
@@ -80,8 +80,8 @@ public struct Callback: Sendable, Hashable, Redacted {
     }
 }
 
-/// A callback that was checked: the only thing that can be redeemed, and only ``Callback/validated(against:metadata:)``
-/// makes one.
+/// A callback that was checked. Only this type can be redeemed, and only ``Callback/validated(against:metadata:)``
+/// creates it.
 public struct ValidatedCallback: Sendable, Redacted {
     let code: String
     let attempt: AuthorizationAttempt

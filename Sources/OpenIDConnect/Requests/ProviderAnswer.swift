@@ -2,17 +2,17 @@ public import FoundationEssentials
 import HTTPTypes
 import WebFormats
 
-/// The wall clock, injected.
+/// The wall clock.
 public typealias ProviderClock = @Sendable () -> Date
 
-/// An answer sorted by what it allows us to conclude, before its members are looked at: 429 and 5xx, redirects, error
-/// pages of proxies and broken JSON say nothing about the account or the client.
+/// A response, classified before its members are read: 429 and 5xx, redirects, error pages of proxies and broken JSON
+/// prove nothing about the account or the client.
 enum ProviderAnswer {
     /// 200 with a JSON object.
     case success(JSONValue)
-    /// 4xx with an OAuth error in it.
+    /// 4xx with an OAuth error.
     case failure(ErrorAnswer)
-    /// 4xx without one; the status.
+    /// 4xx without an OAuth error; the status.
     case refused(Int)
 
     init(_ response: ProviderResponse, now: ProviderClock) throws(OpenIDError) {
@@ -36,7 +36,7 @@ enum ProviderAnswer {
         }
     }
 
-    /// The object of a document that needs no authentication: metadata or keys.
+    /// Returns the object of a document that needs no authentication: metadata or keys.
     func document(named name: String) throws(OpenIDError) -> JSONValue {
         switch self {
         case .success(let value): return value
@@ -68,7 +68,7 @@ enum ProviderAnswer {
         return error
     }
 
-    /// A missing content type is forgiven, a wrong one is not: an error page is HTML.
+    /// Whether the response is JSON. A missing content type is tolerated, a wrong one is not: an error page is HTML.
     private static func isJSON(_ response: ProviderResponse) -> Bool {
         guard let value = response.head.headerFields[.contentType] else { return true }
         let type = value.prefix { $0 != ";" && $0 != " " }.lowercased()

@@ -1,11 +1,11 @@
 public import HTTPTypes
 public import WebFormats
 
-/// A request that the protocol wants sent to the identity provider. This module does no input or output itself.
+/// A request to be sent to the identity provider. This module does no input or output itself.
 public struct ProviderRequest: Sendable, Redacted {
-    /// Method, scheme, authority, path and header fields.
+    /// The method, scheme, authority, path and header fields.
     public var head: HTTPRequest
-    /// The body; empty for GET. Holds codes, tokens and client secrets: never log it.
+    /// The body; empty for GET. It contains codes, tokens and client secrets: never log it.
     public var body: [UInt8]
 
     /// Wraps a request that is ready to be sent.
@@ -15,14 +15,14 @@ public struct ProviderRequest: Sendable, Redacted {
     }
 }
 
-/// The provider's answer, complete: the transport follows no redirects and limits the body's size.
+/// The provider's complete response: the transport follows no redirects and limits the body's size.
 public struct ProviderResponse: Sendable, Redacted {
-    /// Status and header fields.
+    /// The status and header fields.
     public var head: HTTPResponse
-    /// The body. Holds tokens: never log it.
+    /// The body. It contains tokens: never log it.
     public var body: [UInt8]
 
-    /// Wraps an answer as it came.
+    /// Creates a response from its parts.
     public init(head: HTTPResponse, body: [UInt8]) {
         self.head = head
         self.body = body
@@ -30,7 +30,7 @@ public struct ProviderResponse: Sendable, Redacted {
 }
 
 extension ProviderRequest {
-    /// A page, as a browser without a session asks for it.
+    /// Returns a request for a page, in the form of a browser without a session.
     public static func page(_ endpoint: Endpoint) -> ProviderRequest {
         ProviderRequest(
             head: HTTPRequest(

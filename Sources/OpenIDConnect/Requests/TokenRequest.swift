@@ -2,7 +2,7 @@ public import WebFormats
 
 /// Redeems a code (RFC 6749 section 4.1.3).
 public struct CodeRequest: Sendable, Redacted {
-    /// To be sent to the token endpoint.
+    /// The request to be sent to the token endpoint.
     public let providerRequest: ProviderRequest
 
     private let callback: ValidatedCallback
@@ -12,12 +12,12 @@ public struct CodeRequest: Sendable, Redacted {
 
     /// - Parameters:
     ///   - callback: the checked callback; its metadata and attempt are used.
-    ///   - scopes: as in the authorization request; nil: the registration's.
-    ///   - claims: as in the authorization request.
-    ///   - client: the client, with its proof.
-    ///   - configured: the configured authority's metadata, where the sign-in went to another tenant's: it decides who
-    ///     may sign in.
-    /// - Throws: when the client cannot prove who it is.
+    ///   - scopes: the scopes of the authorization request; nil: the registration's.
+    ///   - claims: the claims of the authorization request.
+    ///   - client: the client with its credential.
+    ///   - configured: the configured authority's metadata, if the sign-in went to another tenant's: it decides who may
+    ///     sign in.
+    /// - Throws: when the client cannot authenticate.
     public init(
         redeeming callback: ValidatedCallback, scopes: [String]? = nil, claims: ClaimsRequest? = nil,
         client: AuthenticatedClient, configured: ProviderMetadata? = nil
@@ -35,7 +35,7 @@ public struct CodeRequest: Sendable, Redacted {
             ])
     }
 
-    /// Reads the answer and checks its ID token, with keys and clock of `directory`.
+    /// Reads the response and checks its ID token, with the keys and the clock of `directory`.
     public func tokens(
         from response: ProviderResponse, directory: ProviderDirectory
     ) async throws(OpenIDError) -> SignedInTokens {
@@ -54,7 +54,7 @@ public struct CodeRequest: Sendable, Redacted {
 
 /// Uses a refresh token (RFC 6749 section 6).
 public struct RefreshRequest: Sendable, Redacted {
-    /// To be sent to the token endpoint.
+    /// The request to be sent to the token endpoint.
     public let providerRequest: ProviderRequest
 
     private let account: KnownIdentity
@@ -66,19 +66,20 @@ public struct RefreshRequest: Sendable, Redacted {
     private let granted: [String]?
 
     /// - Parameters:
-    ///   - refreshToken: the newest one of the account.
-    ///   - account: who signed in; a new ID token must be about the same.
-    ///   - scopes: what the access token is for, one resource; nil: the registration's. Microsoft's platforms choose the
-    ///     resource by it, and take scopes that were agreed to since. To other providers it is not sent: asking for more
-    ///     than was granted is `invalid_scope` (RFC 6749 section 6), and without it the token is for what was granted.
-    ///   - granted: what was granted before, where that is known.
+    ///   - refreshToken: the account's newest refresh token.
+    ///   - account: the identity that signed in; a new ID token must be about the same.
+    ///   - scopes: the scopes of the access token, for one resource; nil: the registration's. Microsoft's platforms
+    ///     choose the resource by them, and accept scopes that were consented to since. They are not sent to other
+    ///     providers: requesting more than was granted is `invalid_scope` (RFC 6749 section 6), and without scopes the
+    ///     token is for what was granted.
+    ///   - granted: the scopes that were granted before, if they are known.
     ///   - claims: a claims challenge to satisfy.
-    ///   - metadata: of the authority at which the account signed in, or of another tenant's.
-    ///   - client: the client, with its proof.
-    ///   - configured: the configured authority's metadata, where `metadata` is another tenant's.
-    ///   - guestAccountID: for another tenant than the one in which the account signed in, its home account id: as a guest
-    ///     the person has another `iss`, `sub` and `oid`, and `client_info` alone is the same.
-    /// - Throws: when the client cannot prove who it is.
+    ///   - metadata: the metadata of the authority at which the account signed in, or of another tenant's.
+    ///   - client: the client with its credential.
+    ///   - configured: the configured authority's metadata, if `metadata` is another tenant's.
+    ///   - guestAccountID: the home account id, for a tenant in which the account is a guest: there the person has
+    ///     another `iss`, `sub` and `oid`, and only `client_info` is the same.
+    /// - Throws: when the client cannot authenticate.
     public init(
         refreshToken: String, account: KnownIdentity, scopes: [String]? = nil, granted: [String]? = nil,
         claims: ClaimsRequest? = nil, metadata: ProviderMetadata, client: AuthenticatedClient,
@@ -99,7 +100,7 @@ public struct RefreshRequest: Sendable, Redacted {
             grant: [("grant_type", "refresh_token"), ("refresh_token", refreshToken)])
     }
 
-    /// Reads the answer; an ID token in it is checked and must be about the same account, none is fine.
+    /// Reads the response. An ID token in it is checked and must be about the same account; it may be missing.
     public func tokens(
         from response: ProviderResponse, directory: ProviderDirectory
     ) async throws(OpenIDError) -> RefreshedTokens {
@@ -117,16 +118,16 @@ public struct RefreshRequest: Sendable, Redacted {
     }
 }
 
-/// Who signed in, as stored: the ID token's `iss`, `sub` and `tid`.
+/// The stored identity of a signed-in person: the ID token's `iss`, `sub` and `tid`.
 public struct KnownIdentity: Sendable, Hashable {
     /// `iss`
     public var issuer: String
     /// `sub`
     public var subject: String
-    /// `tid`, where there was one.
+    /// `tid`, if there was one.
     public var tenantID: String?
 
-    /// Takes the stored values.
+    /// Creates an identity from stored values.
     public init(issuer: String, subject: String, tenantID: String?) {
         self.issuer = issuer
         self.subject = subject

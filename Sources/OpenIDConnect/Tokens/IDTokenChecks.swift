@@ -1,24 +1,24 @@
 import FoundationEssentials
 
 /// The checks of an ID token, in the order of OpenID Connect Core section 3.1.3.7, cheap ones before the signature.
-/// There is no way to skip one.
+/// None of them can be skipped.
 struct IDTokenChecks {
-    /// What the token must be about.
+    /// The subject of the token.
     enum Subject {
-        /// The attempt with this nonce; and the `iss` of its callback, when there was one.
+        /// The attempt with this nonce, and the `iss` of its callback, if there was one.
         case signIn(nonce: String, callbackIssuer: String?)
         /// The account that signed in (section 12.2).
         case refresh(KnownIdentity)
-        /// The same person as a guest of another tenant, who has another `iss`, `sub` and `oid` there: who it is, the
-        /// token answer's `client_info` says, which the caller compares.
+        /// The known person as a guest of another tenant, with another `iss`, `sub` and `oid` there. The token
+        /// response's `client_info` identifies the person, and the caller compares it.
         case guest
     }
 
-    /// How far clocks may be apart, in seconds.
+    /// The tolerance for differences between clocks, in seconds.
     static let leeway: TimeInterval = 300
 
     let metadata: ProviderMetadata
-    /// The tenants that the configured authority admits, which may be another one than that of `metadata`.
+    /// The tenants that the configured authority admits. That authority may be different from that of `metadata`.
     let admitted: AdmittedTenants
     let registration: ClientRegistration
     let directory: ProviderDirectory
@@ -42,14 +42,14 @@ struct IDTokenChecks {
         return claims
     }
 
-    /// The metadata's issuer with the token's tenant in it, and that tenant one that may sign in.
+    /// Checks that `iss` is the metadata's issuer with the token's tenant in it, and that this tenant may sign in.
     private func checkIssuer(_ claims: IDTokenClaims) throws(OpenIDError) {
         if let fault = metadata.issuerRule.fault(of: claims) { throw OpenIDError(fault) }
         guard admitted.contains(claims.tenantID) else { throw OpenIDError(.tenant) }
     }
 
-    /// This client. The platform's tokens are for nobody else; other providers may name more (section 2), and then have
-    /// to say that the token was issued to us.
+    /// Checks that the token is for this client. The platform's tokens have no other audience. Other providers may name
+    /// more (section 2), and must then name us as the authorized party.
     private func checkAudience(_ claims: IDTokenClaims) throws(OpenIDError) {
         let isOurs =
             metadata.authority.kind == .oidc

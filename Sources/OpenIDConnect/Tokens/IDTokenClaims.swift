@@ -2,19 +2,19 @@ import Crypto
 public import FoundationEssentials
 public import WebFormats
 
-/// Who signed in, from an ID token that passed every check. It describes a person: not for a log.
+/// The claims of an ID token that passed every check. They describe a person: never log them.
 public struct IDTokenClaims: Sendable, Redacted {
     /// `iss`
     public let issuer: String
-    /// `sub`: who it is, for this client only.
+    /// `sub`: the person's identifier, for this client only.
     public let subject: String
-    /// `tid`, as it came; there in every workforce token.
+    /// `tid`, unchanged; every workforce token has it.
     public let tenantID: String?
-    /// The user flow of a B2C token in lower case: `tfp`, in older tokens `acr`.
+    /// The user flow of a B2C token in lower case: `tfp`, or `acr` in older tokens.
     public let policy: String?
-    /// `oid`: who it is in the tenant.
+    /// `oid`: the person's identifier in the tenant.
     public let objectID: String?
-    /// `preferred_username`: for people and for hints, never a key.
+    /// `preferred_username`: to be shown and used in hints, never a key.
     public let preferredUsername: String?
     /// `name`
     public let name: String?
@@ -28,9 +28,9 @@ public struct IDTokenClaims: Sendable, Redacted {
     public let expiresOn: Date
     /// `iat`
     public let issuedAt: Date
-    /// `auth_time`; nil where the provider does not say.
+    /// `auth_time`; nil if the provider does not send it.
     public let authenticationTime: AuthenticationTime?
-    /// All claims, the JSON text as it was signed.
+    /// The JSON text of all claims, as it was signed.
     public let json: String
 
     let audience: [String]
@@ -38,21 +38,21 @@ public struct IDTokenClaims: Sendable, Redacted {
     let notBefore: Date?
     let nonce: String?
 
-    /// A claim by its name, among all that the token has; each call parses the JSON text.
+    /// Returns any claim of the token by its name; each call parses the JSON text.
     public subscript(name: String) -> JSONValue? { JSONValue(parsing: Array(json.utf8))?[name] }
 
-    /// For people: the preferred username, else the e-mail address, else the name; nil where the token has none of them, as
-    /// with providers that leave it to UserInfo.
+    /// The name to show: the preferred username, otherwise the e-mail address, otherwise the name; nil if the token has
+    /// none of them, for example with providers that leave it to UserInfo.
     public var username: String? { [preferredUsername, email, name].lazy.compactMap(\.self).first { !$0.isEmpty } }
 
-    /// The account's key where `client_info` gives none: `oid.tid`, else a hash of `iss` and `sub`.
+    /// The account's key if there is no `client_info`: `oid.tid`, otherwise a hash of `iss` and `sub`.
     var fallbackAccountID: String {
         if let objectID, let tenantID { return "\(objectID).\(tenantID)" }
         return Base64URL.encode(SHA256.hash(data: Array("\(issuer)\n\(subject)".utf8)))
     }
 
-    /// Reads the claims; which ones must be there and their types (OpenID Connect Core section 2). Which issuers need a
-    /// `tid` is the issuer rule's to say.
+    /// Reads the claims, and checks their types and that the required ones exist (OpenID Connect Core section 2). The
+    /// issuer rule decides whether `tid` is required.
     init(_ token: SignedToken) throws(OpenIDError) {
         let payload = token.payload
         guard let issuer = payload["iss"]?.string, let subject = payload["sub"]?.string,
@@ -61,7 +61,7 @@ public struct IDTokenClaims: Sendable, Redacted {
         else { throw OpenIDError(.malformed) }
         tenantID = payload["tid"]?.string
         objectID = payload["oid"]?.string
-        // An identifier is compared, stored and written to logs, and no database has a NUL in a text.
+        // Identifiers are compared, stored and logged, and databases cannot store a NUL in a text.
         guard [subject, tenantID, objectID].allSatisfy({ $0.map(Self.isWithoutControls) ?? true }) else {
             throw OpenIDError(.malformed)
         }
@@ -87,7 +87,7 @@ public struct IDTokenClaims: Sendable, Redacted {
         text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 
-    /// A claim that is checked may be missing, but not be of another type.
+    /// Reads a claim that may be missing, but must not have another type.
     private static func optional<Value>(
         _ name: String, in payload: JSONValue, _ read: (JSONValue) -> Value?
     ) throws(OpenIDError) -> Value? {
@@ -96,12 +96,12 @@ public struct IDTokenClaims: Sendable, Redacted {
         return value
     }
 
-    /// A NumericDate (RFC 7519 section 2); at most the year 9999, so that adding to it is harmless.
+    /// Reads a NumericDate (RFC 7519 section 2), up to the year 9999, so that adding to it is harmless.
     private static func date(_ value: JSONValue) -> Date? {
         value.double.flatMap { (0...253_402_300_799).contains($0) ? Date(timeIntervalSince1970: $0) : nil }
     }
 
-    /// One string, or an array of strings.
+    /// Reads one string, or an array of strings.
     private static func audience(_ value: JSONValue) -> [String]? {
         if let one = value.string { return [one] }
         guard let several = value.array else { return nil }

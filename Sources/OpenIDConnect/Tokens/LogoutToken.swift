@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
-/// Whom a provider has signed out, from a logout token that passed every check (OpenID Connect Back-Channel Logout 1.0
-/// section 2.6).
+/// The person or session that a provider has signed out, from a logout token that passed every check (OpenID Connect
+/// Back-Channel Logout 1.0 section 2.6).
 public struct LogoutTokenClaims: Sendable, Hashable {
     /// `iss`
     public let issuer: String
@@ -9,26 +9,26 @@ public struct LogoutTokenClaims: Sendable, Hashable {
     public let subject: String?
     /// `sid`: the provider's session.
     public let sessionID: String?
-    /// `jti`: the caller refuses one that it has seen.
+    /// `jti`: the caller refuses a token whose `jti` it has seen.
     public let tokenID: String
-    /// Until when the caller has to remember `tokenID`.
+    /// The time until which the caller must remember `tokenID`.
     public let expiresOn: Date
 }
 
 /// Reads logout tokens.
 public enum LogoutToken {
     static let event = "http://schemas.openid.net/event/backchannel-logout"
-    /// How long ago a token may have been issued, in seconds, clocks apart included: section 2.4 recommends that it ends
-    /// within two minutes, and what ends later need not be good for longer here.
+    /// The maximum age of a token, in seconds, including differences between clocks. Section 2.4 recommends that a
+    /// token expires within two minutes, and a later expiration is not needed here.
     static let maxAge: TimeInterval = 600
 
-    /// The `iss` that the token claims, by which the caller finds the application; not checked yet. Nil when it is no
-    /// token.
+    /// Returns the `iss` that the token claims, by which the caller finds the application. It is not checked yet. Nil
+    /// when the text is not a token.
     public static func unverifiedIssuer(of text: String) -> String? {
         (try? SignedToken(parsing: text, type: .logout))?.payload["iss"]?.string
     }
 
-    /// All checks of section 2.6, with keys and clock of `directory`.
+    /// Makes all checks of section 2.6, with the keys and the clock of `directory`.
     public static func claims(
         of text: String, metadata: ProviderMetadata, registration: ClientRegistration, directory: ProviderDirectory
     ) async throws(OpenIDError) -> LogoutTokenClaims {
@@ -39,7 +39,7 @@ public enum LogoutToken {
             (1...255).contains(tokenID.utf8.count),
             let events = payload["events"]?.object, events[event]?.object != nil
         else { throw OpenIDError(.malformed) }
-        // A nonce would make it usable as an ID token.
+        // With a nonce, the token could be used as an ID token.
         guard payload["nonce"] == nil else { throw OpenIDError(.nonce) }
         let (subject, sessionID) = (payload["sub"]?.string, payload["sid"]?.string)
         guard subject != nil || sessionID != nil else { throw OpenIDError(.malformed) }
@@ -49,7 +49,7 @@ public enum LogoutToken {
         let audience = payload["aud"]?.string.map { [$0] } ?? payload["aud"]?.array?.compactMap(\.string) ?? []
         guard audience.contains(registration.clientID) else { throw OpenIDError(.audience) }
         let now = directory.now()
-        // From then on it is refused by itself, and need not be known as used.
+        // After this time it is refused anyway, and its use need not be remembered.
         let expiresOn = Date(timeIntervalSince1970: min(expiry + IDTokenChecks.leeway, issuedAt + maxAge))
         guard now < expiresOn else { throw OpenIDError(.expired) }
         guard issuedAt <= now.timeIntervalSince1970 + IDTokenChecks.leeway else { throw OpenIDError(.issuedInFuture) }

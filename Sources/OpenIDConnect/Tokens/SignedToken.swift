@@ -1,22 +1,22 @@
 import WebFormats
 
-/// A JWS in compact form (RFC 7515 section 7.1), taken apart strictly, its signature not yet checked.
+/// A JWS in compact form (RFC 7515 section 7.1), parsed strictly. Its signature is not checked yet.
 struct SignedToken {
     /// `alg`, from the allow-list.
     let algorithm: SigningAlgorithm
     /// `kid`
     let keyID: String?
-    /// The claims. Nothing but a comparison may be done with them before the signature was checked.
+    /// The claims. Before the signature is checked, they may only be compared.
     let payload: JSONValue
     let payloadText: String
-    /// What was signed: the first two parts as they came.
+    /// The signed bytes: the first two parts, unchanged.
     let signingInput: [UInt8]
     let signature: [UInt8]
 
-    /// Larger tokens are not read.
+    /// The size of the largest token that is read.
     static let maxBytes = 65536
 
-    /// What a token says it is in `typ`, which is optional (RFC 8725 section 3.11: one kind must not pass as another).
+    /// The kind of token in `typ`, which is optional (RFC 8725 section 3.11: one kind must not pass as another).
     enum Kind {
         case identity, logout
 
@@ -38,7 +38,7 @@ struct SignedToken {
             let payloadText = String(validating: payloadBytes, as: UTF8.self),
             let algorithmName = header["alg"]?.string
         else { throw OpenIDError(.malformed) }
-        // RFC 7515 section 4.1.11: an extension that we do not know must refuse the token.
+        // RFC 7515 section 4.1.11: a token with an unknown extension must be refused.
         guard header["crit"] == nil, header["typ"].map({ kind.admits($0.string?.lowercased() ?? "") }) ?? true else {
             throw OpenIDError(.malformed)
         }

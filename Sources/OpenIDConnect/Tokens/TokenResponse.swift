@@ -1,53 +1,54 @@
 public import FoundationEssentials
 public import WebFormats
 
-/// What the provider granted, without the ID token.
+/// The tokens that the provider granted, without the ID token.
 public struct GrantedTokens: Sendable, Redacted {
-    /// For the API. A secret.
+    /// The access token for the API. A secret.
     public let accessToken: String
-    /// For the next access token; nil: keep using the old one. A secret.
+    /// The refresh token for the next access token; nil: keep using the old one. A secret.
     public let refreshToken: String?
-    /// What the access token is good for: as answered, or as requested when the answer does not say.
+    /// The scopes of the access token: as in the response, or as requested when the response does not name them.
     public let scopes: [String]
-    /// What was asked for and not granted, in the request's spelling; never OpenID Connect's own scopes.
+    /// The requested scopes that were not granted, spelled as in the request; never OpenID Connect's own scopes.
     public let declinedScopes: [String]
-    /// When the access token ends. Treat it as ended 300 s earlier, as MSAL does.
+    /// The time when the access token expires. Treat it as expired 300 s earlier, as MSAL does.
     public let expiresOn: Date
-    /// From when on an earlier, optional refresh is asked for.
+    /// The time from which the provider suggests an early, optional refresh.
     public let refreshOn: Date?
 }
 
-/// The result of a sign-in: everything in it was checked.
+/// The result of a sign-in. Everything in it was checked.
 public struct SignedInTokens: Sendable, Redacted {
-    /// The ID token as it came, for `id_token_hint` at sign-out. Personal data.
+    /// The ID token as it was sent, for `id_token_hint` at sign-out. Personal data.
     public let idToken: String
-    /// Who signed in.
+    /// The claims of the person who signed in.
     public let idTokenClaims: IDTokenClaims
-    /// The account's key: `uid.utid` of `client_info`, else `oid.tid`, else a hash of `iss` and `sub`.
+    /// The account's key: `uid.utid` of `client_info`, otherwise `oid.tid`, otherwise a hash of `iss` and `sub`.
     public let homeAccountID: String
-    /// What was granted.
+    /// The granted tokens.
     public let tokens: GrantedTokens
 }
 
 /// The result of a refresh.
 public struct RefreshedTokens: Sendable, Redacted {
-    /// The ID token as it came, when the provider sent one.
+    /// The ID token as it was sent, if the provider sent one.
     public let idToken: String?
-    /// The claims as they are now, when the provider sent an ID token; about the same account, which was checked.
+    /// The current claims, if the provider sent an ID token. They were checked to be about the same account.
     public let idTokenClaims: IDTokenClaims?
-    /// What was granted.
+    /// The granted tokens.
     public let tokens: GrantedTokens
 }
 
-/// A successful answer of the token endpoint (RFC 6749 section 5.1), its ID token still unchecked.
+/// A successful response of the token endpoint (RFC 6749 section 5.1). Its ID token is not checked yet.
 struct TokenResponse: Redacted {
     let tokens: GrantedTokens
     let idToken: String?
     let homeAccountID: String?
 
     /// - Parameters:
-    ///   - requestedScopes: what the caller wants the token for.
-    ///   - unsaid: what is granted where the answer does not say (RFC 6749 section 5.1); nil: what was requested.
+    ///   - requestedScopes: the scopes that the caller wants.
+    ///   - unsaid: the granted scopes if the response does not name them (RFC 6749 section 5.1); nil: the requested
+    ///     ones.
     init(
         parsing response: ProviderResponse, from metadata: ProviderMetadata, requestedScopes: [String],
         unsaid: [String]? = nil, now: ProviderClock
@@ -57,10 +58,10 @@ struct TokenResponse: Redacted {
         case .success(let value): json = value
         case .failure(let answer): throw answer.openIDError
         case .refused(400) where response.body.isEmpty && metadata.authority.kind == .oidc:
-            // Some providers refuse a grant without a word (Glewlwyd, a refresh token that was used before).
+            // Some providers refuse a grant without an error (Glewlwyd, for a refresh token that was used before).
             throw ErrorAnswer.emptyRefusal.openIDError
         case .refused(let status):
-            // No OAuth error in it: some proxy's page, which says nothing about the account.
+            // There is no OAuth error in it: it is the page of a proxy, which proves nothing about the account.
             throw Self.unusable("The token endpoint answered \(status) without an OAuth error")
         }
         guard let accessToken = json["access_token"]?.string, !accessToken.isEmpty,
@@ -83,8 +84,8 @@ struct TokenResponse: Redacted {
         homeAccountID = json["client_info"]?.string.flatMap(Self.homeAccountID)
     }
 
-    /// Scopes are compared without regard to case, and with or without Graph's own prefix. `.default` stands for
-    /// whatever was agreed to before.
+    /// Returns the requested scopes that were not granted. Scopes are compared without regard to case, and with or
+    /// without Graph's own prefix. `.default` stands for all scopes that were consented to before.
     private static func declined(_ requested: [String], granted: [String]) -> [String] {
         let granted = Set(granted.map(MicrosoftGraph.shortName))
         return requested.filter { scope in
@@ -94,14 +95,14 @@ struct TokenResponse: Redacted {
         }
     }
 
-    /// RFC 6749 only recommends `expires_in`. An API that disagrees answers 401, which forces a refresh.
+    /// RFC 6749 only recommends `expires_in`. An API that disagrees returns 401, which forces a refresh.
     private static let assumedLifetime = 3600
 
     private static func seconds(_ value: JSONValue) -> Int? {
         value.lenientInteger.flatMap { $0 >= 0 ? min($0, 365 * 24 * 3600) : nil }
     }
 
-    /// `client_info` is base64url JSON `{uid, utid}`; an unusable one counts as missing.
+    /// Reads `client_info`, which is base64url JSON `{uid, utid}`; an unusable one counts as missing.
     private static func homeAccountID(clientInfo: String) -> String? {
         guard let bytes = Base64URL.decode(clientInfo.utf8), let json = JSONValue(parsing: bytes),
             let uid = json["uid"]?.string, let utid = json["utid"]?.string, isPlain(uid), isPlain(utid)
@@ -120,7 +121,7 @@ struct TokenResponse: Redacted {
 }
 
 extension JSONValue {
-    /// An integer, or one written as a string, as B2C writes `expires_in`.
+    /// An integer, or one written as a string, as in B2C's `expires_in`.
     var lenientInteger: Int? {
         switch self {
         case .integer(let value): value
