@@ -1,6 +1,6 @@
 #include "CCurl.h"
 
-// curl.h wraps curl_easy_setopt in checks that want the option as a constant.
+// curl.h wraps curl_easy_setopt in checks that require the option to be a constant.
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt

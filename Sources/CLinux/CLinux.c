@@ -26,7 +26,7 @@ int clinux_epoll_wait(int epoll, struct epoll_event *events, int capacity, int64
         count = epoll_wait(epoll, events, capacity, 0);
     } else {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)
-        // Kernels before 5.11 and some seccomp filters refuse epoll_pwait2: asked once, remembered.
+        // Kernels before 5.11 and some seccomp filters refuse epoll_pwait2. This is tried once and remembered.
         static atomic_bool refused;
         if (!atomic_load_explicit(&refused, memory_order_relaxed)) {
             struct timespec timeout = {timeout_nanoseconds / 1000000000, timeout_nanoseconds % 1000000000};

@@ -1,9 +1,9 @@
-// Only under Thread Sanitizer: shows it the one lock that it cannot see.
+// Only under Thread Sanitizer: makes the one lock visible that it cannot see.
 //
-// Synchronization.Mutex is inlined into our code, which the sanitizer instruments, except for its slow paths: a lock
-// that has to wait and an unlock that somebody waits for are in libswiftSynchronization and go unseen, and what the
-// lock protects then looks like a race. These functions take the place of those three, call them, and tell the
-// sanitizer what they did.
+// Synchronization.Mutex is inlined into our code, which the sanitizer instruments, except for its slow paths. A lock
+// that has to wait, and an unlock that another thread waits for, are in libswiftSynchronization. The sanitizer does not
+// see them, and the data that the lock protects then appears to have a race. These functions replace the three
+// functions of the slow paths, call them, and report to the sanitizer what they did.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define _GNU_SOURCE

@@ -1,17 +1,17 @@
 import Foundation
 
-/// The one owner of a file descriptor, which is closed when the owner goes.
+/// The sole owner of a file descriptor, which is closed when the owner is destroyed.
 public struct Descriptor: ~Copyable, Sendable {
-    /// The number by which the kernel knows it; valid only while the owner lives.
+    /// The descriptor's number; valid only while the owner lives.
     public let rawValue: Int32
 
-    /// Takes over `rawValue`, the answer of the system call `operation`; -1 is that call's failure.
+    /// Takes ownership of `rawValue`, the result of the system call `operation`; -1 means that the call failed.
     public init(_ rawValue: Int32, from operation: String) throws(EventLoopError) {
         guard rawValue >= 0 else { throw .system(operation: operation, code: errno) }
         self.rawValue = rawValue
     }
 
-    /// Gives the ownership up: the caller closes it.
+    /// Gives up the ownership: the caller must close it.
     public consuming func release() -> Int32 {
         let raw = rawValue
         discard self

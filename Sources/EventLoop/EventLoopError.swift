@@ -1,15 +1,15 @@
 import Foundation
 
-/// Why the event loop could not do what was asked.
+/// The reason for which the event loop could not do something.
 public enum EventLoopError: Error, Equatable, Sendable {
     /// The kernel refused `operation`; `code` is its errno.
     case system(operation: String, code: Int32)
-    /// The worker has been shut down: it watches nothing any more.
+    /// The worker has been shut down and no longer watches anything.
     case shutDown
 }
 
 extension EventLoopError: CustomStringConvertible {
-    /// One line for a log, with what to do where there is something to do.
+    /// One line for a log, with the remedy if there is one.
     public var description: String {
         switch self {
         case .shutDown:

@@ -1,17 +1,18 @@
 import Synchronization
 
-/// One thing for a worker to run.
+/// One item of work for a worker.
 enum WorkItem: Sendable {
     case closure(@Sendable () -> Void)
     case job(UnownedJob)
 }
 
-/// What other threads have handed to a worker. Only the thread that makes it non-empty must wake the worker.
+/// The work that other threads have submitted to a worker. Only the thread that makes it non-empty must wake the
+/// worker.
 final class Inbox: Sendable {
     enum Acceptance {
         /// The worker must be woken.
         case wasEmpty
-        /// Somebody has woken it, or is about to.
+        /// Another thread has woken it, or is about to.
         case wasWaiting
         /// The worker has been shut down; the item was not taken.
         case closed
@@ -25,7 +26,7 @@ final class Inbox: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many additions asked for a wake-up since the beginning.
+    /// The number of additions that required a wake-up since the beginning.
     var wakeups: UInt64 { state.withLock { $0.wakeups } }
 
     func add(_ item: WorkItem) -> Acceptance {
@@ -43,7 +44,7 @@ final class Inbox: Sendable {
         state.withLock { swap(&$0.items, &items) }
     }
 
-    /// Takes nothing more; answers what was waiting.
+    /// Closes the inbox and returns the waiting items.
     func close() -> [WorkItem] {
         state.withLock { state in
             state.closed = true

@@ -1,21 +1,21 @@
 import Foundation
 
-/// A moment of the kernel's monotonic clock: nanoseconds since boot, unmoved by changes of the wall clock.
+/// A moment of the kernel's monotonic clock: nanoseconds since boot, unaffected by changes of the wall clock.
 public struct MonotonicTime: Hashable, Comparable, Sendable {
     /// Nanoseconds since boot.
     public let nanoseconds: UInt64
 
-    /// The moment `nanoseconds` after boot.
+    /// Creates the moment `nanoseconds` after boot.
     public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
-    /// Reads the clock: about 25 ns. On a worker `Worker.now` is free.
+    /// Reads the clock, which takes about 25 ns. On a worker, `Worker.now` costs nothing.
     public static func read() -> MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return MonotonicTime(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
     }
 
-    /// The moment `duration` later; saturates at either end of time.
+    /// Returns the moment `duration` later; saturates at both ends.
     public static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
         let nanoseconds = duration.wholeNanoseconds
         let (sum, overflow) =
@@ -26,7 +26,7 @@ public struct MonotonicTime: Hashable, Comparable, Sendable {
         return MonotonicTime(nanoseconds: nanoseconds < 0 ? 0 : .max)
     }
 
-    /// How much later `end` is than `start`; negative when it is earlier.
+    /// Returns the time from `start` to `end`; negative if `end` is earlier.
     public static func - (end: MonotonicTime, start: MonotonicTime) -> Duration {
         end >= start
             ? .nanoseconds(Int64(clamping: end.nanoseconds - start.nanoseconds))
@@ -38,7 +38,7 @@ public struct MonotonicTime: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// Nanoseconds, rounded towards zero, saturating at what 64 bits hold (292 years).
+    /// The duration in nanoseconds, rounded towards zero; saturates at the limits of 64 bits (292 years).
     var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,25 +1,25 @@
-/// What a descriptor is watched for, and what it turned out to be ready for: the kernel's bits, as `Poller` has them.
+/// The events for which a descriptor is watched or ready: the kernel's bits.
 public struct Readiness: OptionSet, Sendable, Hashable {
     /// The kernel's bits.
     public let rawValue: UInt32
 
-    /// The set of these bits.
+    /// Creates a set from the kernel's bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
-/// What a worker calls when a watched descriptor is ready.
+/// A handler that a worker calls when a watched descriptor is ready.
 public protocol ReadinessHandler: AnyObject {
-    /// Called on the worker. After `.error` or `.hangUp` both `.read` and `.write` are set as well, so that a handler
-    /// which only reads and writes learns of it from the system call.
+    /// Called on the worker. After `.error` or `.hangUp` both `.read` and `.write` are set as well, so a handler that
+    /// only reads and writes gets the error from the system call.
     func ready(_ readiness: Readiness, on worker: Worker)
 }
 
-/// One registration of a descriptor. It stays distinct from every later registration of the same descriptor number.
+/// A registration of a descriptor. It is different from every later registration of the same descriptor number.
 public struct Watch: Hashable, Sendable {
     let slot: UInt32
     let generation: UInt32
 
-    /// What the kernel carries beside the descriptor.
+    /// The value that the kernel stores with the descriptor.
     var token: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
 }
 
@@ -30,8 +30,8 @@ extension Watch {
     }
 }
 
-/// The worker's registrations. A slot's generation changes when its watch ends, so that an event which the kernel
-/// had already queued for the old one finds nothing.
+/// The worker's registrations. A slot's generation changes when its watch ends, so that an event that the kernel had
+/// already queued for the old watch finds nothing.
 struct WatchTable {
     private struct Slot {
         var fd: Int32

@@ -1,15 +1,15 @@
-/// A timer of one worker; it stays distinct from every later timer.
+/// A timer of one worker. It is different from every later timer.
 public struct TimerID: Hashable, Sendable {
     let slot: UInt32
     let generation: UInt32
 }
 
-/// Pending timers in a binary heap that knows where each timer sits: adding and cancelling cost O(log n), and a
-/// cancelled timer's closure goes at once.
+/// Pending timers in a binary heap that stores the position of each timer: adding and cancelling cost O(log n), and a
+/// cancelled timer's closure is released at once.
 struct TimerHeap {
     private struct Entry {
         var deadline: MonotonicTime
-        /// Timers of one deadline fire in the order in which they were added.
+        /// Timers with the same deadline fire in the order in which they were added.
         var sequence: UInt64
         var slot: UInt32
 
@@ -27,12 +27,12 @@ struct TimerHeap {
     private var heap: [Entry] = []
     private var slots: [Slot] = []
     private var free: [UInt32] = []
-    /// The number that the next added timer gets.
+    /// The sequence number of the next timer.
     private(set) var nextSequence: UInt64 = 0
 
     var count: Int { heap.count }
 
-    /// When the next timer is due.
+    /// The deadline of the next timer.
     var earliest: MonotonicTime? { heap.first?.deadline }
 
     mutating func add(at deadline: MonotonicTime, _ fire: @escaping () -> Void) -> TimerID {
@@ -50,14 +50,14 @@ struct TimerHeap {
         return TimerID(slot: slot, generation: slots[Int(slot)].generation)
     }
 
-    /// False when the timer has fired or was cancelled.
+    /// Cancels a timer; returns false when it has fired or was cancelled.
     mutating func cancel(_ id: TimerID) -> Bool {
         guard let position = position(of: id) else { return false }
         _ = remove(at: position)
         return true
     }
 
-    /// The next timer due at `now` among those added before `limit`, taken out.
+    /// Removes and returns the next timer that is due at `now`, among those added before `limit`.
     mutating func popDue(at now: MonotonicTime, addedBefore limit: UInt64) -> (() -> Void)? {
         guard let first = heap.first, first.deadline <= now, first.sequence < limit else { return nil }
         return remove(at: 0)

@@ -3,24 +3,24 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// One event loop: a serial queue, a poller of its own (epoll), and one dispatch source that watches it.
+/// An event loop: a serial queue, its own poller (epoll), and one dispatch source that watches the poller.
 ///
-/// Everything a worker holds (descriptors, timers, tasks that prefer it) stays on it for life and needs no lock.
-/// A turn drains epoll in batches; each batch serves ready descriptors, then due timers, then local work, then what
-/// was put off to the batch's end. When nothing is ready it lingers in epoll for a moment before it goes back to
+/// Everything that a worker holds (descriptors, timers, tasks that prefer it) stays on it and needs no lock. A turn
+/// reads epoll in batches. Each batch serves ready descriptors, then due timers, then local work, then work that was
+/// deferred to the end of the batch. When nothing is ready, the worker waits in epoll for a moment before it returns to
 /// Dispatch, which costs a thread's sleep and wake-up each time.
 ///
-/// `@unchecked Sendable`: `inbox`, `stop` and the descriptors are thread-safe; all other state is touched only
-/// within a turn, and turns are serial. Methods that need this check it.
+/// `@unchecked Sendable`: `inbox`, `stop` and the descriptors are thread-safe. All other state is used only within a
+/// turn, and turns are serial. Methods that rely on this check it.
 public final class Worker: TaskExecutor, @unchecked Sendable {
-    /// How long a worker waits in epoll for more before it goes back to Dispatch (measured: 200–500 µs are best).
+    /// The time that a worker waits in epoll before it returns to Dispatch (measured: 200–500 µs are best).
     private static let lingerNanoseconds: Int64 = 300_000
-    /// How long a turn may hold the queue.
+    /// The longest time that a turn may occupy the queue.
     private static let turnLimit = Duration.milliseconds(4)
-    /// How many local items run before descriptors are looked at again.
+    /// The number of local items that run before descriptors are checked again.
     private static let localBatch = 256
 
-    /// The worker's place in its group.
+    /// The worker's index in its group.
     public let index: Int
 
     private let queue: DispatchQueue
@@ -59,7 +59,7 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
 
     // MARK: From any thread
 
-    /// The worker on whose turn the caller runs.
+    /// The worker on whose turn the caller runs, if any.
     public static var current: Worker? {
         clinux_current_worker().map { Unmanaged<Worker>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -67,14 +67,14 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
     /// Whether the caller runs on this worker.
     public var isCurrent: Bool { clinux_current_worker() == Unmanaged.passUnretained(self).toOpaque() }
 
-    /// Runs `work` on this worker. What one thread submits runs in its order. From the worker itself it runs later
-    /// in the same batch.
+    /// Runs `work` on this worker. Work that one thread submits runs in order. If the caller is on the worker, `work`
+    /// runs later in the same batch.
     public func submit(_ work: @escaping @Sendable () -> Void) { accept(.closure(work)) }
 
     /// Runs a task's job on this worker: `Task(executorPreference: worker)`.
     public func enqueue(_ job: consuming ExecutorJob) { accept(.job(UnownedJob(job))) }
 
-    /// Runs `body` on this worker and returns what it returns; at once when the caller is on it already.
+    /// Runs `body` on this worker and returns its result. If the caller is on the worker already, it runs at once.
     public func perform<Answer: Sendable>(_ body: @escaping @Sendable (Worker) -> Answer) async -> Answer {
         if isCurrent { return body(self) }
         return await withCheckedContinuation { continuation in
@@ -94,7 +94,7 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// How often another thread had to wake this worker.
+    /// The number of times that another thread had to wake this worker.
     var wakeups: UInt64 { inbox.wakeups }
 
     // MARK: On the worker
@@ -103,32 +103,32 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         precondition(isCurrent, "Worker.\(function) was called from outside the worker; use submit or perform")
     }
 
-    /// The time at which the current batch began: read once for each batch.
+    /// The time at which the current batch began. The clock is read once for each batch.
     public var now: MonotonicTime {
         checkConfinement()
         return time
     }
 
-    /// Whether the worker has ended: it runs what is submitted, but watches nothing and fires no timer.
+    /// Whether the worker has ended: it still runs submitted work, but watches nothing and fires no timer.
     public var isShutDown: Bool {
         checkConfinement()
         return closed
     }
 
-    /// How many descriptors are watched.
+    /// The number of watched descriptors.
     var watchCount: Int {
         checkConfinement()
         return watches.count
     }
 
-    /// How many timers are pending.
+    /// The number of pending timers.
     var timerCount: Int {
         checkConfinement()
         return timers.count
     }
 
-    /// Calls `handler` whenever `fd` is ready. The handler is retained until `unwatch`, the descriptor stays the
-    /// caller's.
+    /// Calls `handler` whenever `fd` is ready. The handler is retained until `unwatch`; the caller still owns the
+    /// descriptor.
     public func watch(
         _ fd: Int32, for readiness: Readiness, _ handler: any ReadinessHandler
     ) throws(EventLoopError) -> Watch {
@@ -144,7 +144,7 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         return watch
     }
 
-    /// Changes what `watch` is for. Returns false when the watch has ended or the kernel refused.
+    /// Changes the events that `watch` is for. Returns false when the watch has ended or the kernel refused.
     @discardableResult
     public func update(_ watch: Watch, for readiness: Readiness) -> Bool {
         checkConfinement()
@@ -157,8 +157,8 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Ends `watch`: its handler is not called again, not even for events of this batch, and is released at the
-    /// batch's end. Call it before the descriptor is closed. A watch that has ended already is left alone.
+    /// Ends `watch`: its handler is not called again, not even for events of this batch, and is released at the end of
+    /// the batch. Call this before the descriptor is closed. It does nothing if the watch has already ended.
     public func unwatch(_ watch: Watch) {
         checkConfinement()
         guard let (fd, handler) = watches.remove(watch) else { return }
@@ -166,8 +166,8 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         retired.append(handler)
     }
 
-    /// Ends `watch` and closes its descriptor at the batch's end, for which the caller gives it up. Cheaper than
-    /// `unwatch` and a close: a descriptor without duplicates leaves epoll when it is closed.
+    /// Ends `watch` and closes its descriptor at the end of the batch; the caller gives up its ownership. This is
+    /// cheaper than `unwatch` and closing: a descriptor without duplicates leaves epoll when it is closed.
     public func unwatchAndClose(_ watch: Watch) {
         checkConfinement()
         guard let (fd, handler) = watches.remove(watch) else { return }
@@ -175,8 +175,8 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         retired.append(handler)
     }
 
-    /// Calls `fire` once, `delay` after `now`, at the earliest later in this batch. Timers of one deadline fire in
-    /// the order in which they were added. Retains `fire` until then or until `cancelTimer`.
+    /// Calls `fire` once, `delay` after `now`, at the earliest later in this batch. Timers with the same deadline fire
+    /// in the order in which they were added. Retains `fire` until then or until `cancelTimer`.
     public func addTimer(after delay: Duration, _ fire: @escaping () -> Void) -> TimerID {
         checkConfinement()
         let id = timers.add(at: time + delay, fire)
@@ -191,8 +191,8 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         return timers.cancel(id)
     }
 
-    /// Runs `work` when everything else of this batch has run: for frees and closes of what the batch's remaining
-    /// events may still name.
+    /// Runs `work` after everything else in this batch. Use it to free or close objects that the remaining events of
+    /// the batch may still refer to.
     public func atBatchEnd(_ work: @escaping () -> Void) {
         checkConfinement()
         atEnd.append(work)
@@ -200,7 +200,8 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
 
     // MARK: The turn
 
-    /// Dispatch calls this whenever the poller's descriptor is readable, and again as long as it still is afterwards.
+    /// Runs a turn. Dispatch calls this whenever the poller's descriptor is readable, and again while it stays
+    /// readable.
     private func turn() {
         if closed { return }
         clinux_set_current_worker(Unmanaged.passUnretained(self).toOpaque())
@@ -218,12 +219,12 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
             let idle = count == 0 && fired == 0 && !hasLocal
             if idle || time >= limit { break }
         }
-        // Whatever is left must make the poller's descriptor readable, or nobody would call again.
+        // If work is left, the poller's descriptor must become readable, or Dispatch would not call again.
         if hasLocal { poller.wake() }
         setAlarm()
     }
 
-    /// How long to wait in epoll, in nanoseconds.
+    /// The time to wait in epoll, in nanoseconds.
     private var patience: Int64 {
         if hasLocal { return 0 }
         guard let next = timers.earliest else { return Self.lingerNanoseconds }
@@ -247,7 +248,7 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Fires what is due; what these timers add waits for the next batch, so that sockets are not starved.
+    /// Fires due timers. Timers that these add wait for the next batch, so that sockets are not starved.
     private func fireTimers() -> Int {
         let limit = timers.nextSequence
         var fired = 0
@@ -272,7 +273,7 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
             local.removeAll(keepingCapacity: local.capacity <= 4096)
             localHead = 0
         } else if localHead >= local.count / 2 {
-            // Less is left than has run, so that no item is moved more than once on average.
+            // The remaining part is smaller than the part that has run, so each item is moved at most once on average.
             local.removeFirst(localHead)
             localHead = 0
         }
@@ -293,7 +294,7 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         }
         for fd in closing { _ = Foundation.close(fd) }
         closing.removeAll(keepingCapacity: true)
-        // Releasing a handler runs its deinit, which may retire more.
+        // Releasing a handler runs its deinit, which may retire more handlers.
         while !retired.isEmpty {
             let handlers = retired
             retired = []
@@ -301,8 +302,8 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Has the kernel wake us for the next timer. An alarm that is too early is left: it costs one empty turn, and
-    /// deadlines that are put off again and again cost no system call.
+    /// Makes the kernel wake us for the next timer. An alarm that is too early is kept: it costs one empty turn, but
+    /// deadlines that are postponed repeatedly cost no system call.
     private func setAlarm() {
         guard let next = timers.earliest else { return }
         if let alarmDeadline, alarmDeadline <= next { return }
@@ -327,8 +328,8 @@ public final class Worker: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Drops watches and timers. Work and jobs that wait, or that come later, run on the bare queue, so that no
-    /// task hangs and one that never ends cannot keep the worker from ending.
+    /// Drops watches and timers. Waiting and later work and jobs run on the bare queue, so that no task hangs, and a
+    /// task that never ends cannot keep the worker from ending.
     private func close() {
         closed = true
         let left = local[localHead...] + inbox.close()

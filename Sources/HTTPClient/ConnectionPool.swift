@@ -2,23 +2,23 @@ import CCurl
 import EventLoop
 import Foundation
 
-/// The connections of one worker and the transfers that are on them or wait for them.
+/// The connections of one worker, and the transfers that use them or wait for them.
 ///
-/// `@unchecked Sendable`: everything but `worker` is touched on the worker only.
+/// `@unchecked Sendable`: everything but `worker` is used on the worker only.
 final class ConnectionPool: @unchecked Sendable {
-    /// Kept connections of one origin: what this worker's share of a few hundred people at once needs.
+    /// The most kept connections of one origin: enough for this worker's share of a few hundred people at once.
     private static let maxKept = 64
-    /// A timer that is later than this says that the process was paused.
+    /// A timer that is later than this shows that the process was paused.
     private static let lateness = Duration.seconds(1)
 
     let worker: Worker
     let configuration: HTTPClient.Configuration
     let multi: Multi
-    /// What is received stands here until it is parsed.
+    /// The buffer for received bytes until they are parsed.
     let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 32_768)
     private var all: [ObjectIdentifier: OutgoingConnection] = [:]
     private var origins: [String: OriginConnections] = [:]
-    /// One timer for all deadlines: it fires at the earliest, or before.
+    /// One timer for all deadlines. It fires at the earliest deadline or before.
     private var timer: (id: TimerID, deadline: MonotonicTime)?
     private var isClosed = false
 
@@ -32,7 +32,7 @@ final class ConnectionPool: @unchecked Sendable {
 
     // MARK: Transfers
 
-    /// Starts `transfer`, whose end resumes its continuation.
+    /// Starts `transfer`. Its end resumes its continuation.
     func start(_ transfer: Transfer) {
         if transfer.isCancelled { return transfer.finish(.failure(.cancelled)) }
         guard !isClosed, !worker.isShutDown else { return transfer.finish(.failure(.shutDown)) }
@@ -45,14 +45,14 @@ final class ConnectionPool: @unchecked Sendable {
         serve(transfer, in: origin)
     }
 
-    /// Sends `transfer`, whose connection was not good for it, once more on a new one.
+    /// Sends `transfer` once more, on a new connection, because its connection could not be used.
     func retry(_ transfer: Transfer, in origin: OriginConnections) {
         transfer.needsNewConnection = true
         origins[origin.name] = origin
         serve(transfer, in: origin)
     }
 
-    /// Ends `transfer` if it is under way.
+    /// Ends `transfer` if it is in progress.
     func cancel(_ transfer: Transfer) {
         if let connection = transfer.connection { return connection.fail(.cancelled) }
         guard let origin = origins[transfer.request.origin],
@@ -62,7 +62,7 @@ final class ConnectionPool: @unchecked Sendable {
         transfer.finish(.failure(.cancelled))
     }
 
-    /// Ends everything, for good.
+    /// Ends everything. The pool cannot be used afterwards.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -77,7 +77,7 @@ final class ConnectionPool: @unchecked Sendable {
         timer = nil
     }
 
-    /// Sends `transfer` on a kept connection or a new one, or has it wait for one.
+    /// Sends `transfer` on a kept connection or a new one, or lets it wait for one.
     private func serve(_ transfer: Transfer, in origin: OriginConnections) {
         if !transfer.needsNewConnection, let connection = origin.takeKept(for: transfer, at: worker.now) {
             return connection.begin(transfer)
@@ -94,7 +94,7 @@ final class ConnectionPool: @unchecked Sendable {
         origin.count += 1
     }
 
-    // MARK: What connections report
+    // MARK: Reports from connections
 
     /// Keeps `connection` for another request, or closes it.
     func keep(_ connection: OutgoingConnection, of origin: OriginConnections) {
@@ -114,7 +114,7 @@ final class ConnectionPool: @unchecked Sendable {
         serveWaiting(of: origin)
     }
 
-    /// Serves what waits for a connection, at the batch's end: the connection that reports is still at work.
+    /// Serves transfers that wait for a connection, at the end of the batch: the reporting connection is still in use.
     private func serveWaiting(of origin: OriginConnections) {
         guard !origin.waiting.isEmpty, !isClosed else { return }
         worker.atBatchEnd { [self] in
@@ -126,7 +126,7 @@ final class ConnectionPool: @unchecked Sendable {
 
     // MARK: Deadlines
 
-    /// Has `expire` be called at `deadline` or before. Almost always the timer is earlier already.
+    /// Makes sure that `expire` is called at `deadline` or before. The timer is almost always earlier already.
     func fire(by deadline: MonotonicTime) {
         if let timer {
             guard deadline < timer.deadline else { return }
@@ -139,9 +139,9 @@ final class ConnectionPool: @unchecked Sendable {
         timer = (id, deadline)
     }
 
-    /// Ends what has passed its deadline, and looks for the next.
+    /// Ends transfers and connections whose deadline has passed, and finds the next deadline.
     private func expire(dueAt due: MonotonicTime) {
-        // The process was paused. An answer that is on its way may have cost a token that is good for one use.
+        // The process was paused. A response that is on its way may have used up a token that can be used only once.
         if worker.now - due > Self.lateness { return fire(by: worker.now + Self.lateness) }
         var next = MonotonicTime(nanoseconds: .max)
         for connection in all.values {
@@ -161,19 +161,19 @@ final class ConnectionPool: @unchecked Sendable {
 /// The connections of one worker to one origin.
 final class OriginConnections {
     let name: String
-    /// Connections in all, in use and kept.
+    /// The number of connections, in use and kept.
     var count = 0
-    /// The last one used is last.
+    /// The kept connections, the last one used at the end.
     var kept: [OutgoingConnection] = []
-    /// The first one has waited longest.
+    /// The waiting transfers. The first one has waited longest.
     var waiting: [Transfer] = []
-    /// Whether the last response to a request with an owner had the request's identifier. Only then do requests of several
-    /// people share a connection: what is answered twice, late or before it was asked would go to somebody else.
+    /// Whether the last response to a request with an owner had the request's identifier. Only then do requests of
+    /// several people share a connection: otherwise a duplicate, late or early response could go to another person.
     var returnsRequestIDs = false
 
     init(_ name: String) { self.name = name }
 
-    /// A kept connection that is good for `transfer`; those that are good for nothing any more are closed on the way.
+    /// Returns a kept connection that can be used for `transfer`; unusable ones are closed on the way.
     func takeKept(for transfer: Transfer, at now: MonotonicTime) -> OutgoingConnection? {
         for index in kept.indices.reversed() where kept[index].isFor(transfer.owner) {
             let connection = kept[index]

@@ -1,14 +1,14 @@
 import CCurl
 import Foundation
 
-/// One of libcurl's easy handles, which makes one connection and holds it. Confined to its worker.
+/// One of libcurl's easy handles, which opens one connection and owns it. Confined to its worker.
 final class EasyHandle {
     let raw: UnsafeMutableRawPointer
     weak var connection: OutgoingConnection?
     private let message: UnsafeMutablePointer<CChar>
     private let sessions: TLSSessions
 
-    /// Nil when libcurl has no memory or does not know an option that safety depends on.
+    /// Creates a handle; nil when libcurl has no memory or does not support an option that is needed for safety.
     init?(_ configuration: HTTPClient.Configuration, sharing sessions: TLSSessions) {
         guard let raw = curl_easy_init() else { return nil }
         self.raw = raw
@@ -22,18 +22,19 @@ final class EasyHandle {
             ccurl_set_long(raw, CURLOPT_SSL_VERIFYPEER, 1),
             ccurl_set_long(raw, CURLOPT_SSL_VERIFYHOST, 2),
             ccurl_set_long(raw, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
-            // ALPN offers nothing else.
+            // ALPN only offers HTTP/1.1.
             ccurl_set_long(raw, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
             ccurl_set_long(raw, CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
-            // A proxy is asked for a tunnel, for http too: what we send on the connection is for the server alone.
+            // A proxy must tunnel, for http too: bytes on the connection are for the server only.
             ccurl_set_long(raw, CURLOPT_HTTPPROXYTUNNEL, 1),
             ccurl_set_long(raw, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
             ccurl_set_string(raw, CURLOPT_USERAGENT, configuration.userAgent),
             ccurl_set_long(raw, CURLOPT_TCP_KEEPALIVE, 1),
-            // A second address family is tried soon: a service often listens on one of localhost's two only.
+            // The second address family is tried soon: a service often listens on only one of localhost's two
+            // addresses.
             ccurl_set_long(raw, CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, 50),
-            // Ending a transfer whose name is still being resolved must not wait for getaddrinfo, which would hold
-            // the worker for as long as a dead name server lets it: the resolver's thread is let go instead.
+            // Ending a transfer whose name is still being resolved must not wait for getaddrinfo, which would block the
+            // worker for as long as a dead name server does: the resolver's thread is abandoned instead.
             ccurl_set_long(raw, CURLOPT_QUICK_EXIT, 1),
             ccurl_set_pointer(raw, CURLOPT_SHARE, sessions.raw),
             ccurl_set_pointer(raw, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque()),
@@ -48,27 +49,27 @@ final class EasyHandle {
         message.deallocate()
     }
 
-    /// The handle that libcurl's `easy` belongs to.
+    /// Returns the handle for libcurl's `easy`.
     static func owning(_ easy: UnsafeMutableRawPointer) -> EasyHandle? {
         var me: UnsafeMutableRawPointer?
         guard ccurl_get_pointer(easy, CURLINFO_PRIVATE, &me) == CURLE_OK, let me else { return nil }
         return Unmanaged<EasyHandle>.fromOpaque(me).takeUnretainedValue()
     }
 
-    /// Sets where to connect to, and how long that may take. Returns the first refusal.
+    /// Sets the origin to connect to and the time limit. Returns the first error.
     func prepare(for origin: String, within time: Duration) -> CURLcode {
         let code = ccurl_set_string(raw, CURLOPT_URL, origin + "/")
         return code == CURLE_OK ? ccurl_set_long(raw, CURLOPT_CONNECTTIMEOUT_MS, time.timeoutMilliseconds) : code
     }
 
-    /// Whether libcurl would use a proxy, or ask `no_proxy` whether to. It reads the same variables.
+    /// Whether libcurl would use a proxy, or check `no_proxy`. It reads the same variables.
     static var environmentNamesProxy: Bool {
         ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains {
             getenv($0 as String).map { $0.pointee != 0 } ?? false
         }
     }
 
-    /// The descriptor of the connection that was made.
+    /// The descriptor of the open connection.
     var socket: Int32? {
         var descriptor = CURL_SOCKET_BAD
         guard ccurl_get_socket(raw, CURLINFO_ACTIVESOCKET, &descriptor) == CURLE_OK else { return nil }
@@ -80,7 +81,7 @@ final class EasyHandle {
         return ccurl_get_long(raw, info, &value) == CURLE_OK ? value : 0
     }
 
-    /// How far the connection got, for a time-out's text.
+    /// The stage that the connection reached, for the text of a timeout.
     var stage: String {
         func isAhead(_ info: CURLINFO) -> Bool {
             var microseconds: curl_off_t = 0
@@ -90,20 +91,21 @@ final class EasyHandle {
         return isAhead(CURLINFO_CONNECT_TIME_T) ? "connecting" : "the TLS handshake"
     }
 
-    /// The status with which a proxy refused CONNECT.
+    /// The status with which a proxy refused CONNECT, if it did.
     var proxyRefusal: Int? {
         let status = long(CURLINFO_HTTP_CONNECTCODE)
         return status == 0 || (200..<300).contains(status) ? nil : status
     }
 
-    /// libcurl's own words; used for TLS only, where they name the certificate's fault and hold nothing of a request.
+    /// libcurl's error message. It is used for TLS only, where it names the certificate's fault and contains nothing of
+    /// a request.
     var errorMessage: String? {
         message.pointee == 0 ? nil : String(cString: message)
     }
 }
 
 extension Duration {
-    /// Whole milliseconds, at least one: libcurl takes zero for "never".
+    /// The duration in whole milliseconds, at least one: libcurl takes zero for "never".
     fileprivate var timeoutMilliseconds: Int {
         let (seconds, attoseconds) = components
         let milliseconds = seconds.multipliedReportingOverflow(by: 1000)

@@ -2,15 +2,15 @@ import CZlib
 import HTTPTypes
 import HTTPWire
 
-/// Decodes bodies with `Content-Encoding: gzip`, which some servers send whatever they are asked for.
+/// Decodes bodies with `Content-Encoding: gzip`, which some servers send without being asked.
 enum GzipBody {
     enum Failure: Error { case tooLarge, invalid }
 
     private static let pieceBytes = 32_768
-    /// The largest window, with gzip's head and end instead of zlib's.
+    /// The largest window, with gzip's header and trailer instead of zlib's.
     private static let window: Int32 = 15 + 16
 
-    /// The whole content.
+    /// Returns the whole content.
     static func decode(_ coded: [UInt8], maxBytes: Int) throws(Failure) -> [UInt8] {
         var stream = z_stream()
         guard inflateInit2_(&stream, window, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
@@ -20,7 +20,7 @@ enum GzipBody {
         var decoded: [UInt8] = []
         var code = Z_OK
         coded.withUnsafeBufferPointer { coded in
-            // zlib does not write to its input, although its type would let it.
+            // zlib does not write to its input, although the type would allow it.
             stream.next_in = UnsafeMutablePointer(mutating: coded.baseAddress)
             stream.avail_in = UInt32(clamping: coded.count)
             while code == Z_OK, decoded.count <= maxBytes {
@@ -39,13 +39,14 @@ enum GzipBody {
 }
 
 extension Transfer {
-    /// The response of this head and body, decoded.
+    /// Returns the response with this head and the decoded body.
     func response(_ head: ResponseHead, _ body: [UInt8]) -> Result<HTTPClientResponse, HTTPClientError> {
         guard head.framing != .none, let coding = head[.contentEncoding]?.lowercased(), coding != "identity" else {
             return .success(HTTPClientResponse(head, body: body))
         }
         guard coding == "gzip" || coding == "x-gzip" else {
-            return .failure(.init(kind: .other, reason: "\(authority): the answer is coded as nobody asked for"))
+            return .failure(
+                .init(kind: .other, reason: "\(authority): the answer has a content coding that was not requested"))
         }
         do throws(GzipBody.Failure) {
             let decoded = try GzipBody.decode(body, maxBytes: maxBodyBytes)

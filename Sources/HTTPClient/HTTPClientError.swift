@@ -1,44 +1,44 @@
 import CCurl
 import Foundation
 
-/// Why there is no response. A response with an error status is not an error here.
+/// The reason for which there is no response. A response with an error status is not an error here.
 public struct HTTPClientError: Error, Equatable, Sendable {
-    /// What kind of failure it is.
+    /// The kind of a failure.
     public enum Kind: String, Sendable, CaseIterable {
         /// The host's (or the proxy's) name does not resolve.
         case nameResolution
-        /// Nothing listens at the address.
+        /// No server listens at the address.
         case connectionRefused
-        /// There is no way to the address, or the proxy refused to make one.
+        /// The address cannot be reached, or the proxy refused to connect to it.
         case connectionFailed
         /// The connect or total deadline passed.
         case timedOut
-        /// The TLS handshake failed or the certificate is not to be trusted.
+        /// The TLS handshake failed or the certificate is not trusted.
         case tls
         /// The response's head or body is larger than its limit.
         case responseTooLarge
         /// The connection ended before the response was complete.
         case connectionClosed
-        /// The request cannot be sent; nothing was.
+        /// The request cannot be sent, and nothing was sent.
         case invalidRequest
         /// The task was cancelled or the client shut down.
         case cancelled
-        /// Something else, for instance an answer that is not HTTP.
+        /// Something else, for example a response that is not HTTP.
         case other
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public let kind: Kind
-    /// One line for a log: the authority and what happened. Never a path, a query, a field or a body.
+    /// One line for a log: the authority and the failure, never a path, a query, a field or a body.
     public let reason: String
 
-    /// A failure, for instance for a test of what handles one.
+    /// Creates a failure, for example to test the code that handles it.
     public init(kind: Kind, reason: String) {
         self.kind = kind
         self.reason = reason
     }
 
-    /// Whether the same request may well succeed a little later.
+    /// Whether the same request is likely to succeed a little later.
     public var isTransient: Bool {
         switch kind {
         case .nameResolution, .connectionRefused, .connectionFailed, .timedOut, .connectionClosed: true
@@ -53,7 +53,7 @@ extension HTTPClientError: CustomStringConvertible {
 }
 
 extension HTTPClientError {
-    /// The failure `code` of the connection that `handle` was to make.
+    /// Creates the error for the failure `code` of a connection of `handle`.
     init(_ code: CURLcode, _ authority: String, _ handle: EasyHandle) {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST:
@@ -85,7 +85,7 @@ extension HTTPClientError {
         }
     }
 
-    /// `part` is "head" or "body".
+    /// Returns the error for a response whose `part`, "head" or "body", is too large.
     static func tooLarge(_ part: String, _ authority: String) -> HTTPClientError {
         HTTPClientError(
             kind: .responseTooLarge, reason: "\(authority): the response's \(part) is larger than its limit")

@@ -12,9 +12,9 @@ public struct HTTPClientResponse: Sendable {
         self.body = body
     }
 
-    /// Status and fields, made at each call; a single field is found without it. The fields describe `body` as it is here:
-    /// Transfer-Encoding is left out, and Content-Encoding and Content-Length where the body was decoded. Trailers are
-    /// dropped.
+    /// The status and fields, created at each call; single fields can be read without it. The fields describe `body` as
+    /// it is here: Transfer-Encoding is omitted, and so are Content-Encoding and Content-Length if the body was
+    /// decoded. Trailers are dropped.
     public var head: HTTPResponse {
         var fields = wire.headerFields
         fields[.transferEncoding] = nil
@@ -24,7 +24,7 @@ public struct HTTPClientResponse: Sendable {
     /// The status.
     public var status: HTTPResponse.Status { wire.status }
 
-    /// The value of the field, lines joined by `, `; nil when there is none.
+    /// The value of the field, lines joined by `, `; nil if there is none.
     public subscript(name: HTTPField.Name) -> String? { wire[name] }
 
     /// The value of each of the field's lines, in order.

@@ -1,10 +1,11 @@
 import CCurl
 import EventLoop
 
-/// libcurl's multi handle of one worker, which makes connections: its sockets are watched by the worker, its one timer is
-/// the worker's. Confined to the worker.
+/// libcurl's multi handle of one worker, which opens connections. The worker watches its sockets, and provides its one
+/// timer. Confined to the worker.
 final class Multi {
-    /// libcurl closes what it holds beyond this for idle, and holds all of our connections. The pool is what bounds them.
+    /// libcurl considers connections idle, closes those beyond this number, and holds all of ours. The pool limits
+    /// them.
     private static let maxConnections = 1 << 20
 
     /// TLS sessions, which are resumed from one connection to the next.
@@ -14,7 +15,7 @@ final class Multi {
     private var sockets: [Int32: CurlSocket] = [:]
     private var timer: TimerID?
 
-    /// Once for the process, and before any other thread uses libcurl.
+    /// This runs once for the process, before any other thread uses libcurl.
     private static let initializeLibrary: CURLcode = curl_global_init(Int(CURL_GLOBAL_ALL))
 
     init(worker: Worker) {
@@ -23,14 +24,14 @@ final class Multi {
         sessions = TLSSessions()
     }
 
-    /// Has libcurl make the connection of `handle`; `OutgoingConnection.connected` hears of it. Returns false when it
-    /// refuses.
+    /// Makes libcurl open the connection of `handle`, and calls `OutgoingConnection.connected` afterwards. Returns
+    /// false when libcurl refuses.
     func connect(_ handle: EasyHandle) -> Bool {
         guard let multi = raw ?? open() else { return false }
         return curl_multi_add_handle(multi, handle.raw) == CURLM_OK
     }
 
-    /// Closes the connection of `handle`, which nobody watches any more.
+    /// Closes the connection of `handle`, which is no longer watched.
     func disconnect(_ handle: EasyHandle) {
         if let raw { curl_multi_remove_handle(raw, handle.raw) }
     }
@@ -67,9 +68,10 @@ final class Multi {
         return multi
     }
 
-    // MARK: What libcurl wants of the worker
+    // MARK: Callbacks of libcurl
 
-    /// Watches `fd` for what libcurl waits for. Called within libcurl, which must not be called back from here.
+    /// Watches `fd` for the events that libcurl waits for. This is called within libcurl, which must not be called from
+    /// here.
     private func watch(_ fd: Int32, _ interest: Int32) {
         guard interest != CURL_POLL_REMOVE else {
             if let watch = sockets.removeValue(forKey: fd)?.watch { worker.unwatch(watch) }
@@ -80,7 +82,7 @@ final class Multi {
         if interest & CURL_POLL_OUT != 0 { readiness.insert(.write) }
         if let watch = sockets[fd]?.watch {
             if worker.update(watch, for: readiness) { return }
-            // The number belongs to another socket by now.
+            // The number already belongs to another socket.
             worker.unwatch(watch)
         }
         let socket = CurlSocket(fd: fd, multi: self)
@@ -89,7 +91,7 @@ final class Multi {
         sockets[fd] = socket
     }
 
-    /// Replaces libcurl's one timer; -1 only ends it. One of 0 ms is served after the events of the batch.
+    /// Replaces libcurl's only timer; -1 only cancels it. A timer of 0 ms runs after the events of the batch.
     private func setTimer(_ milliseconds: Int) {
         timer.map { _ = worker.cancelTimer($0) }
         timer = nil
@@ -100,7 +102,7 @@ final class Multi {
         }
     }
 
-    /// Lets libcurl work on a socket, or on its timer, and reports the connections that stand or failed.
+    /// Lets libcurl handle a socket or its timer, and reports connections that are open or have failed.
     fileprivate func act(on fd: Int32, _ ready: Int32) {
         guard let raw else { return }
         var running: Int32 = 0
@@ -113,7 +115,7 @@ final class Multi {
     }
 }
 
-/// One of libcurl's sockets while it is watched.
+/// A socket of libcurl, while it is watched.
 private final class CurlSocket: ReadinessHandler {
     private let fd: Int32
     private let multi: Multi
@@ -133,13 +135,13 @@ private final class CurlSocket: ReadinessHandler {
     }
 }
 
-/// libcurl's share handle for TLS sessions. The handles that use it hold it: it must outlive them.
+/// libcurl's share handle for TLS sessions. The handles that use it retain it, because it must outlive them.
 final class TLSSessions {
     let raw: UnsafeMutableRawPointer?
 
     init() {
         raw = curl_share_init()
-        // Without it each handshake is a whole one.
+        // Without this, each handshake is a full one.
         raw.map { _ = ccurl_share_set_long($0, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue)) }
     }
 

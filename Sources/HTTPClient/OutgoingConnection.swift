@@ -3,19 +3,20 @@ import EventLoop
 import Foundation
 import HTTPWire
 
-/// A connection that libcurl has made (`CURLOPT_CONNECT_ONLY`: name, address, proxy, TLS) and on which we speak HTTP/1.1, one
-/// request at a time. Its handle stays in the multi handle: taking it out closes the connection. Confined to its worker.
+/// A connection that libcurl has opened (`CURLOPT_CONNECT_ONLY`: name, address, proxy, TLS), on which we use HTTP/1.1,
+/// one request at a time. Its handle stays in the multi handle: removing it closes the connection. Confined to its
+/// worker.
 final class OutgoingConnection: ReadinessHandler {
-    /// For whom requests were sent on it.
+    /// The people for whom requests were sent on it.
     private enum Users: Equatable { case nobody, one(String), several }
 
-    /// When it is too old to be kept.
+    /// The time after which it is too old to be kept.
     let endOfLife: MonotonicTime
-    /// When it is closed if nobody has used it.
+    /// The time at which it is closed unless it is used.
     var expiry: MonotonicTime
 
     private let isSecure: Bool
-    /// Whether bytes pass through libcurl, for TLS or a proxy's. Else the socket is read and written directly.
+    /// Whether bytes pass through libcurl, for TLS or a proxy. Otherwise the socket is read and written directly.
     private let isCurls: Bool
     private let handle: EasyHandle
     private let origin: OriginConnections
@@ -24,20 +25,20 @@ final class OutgoingConnection: ReadinessHandler {
     private var watch: Watch?
     private var isClosed = false
     private var users: Users
-    /// How many requests it has carried.
+    /// The number of requests that it has carried.
     private var uses = 0
 
-    // Of the present request.
+    // The state of the current request.
     private var transfer: Transfer?
     private var sent = 0
     private var hasBegun = false
     private var parser = ResponseParser(maxBodyBytes: 0)
-    /// Received, and not yet consumed by the parser.
+    /// Received bytes that the parser has not consumed.
     private var pending: [UInt8] = []
     private var head: ResponseHead?
     private var body: [UInt8] = []
 
-    /// A connection that libcurl is making, on which `transfer` is sent when it stands.
+    /// Creates a connection that libcurl is opening, and on which `transfer` is sent when it is open.
     init(
         for transfer: Transfer, in origin: OriginConnections, handle: EasyHandle, pool: ConnectionPool,
         endOfLife: MonotonicTime
@@ -57,19 +58,19 @@ final class OutgoingConnection: ReadinessHandler {
 
     private var worker: Worker { pool.worker }
 
-    /// When `timeOut` has to be called.
+    /// The time at which `timeOut` must be called.
     var deadline: MonotonicTime { transfer?.deadline ?? expiry }
 
     // MARK: Requests
 
-    /// libcurl has made the connection, or has not.
+    /// Called when libcurl has opened the connection, or failed to.
     func connected(_ code: CURLcode) {
         guard let transfer else { return }
         guard code == CURLE_OK, let socket = handle.socket else {
             return fail(HTTPClientError(code == CURLE_OK ? CURLE_COULDNT_CONNECT : code, transfer.authority, handle))
         }
         descriptor = socket
-        // Once for the connection's life: no call to change it when there is something to send.
+        // The socket is registered once for the connection's life, so sending needs no further call.
         guard let watch = try? worker.watch(socket, for: [.read, .write, .peerClosed, .edgeTriggered], self) else {
             return fail(HTTPClientError(kind: .other, reason: "the worker refused a socket"))
         }
@@ -87,8 +88,8 @@ final class OutgoingConnection: ReadinessHandler {
         }
     }
 
-    /// Whether a kept connection is good for another request: not too old, and nothing has come that nobody asked for,
-    /// which would be taken for the response, nor the end.
+    /// Whether a kept connection can be used for another request: it is not too old, and has neither ended nor received
+    /// unexpected bytes, which would be taken for the response.
     func canBeUsed(at now: MonotonicTime) -> Bool { now < expiry && isQuiet }
 
     /// Sends `transfer` on a kept connection.
@@ -99,28 +100,28 @@ final class OutgoingConnection: ReadinessHandler {
         send(transfer)
     }
 
-    /// Ends the present request without a response, and the connection.
+    /// Ends the current request without a response, and closes the connection.
     func fail(_ error: HTTPClientError) { release()?.finish(.failure(error)) }
 
-    /// The deadline of the request has passed, or that of a connection that is kept.
+    /// Called when the deadline of the request has passed, or that of a kept connection.
     func timeOut() {
         guard let transfer else { return close() }
         let stage = descriptor < 0 ? handle.stage : hasBegun ? "the rest of the answer" : "the answer"
         fail(.timedOut(stage, transfer.authority))
     }
 
-    /// Closes the connection, which is on nobody's list afterwards.
+    /// Closes the connection and removes it from all lists.
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        // Before libcurl closes the descriptor.
+        // This must happen before libcurl closes the descriptor.
         watch.map { worker.unwatch($0) }
         watch = nil
         pool.multi.disconnect(handle)
         pool.forget(self, of: origin)
     }
 
-    /// Gives up the present request and the connection.
+    /// Gives up the current request and the connection.
     private func release() -> Transfer? {
         let transfer = transfer
         self.transfer = nil
@@ -133,7 +134,7 @@ final class OutgoingConnection: ReadinessHandler {
 
     func ready(_ readiness: Readiness, on worker: Worker) {
         guard let transfer else {
-            // TLS may have something to say between two requests; a server may not.
+            // TLS may send something between two requests; a server must not.
             if !isQuiet { close() }
             return
         }
@@ -156,7 +157,7 @@ final class OutgoingConnection: ReadinessHandler {
             case .bytes(let count): sent += count
             case .nothing: return
             case .end, .failure:
-                // The server may have answered before it closed.
+                // The server may have sent a response before it closed the connection.
                 sent = .max
                 receive()
                 if self.transfer === transfer { lose() }
@@ -176,12 +177,13 @@ final class OutgoingConnection: ReadinessHandler {
         }
     }
 
-    /// The connection has ended within the response, or before it.
+    /// Handles a connection that ended within the response, or before it.
     private func lose() {
         let isLate = uses > 1 && !hasBegun
         guard let transfer = release() else { return }
         if isLate {
-            // Closed while it was kept: only the request crossed the end on its way (RFC 9112 section 9.3.1).
+            // The server closed it while it was kept: its end and the request crossed on the way (RFC 9112 section
+            // 9.3.1).
             pool.retry(transfer, in: origin)
         } else {
             transfer.finish(.failure(.connectionEnded(transfer.authority)))
@@ -206,7 +208,7 @@ final class OutgoingConnection: ReadinessHandler {
         }
     }
 
-    /// Returns how many bytes are consumed.
+    /// Parses bytes, and returns the number that was consumed.
     private func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         var offset = 0
         while let transfer {
@@ -226,10 +228,11 @@ final class OutgoingConnection: ReadinessHandler {
         return offset
     }
 
-    /// Whether a response with this head is the one to `transfer`; else the connection is given up.
+    /// Whether a response with this head belongs to `transfer`; if not, the connection is given up.
     private func isAnswer(_ head: ResponseHead, to transfer: Transfer) -> Bool {
         if isSecure, head.framing == .untilClose {
-            // It may have been cut: libcurl does not say whether TLS has ended with close_notify (RFC 9112 section 9.8).
+            // The response may be truncated: libcurl does not report whether TLS ended with close_notify (RFC 9112
+            // section 9.8).
             fail(HTTPClientError(kind: .other, reason: "\(transfer.authority): the answer does not say where it ends"))
             return false
         }
@@ -241,7 +244,7 @@ final class OutgoingConnection: ReadinessHandler {
         }
         origin.returnsRequestIDs = !ids.isEmpty
         if ids.isEmpty, users == .several, let transfer = release() {
-            // It may be the one to a request of somebody else.
+            // The response may belong to another person's request.
             pool.retry(transfer, in: origin)
             return false
         }
@@ -289,8 +292,8 @@ extension OutgoingConnection {
         return Self.outcome(curl_easy_recv(handle.raw, buffer.baseAddress, buffer.count, &count), count)
     }
 
-    /// The first bytes of a connection go through libcurl in any case: it holds a connection that nobody has used for an
-    /// idle one, which it may close.
+    /// The first bytes of a connection always go through libcurl, which considers an unused connection idle and may
+    /// close it.
     private func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         guard isCurls || uses == 1 else {
             return Self.outcome(Foundation.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)))

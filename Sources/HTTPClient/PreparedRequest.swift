@@ -1,12 +1,12 @@
 public import HTTPTypes
 import HTTPWire
 
-/// A request that was checked, and written as far as it is always the same. `HTTPClient.prepare` makes them.
+/// A checked request, whose constant part is already written. `HTTPClient.prepare` creates it.
 public struct PreparedRequest: Sendable {
     let method: HTTPRequest.Method
     let authority: String
     let isSecure: Bool
-    /// `scheme://authority`: what has connections in common.
+    /// `scheme://authority`, which is the same for all requests that can share connections.
     let origin: String
     private let writer: RequestWriter
 
@@ -22,11 +22,12 @@ public struct PreparedRequest: Sendable {
         self.authority = authority
         isSecure = scheme == "https"
         origin = "\(scheme)://\(authority.lowercased())"
-        // The answers are short, and decoding them costs more than it saves; gzip is decoded where it comes all the same.
+        // Responses are short, and decoding costs more than it saves; gzip is decoded nevertheless if a server sends
+        // it.
         var fields: HTTPFields = [.userAgent: userAgent, .accept: "*/*", .acceptEncoding: "identity"]
         for field in request.headerFields { fields[field.name] = nil }
         fields.append(contentsOf: request.headerFields)
-        // RFC 9110 section 4.2.3: the scheme's own port is left away.
+        // RFC 9110 section 4.2.3: the scheme's default port is omitted.
         let port = isSecure ? ":443" : ":80"
         let host = authority.hasSuffix(port) ? authority.dropLast(port.count) : authority[...]
         do throws(RequestWriter.Problem) {
@@ -37,11 +38,11 @@ public struct PreparedRequest: Sendable {
         }
     }
 
-    /// Whether it may be sent once more when its connection ends before the response (RFC 9110 section 9.2.2). Nothing else
-    /// is: whether a code or a refresh token was spent is not known then.
+    /// Whether it may be sent once more when its connection ends before the response (RFC 9110 section 9.2.2). Other
+    /// requests may not: it would be unknown whether a code or a refresh token was used.
     var isRepeatable: Bool { method == .get || method == .head }
 
-    /// All of the request as it goes out this time.
+    /// Returns the whole request for one transfer.
     func bytes(adding fields: HTTPFields, body: [UInt8]) throws(HTTPClientError) -> [UInt8] {
         let hasBody = !body.isEmpty || [.post, .put, .patch].contains(method)
         do throws(RequestWriter.Problem) {
@@ -62,27 +63,27 @@ public struct PreparedRequest: Sendable {
     }
 }
 
-/// The person for whom a request is sent, and the identifier by which its response is known.
+/// The person for whom a request is sent, and the identifier by which its response is recognized.
 public struct RequestOwner: Sendable {
     let account: String
     let requestID: String
 
-    /// The owner of a request.
+    /// Creates the owner of a request.
     ///
     /// - Parameters:
-    ///   - account: whose token the request carries, under a name that is nobody else's.
-    ///   - requestID: is sent as `client-request-id`. A response with another one is refused.
+    ///   - account: a unique name for the person whose token the request carries.
+    ///   - requestID: sent as `client-request-id`. A response with another one is refused.
     public init(account: String, requestID: String) {
         self.account = account
         self.requestID = requestID
     }
 
-    /// The fields that ask a server to give the identifier back, as Microsoft's do.
+    /// The fields that ask a server to return the identifier, as Microsoft's servers do.
     var fields: HTTPFields { [.clientRequestID: requestID, .returnClientRequestID: "true"] }
 }
 
 extension HTTPField.Name {
-    /// Our identifier of a request, which Graph logs and gives back.
+    /// Our identifier of a request, which Graph logs and returns.
     public static let clientRequestID = literal("client-request-id")
     fileprivate static let returnClientRequestID = literal("return-client-request-id")
 
@@ -102,7 +103,7 @@ extension HTTPClientError {
     fileprivate static func invalid(_ authority: String, _ problem: RequestWriter.Problem) -> HTTPClientError {
         switch problem {
         case .invalidValue(let name): .invalid("\(authority): \(name.rawName) has a value that cannot be sent")
-        case .reserved(let name): .invalid("\(authority): \(name.rawName) is the client's to send")
+        case .reserved(let name): .invalid("\(authority): \(name.rawName) is set by the client")
         case .invalidHost: .invalid("\(authority): the authority is not a host with an optional port")
         case .invalidMethod: .invalid("\(authority): the method cannot be sent")
         case .invalidTarget:

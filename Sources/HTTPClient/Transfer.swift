@@ -1,24 +1,24 @@
 import EventLoop
 import Synchronization
 
-/// One request on its way.
+/// A request in progress.
 ///
-/// `@unchecked Sendable`: made by the caller, handed to a worker once, and from then on confined to it; only the
-/// cancellation flag is touched by others, and it is atomic.
+/// `@unchecked Sendable`: the caller creates it and hands it to a worker once, and from then on it is confined to that
+/// worker. Others only use the cancellation flag, which is atomic.
 final class Transfer: @unchecked Sendable {
     typealias Completion = @Sendable (Result<HTTPClientResponse, HTTPClientError>) -> Void
 
     let request: PreparedRequest
-    /// The request as it goes out.
+    /// The bytes of the request.
     let bytes: [UInt8]
     let owner: RequestOwner?
     let timeout: Duration
     let maxBodyBytes: Int
-    /// When it has to have ended.
+    /// The time by which it must have ended.
     var deadline = MonotonicTime(nanoseconds: .max)
-    /// The connection that it is on, or waits for.
+    /// The connection that it uses or waits for.
     var connection: OutgoingConnection?
-    /// Whether it needs a connection that has carried nothing yet.
+    /// Whether it needs a connection that has not carried any request.
     var needsNewConnection: Bool
     /// Called once, at the end.
     var completion: Completion?
@@ -39,7 +39,7 @@ final class Transfer: @unchecked Sendable {
 
     func cancel() { cancelled.store(true, ordering: .releasing) }
 
-    /// Ends the transfer for the caller who waits for it; the first end counts.
+    /// Ends the transfer for the waiting caller; only the first call has an effect.
     func finish(_ result: Result<HTTPClientResponse, HTTPClientError>) {
         let waiting = completion
         completion = nil

@@ -31,7 +31,7 @@ enum ASCII {
     @inline(__always)
     static func lowercased(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
-    /// The bytes as text; each byte beyond ASCII becomes U+FFFD.
+    /// Returns the bytes as text; each byte beyond ASCII becomes U+FFFD.
     static func text(_ bytes: ArraySlice<UInt8>) -> String {
         if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
         var text = String.UnicodeScalarView()
@@ -51,7 +51,7 @@ enum ASCII {
         }
     }
 
-    /// `range` without the blanks at both ends (`OWS`).
+    /// Returns `range` without the blanks at both ends (`OWS`).
     @inline(__always)
     static func trimmed(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
         var start = range.lowerBound

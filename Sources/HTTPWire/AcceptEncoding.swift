@@ -6,15 +6,14 @@ public enum ContentCoding: String, Sendable, CaseIterable {
     case gzip
 }
 
-/// The codings that a client takes, and which it prefers: an `Accept-Encoding` field (RFC 9110 section 12.5.3).
+/// The codings that a client accepts, with its preferences: an `Accept-Encoding` field (RFC 9110 section 12.5.3).
 ///
-/// Everybody may send this field, so that it is read in one pass and within bounds. Members that are not well-formed
-/// count as not sent.
+/// Anyone may send this field, so it is read in one pass and within limits. Malformed members are ignored.
 public struct AcceptEncoding: Sendable, Equatable {
-    /// Further members are not read.
+    /// The number of members that are read.
     private static let maxMembers = 16
 
-    // Weights in thousandths; nil for what has none.
+    // Weights in thousandths; nil for a coding without one.
     private var brotli: Int?
     private var gzip: Int?
     private var identity: Int?
@@ -31,7 +30,7 @@ public struct AcceptEncoding: Sendable, Equatable {
             switch name.count {
             case 1 where name.first == UInt8(ascii: "*"): others = weight
             case 2 where Self.is(name, "br"): brotli = weight
-            // A recipient takes x-gzip for gzip (section 8.4.1.3).
+            // A recipient treats x-gzip as gzip (section 8.4.1.3).
             case 4 where Self.is(name, "gzip"), 6 where Self.is(name, "x-gzip"): gzip = weight
             case 8 where Self.is(name, "identity"): identity = weight
             default: break
@@ -39,14 +38,14 @@ public struct AcceptEncoding: Sendable, Equatable {
         }
     }
 
-    /// The coding that suits the client best; nil when that is none at all.
+    /// Returns the coding that suits the client best; nil for no coding.
     ///
-    /// - Parameter offered: what there is, the best first, which decides between equals.
+    /// - Parameter offered: the available codings, the best first; their order decides between equal weights.
     public func best(of offered: some Sequence<ContentCoding>) -> ContentCoding? {
         var best: (coding: ContentCoding, weight: Int)?
         for coding in offered {
             let weight = weight(of: coding)
-            // Content without a coding is taken unless another weight is named; compressed it arrives sooner.
+            // Content without a coding is accepted unless another weight is named; compressed content arrives sooner.
             if weight > 0, weight >= identity ?? 0, weight > best?.weight ?? 0 { best = (coding, weight) }
         }
         return best?.coding
@@ -59,8 +58,8 @@ public struct AcceptEncoding: Sendable, Equatable {
         }
     }
 
-    /// `q=` with one digit and up to three decimals, 1 at most (section 12.4.2); 1 where there is none. Nil for anything
-    /// else.
+    /// Reads `q=` with one digit and up to three decimals, at most 1 (section 12.4.2); 1 if there is no parameter. Nil
+    /// for anything else.
     private static func weight(_ parameter: Substring.UTF8View?) -> Int? {
         guard let parameter else { return 1000 }
         let text = trimmed(parameter)
@@ -86,7 +85,7 @@ public struct AcceptEncoding: Sendable, Equatable {
         return text
     }
 
-    /// The same but for the case of ASCII letters. `name` is in lower case.
+    /// Whether the texts are equal except for the case of ASCII letters. `name` is in lower case.
     private static func `is`(_ text: Substring.UTF8View, _ name: StaticString) -> Bool {
         name.withUTF8Buffer { name in
             text.elementsEqual(name) { $0 == $1 || (0x41...0x5A).contains($0) && $0 | 0x20 == $1 }

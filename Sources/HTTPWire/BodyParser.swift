@@ -1,7 +1,7 @@
 import WebFormats
 
-/// Reads one body: Content-Length bytes, chunks and trailers (RFC 9112 §7.1), or everything until the connection ends. It
-/// belongs to a parser of messages, whose laws hold for it too. Lines are consumed one by one.
+/// Reads one body: Content-Length bytes, chunks and trailers (RFC 9112 §7.1), or everything until the connection ends.
+/// It is part of a parser of messages, whose rules apply to it too. Lines are consumed one by one.
 struct BodyParser: Sendable {
     enum Part {
         case needMoreBytes
@@ -18,17 +18,17 @@ struct BodyParser: Sendable {
     private var state = State.length
     private var limits = WireLimits()
     private var maxBytes = 0
-    /// How far the line that is being read is scanned, from the offset on.
+    /// The length of the part of the current line that was scanned, from the offset.
     private var scanned = 0
-    /// What is still to come of the body or of the chunk; until the end of the connection, what may still come.
+    /// The remaining bytes of the body or of the chunk; until the end of the connection, the bytes that may still come.
     private var remaining = 0
-    /// Body bytes announced by the chunks so far.
+    /// The body bytes that the chunks have announced so far.
     private var chunkedBytes = 0
-    /// Bytes of chunk extensions, then of trailers; and trailer lines.
+    /// The bytes of chunk extensions, then of trailers; and the number of trailer lines.
     private var overheadBytes = 0
     private var trailerCount = 0
 
-    /// Begins a body of at most `maxBytes`. Returns false when there is none.
+    /// Begins a body of at most `maxBytes`. Returns false when there is no body.
     mutating func begin(_ framing: BodyFraming, _ limits: WireLimits, maxBytes: Int) throws(WireError) -> Bool {
         if framing == .none { return false }
         self = BodyParser()
@@ -47,7 +47,7 @@ struct BodyParser: Sendable {
         return true
     }
 
-    /// Whether the body is complete if nothing more comes.
+    /// Whether the body is complete if the connection ends now.
     var endsWithConnection: Bool { state == .untilClose }
 
     mutating func next(_ bytes: Span<UInt8>, _ offset: inout Int) throws(WireError) -> Part {
@@ -88,7 +88,7 @@ struct BodyParser: Sendable {
         return .data(range)
     }
 
-    /// The next line without its end, consumed; nil when it is not all there.
+    /// Consumes the next line and returns it without its end; nil when it is incomplete.
     private mutating func nextLine(
         _ bytes: Span<UInt8>, _ offset: inout Int, limit: Int, _ tooLong: WireError
     ) throws(WireError) -> Range<Int>? {
@@ -107,7 +107,7 @@ struct BodyParser: Sendable {
         }
     }
 
-    /// `chunk-size [ chunk-ext ]`: hexadecimal digits, then nothing or `;` and extensions, which mean nothing here.
+    /// Reads `chunk-size [ chunk-ext ]`: hexadecimal digits, then nothing or `;` and extensions, which are ignored.
     private mutating func readChunkSize(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(WireError) {
         var size = 0
         var index = line.lowerBound
@@ -132,7 +132,7 @@ struct BodyParser: Sendable {
         if size == 0 { overheadBytes = 0 }
     }
 
-    /// The CR LF after a chunk's data.
+    /// Consumes the CR LF after a chunk's data.
     private mutating func takeChunkEnd(_ bytes: Span<UInt8>, _ offset: inout Int) throws(WireError) -> Bool {
         guard offset < bytes.count else { return false }
         guard bytes[offset] == ASCII.carriageReturn else { throw .missingChunkEnd }
@@ -143,8 +143,8 @@ struct BodyParser: Sendable {
         return true
     }
 
-    /// Trailers are held to the rules of fields and then dropped: nothing here may be changed by what comes after the
-    /// body (RFC 9110 §6.5.1).
+    /// Checks a trailer by the rules of fields, and drops it: nothing may be changed by fields that come after the body
+    /// (RFC 9110 §6.5.1).
     private mutating func checkTrailer(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(WireError) {
         _ = try FieldLine.name(bytes, line)
         overheadBytes += line.count + 2

@@ -1,9 +1,9 @@
 import HTTPTypes
 public import WebFormats
 
-/// Which part of a resource to send.
+/// The part of a resource to send.
 public enum ByteRangeOutcome: Sendable, Hashable {
-    /// Send all of it with 200: no range was asked for, or none that we answer.
+    /// Send all of it with 200: no range was requested, or none that is supported.
     case whole
     /// Send these bytes with 206 and `Content-Range: bytes first-last/length`.
     case part(Range<Int>)
@@ -12,16 +12,17 @@ public enum ByteRangeOutcome: Sendable, Hashable {
 }
 
 extension RequestHead {
-    /// What the Range field asks of a resource of `length` bytes (RFC 9110 §14.2). A server may ignore Range, and so
-    /// this ignores it on other methods than GET, in another unit, malformed, with several ranges, or when If-Range
-    /// names another state of the resource. Evaluate the preconditions first.
+    /// Returns the part of a resource of `length` bytes that the Range field requests (RFC 9110 §14.2). A server may
+    /// ignore Range. This one ignores it on methods other than GET, in other units, when it is malformed, with several
+    /// ranges, or when If-Range names another state of the resource. Evaluate the preconditions first.
     public func byteRange(length: Int, validators: Validators, now: HTTPDate) -> ByteRangeOutcome {
         guard method == .get, let range = self[.range], ifRangeHolds(validators, now: now) else { return .whole }
         return Self.parse(range, length: length)
     }
 
-    /// RFC 9110 §13.1.5: a strong tag that is ours, or the very date of our last change. (HTTP dates are weak
-    /// validators unless the resource is known not to change twice in one second; files served here are read once.)
+    /// Whether If-Range holds (RFC 9110 §13.1.5): it must be a strong tag that is ours, or exactly the date of our last
+    /// change. (HTTP dates are weak validators unless the resource is known not to change twice in one second; files
+    /// served here are read once.)
     private func ifRangeHolds(_ validators: Validators, now: HTTPDate) -> Bool {
         guard let condition = self[.ifRange] else { return true }
         if let tag = EntityTag(condition) {
@@ -31,7 +32,7 @@ extension RequestHead {
         return date == validators.lastModified
     }
 
-    /// `bytes=first-last`, `bytes=first-` or `bytes=-suffix`.
+    /// Parses `bytes=first-last`, `bytes=first-` or `bytes=-suffix`.
     private static func parse(_ text: String, length: Int) -> ByteRangeOutcome {
         let bytes = Array(text.utf8)
         guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")),
@@ -54,7 +55,7 @@ extension RequestHead {
         }
     }
 
-    /// The number of the digits, capped at the largest Int: every larger one is beyond any resource too.
+    /// Returns the number that the digits form, at most the largest Int: every larger one is beyond any resource too.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
         guard !digits.isEmpty else { return nil }
         var value = 0

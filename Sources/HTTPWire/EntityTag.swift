@@ -1,18 +1,18 @@
 /// An entity tag (RFC 9110 §8.8.3): `"abc"`, or `W/"abc"` for a weak one.
 public struct EntityTag: Sendable, Hashable {
-    /// Whether equal tags mean equivalent content only, not equal bytes.
+    /// Whether equal tags only mean equivalent content, not equal bytes.
     public let isWeak: Bool
-    /// What stands between the quotes.
+    /// The text between the quotes.
     public let opaque: String
 
-    /// A tag from its text, quotes included; nil when it is not one.
+    /// Parses a tag, including its quotes; nil when it is not one.
     public init?(_ text: String) {
         var reader = EntityTagReader(rest: Array(text.utf8)[...])
         guard let tag = reader.next(), reader.rest.isEmpty else { return nil }
         self = tag
     }
 
-    /// A strong tag; nil when `opaque` has a character that a tag cannot have.
+    /// Creates a strong tag; nil when `opaque` has a character that a tag cannot have.
     public init?(strong opaque: String) {
         guard opaque.utf8.allSatisfy(EntityTagReader.isTagByte) else { return nil }
         self.init(isWeak: false, opaque: opaque)
@@ -26,19 +26,20 @@ public struct EntityTag: Sendable, Hashable {
     /// The field's value.
     public var text: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
 
-    /// Both are strong and the same: equal bytes (for ranges and If-Match).
+    /// Whether both are strong and equal, which means equal bytes (for ranges and If-Match).
     public func stronglyMatches(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && weaklyMatches(other) }
 
-    /// The same but for weakness (for If-None-Match). Byte by byte: strings that look alike are not the same tag.
+    /// Whether both are equal apart from weakness (for If-None-Match). Compared by bytes: strings that look alike may
+    /// be different tags.
     public func weaklyMatches(_ other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
 }
 
-/// What If-Match and If-None-Match name.
+/// The tags in If-Match and If-None-Match.
 enum EntityTagList {
     case any
     case tags([EntityTag])
 
-    /// `*` or a comma-separated list; nil when it is neither.
+    /// Parses `*` or a comma-separated list; nil when it is neither.
     init?(_ text: String) {
         var reader = EntityTagReader(rest: Array(text.utf8)[...])
         reader.skip { ASCII.isBlank($0) }
@@ -78,6 +79,6 @@ private struct EntityTagReader {
 
     mutating func skip(_ isSkipped: (UInt8) -> Bool) { rest = rest.drop(while: isSkipped) }
 
-    /// `etagc`: visible, without the quote, and bytes from 0x80.
+    /// Whether the byte is an `etagc`: visible, but not the quote, or at least 0x80.
     static func isTagByte(_ byte: UInt8) -> Bool { byte == 0x21 || (byte >= 0x23 && byte != 0x7F) }
 }

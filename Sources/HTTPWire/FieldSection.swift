@@ -1,13 +1,13 @@
 import HTTPTypes
 
-/// The field lines of a head: its bytes, and where each name and trimmed value is. Strings are made when they are asked
-/// for. A field is found by its length and then its letters, whatever their case.
+/// The field lines of a head: its bytes, and the position of each name and trimmed value. Strings are made when they
+/// are requested. A field is found by its length and then its letters, regardless of case.
 struct FieldSection: Sendable {
     let bytes: [UInt8]
     let fields: [FieldSlices]
 
-    /// The value of the field: of a field that comes on several lines all of them, joined by `, ` (`; ` for Cookie);
-    /// nil when there is none. Bytes beyond ASCII become U+FFFD each.
+    /// The value of the field, or nil. If there are several lines, all values are joined by `, ` (`; ` for Cookie).
+    /// Each byte beyond ASCII becomes U+FFFD.
     subscript(name: HTTPField.Name) -> String? {
         guard let first = firstIndex(of: name) else { return nil }
         var value = ASCII.text(bytes[fields[first].value.range])
@@ -39,7 +39,7 @@ struct FieldSection: Sendable {
         return FieldSection(bytes: bytes, fields: fields.filter { !unwanted.contains(text($0.name).lowercased()) })
     }
 
-    /// The same as `values(for:)` without making strings: the ranges of the field's lines in `bytes`.
+    /// Returns the ranges of the field's lines in `bytes`, without making strings.
     func slices(for name: HTTPField.Name) -> [Range<Int>] {
         var slices: [Range<Int>] = []
         var start = 0
@@ -50,7 +50,7 @@ struct FieldSection: Sendable {
         return slices
     }
 
-    /// Where the value of a field is in `bytes` that comes on one line; nil when it comes on none or on several.
+    /// Returns the position in `bytes` of the value of a field with one line; nil if there is no line, or several.
     func onlySlice(for name: HTTPField.Name) -> Range<Int>? {
         guard let index = firstIndex(of: name), firstIndex(of: name, from: index + 1) == nil else { return nil }
         return fields[index].value.range

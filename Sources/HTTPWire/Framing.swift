@@ -1,11 +1,11 @@
-// The decision where the body ends (RFC 9112 §6.3), from the fields that the head has. Two readers that decide
-// differently are a request-smuggling hole, so whatever could be read in two ways is refused.
+// Decides where the body ends (RFC 9112 §6.3), from the fields in the head. Two readers that decide differently are a
+// request-smuggling hole, so anything that could be read in two ways is refused.
 
 extension HeadLayout {
-    /// Notes what a request's field says about the connection and the body.
+    /// Records what a field of a request determines about the connection and the body.
     @inline(__always)
     mutating func noteField(_ bytes: Span<UInt8>, name: Range<Int>, value: Range<Int>) throws(WireError) {
-        // Their length differs from that of almost every other field.
+        // The lengths of these names differ from those of almost all other fields.
         switch name.count {
         case 4: if ASCII.matches(bytes, name, "host") { try noteHost(bytes, value) }
         case 6: if ASCII.matches(bytes, name, "expect") { noteExpect(bytes, value) }
@@ -13,7 +13,7 @@ extension HeadLayout {
         }
     }
 
-    /// The same of what requests and responses have in common.
+    /// Records the fields that requests and responses have in common.
     @inline(__always)
     mutating func noteFramingField(_ bytes: Span<UInt8>, name: Range<Int>, value: Range<Int>) throws(WireError) {
         switch name.count {
@@ -24,25 +24,25 @@ extension HeadLayout {
         }
     }
 
-    /// What can only be said of a request when all fields are known.
+    /// Checks that a request's fields are consistent, after all are known.
     func checkRequest() throws(WireError) {
         guard flags.contains(.hasHost) || !flags.contains(.http11) else { throw .missingHost }
         try checkFraming()
     }
 
-    /// The same of any message.
+    /// Checks that any message's framing fields are consistent.
     func checkFraming() throws(WireError) {
         guard !flags.contains([.hasContentLength, .chunked]) else { throw .contentLengthWithTransferEncoding }
     }
 
-    /// How the body is delimited, `otherwise` where no field says it.
+    /// Returns the framing of the body; `otherwise` if no field determines it.
     func framing(else otherwise: BodyFraming) -> BodyFraming {
         if flags.contains(.chunked) { return .chunked }
         guard flags.contains(.hasContentLength) else { return otherwise }
         return contentLength == 0 ? .none : .length(contentLength)
     }
 
-    /// Whether another message may follow on the connection (RFC 9112 §9.3), if this one says where it ends.
+    /// Whether another message may follow on the connection (RFC 9112 §9.3), if this one's end is known.
     var keepsAlive: Bool {
         if flags.contains(.connectionClose) { return false }
         return flags.contains(.http11) || flags.contains(.connectionKeepAlive)
@@ -55,7 +55,7 @@ extension HeadLayout {
         if !flags.contains(.absoluteForm) { host = Slice16(value) }
     }
 
-    /// Digits and nothing else. RFC 9112 §6.3 allows to merge a list of equal numbers; no client sends one.
+    /// Reads digits and nothing else. RFC 9112 §6.3 allows merging a list of equal numbers, but no client sends one.
     private mutating func noteContentLength(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(WireError) {
         guard !flags.contains(.hasContentLength) else { throw .repeatedContentLength }
         guard !value.isEmpty else { throw .invalidContentLength }

@@ -1,8 +1,9 @@
-/// The versions that this module speaks.
+/// The versions that this module supports.
 public enum HTTPVersion: UInt8, Sendable, Hashable {
     case http10, http11
 
-    /// `HTTP/1.1` is true, `HTTP/1.0` is false, another number is not supported and anything else is malformed.
+    /// Returns true for `HTTP/1.1` and false for `HTTP/1.0`; another number is not supported, and anything else is
+    /// malformed.
     static func isHTTP11(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(WireError) -> Bool {
         guard range.count > name.utf8CodeUnitCount, begins(bytes.extracting(range)) else { throw .invalidVersion }
         let number = (range.lowerBound + name.utf8CodeUnitCount)..<range.upperBound
@@ -21,7 +22,7 @@ public enum HTTPVersion: UInt8, Sendable, Hashable {
         throw .unsupportedVersion
     }
 
-    /// Whether `bytes`, as far as they are there, begin as a version does.
+    /// Whether `bytes` are the beginning of a version, as far as they go.
     static func begins(_ bytes: Span<UInt8>) -> Bool {
         name.withUTF8Buffer { name in
             for index in 0..<min(name.count, bytes.count) where bytes[index] != name[index] { return false }
@@ -32,7 +33,7 @@ public enum HTTPVersion: UInt8, Sendable, Hashable {
     private static var name: StaticString { "HTTP/" }
 }
 
-/// How a message's body is delimited (RFC 9112 §6.3).
+/// The framing of a message's body (RFC 9112 §6.3).
 public enum BodyFraming: Sendable, Hashable {
     /// There is no body, or Content-Length is 0.
     case none
@@ -40,6 +41,6 @@ public enum BodyFraming: Sendable, Hashable {
     case length(Int)
     /// `Transfer-Encoding: chunked`.
     case chunked
-    /// Everything until the connection ends. Only a response's body can be.
+    /// Everything until the connection ends. This is only possible for a response's body.
     case untilClose
 }

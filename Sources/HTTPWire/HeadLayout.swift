@@ -15,13 +15,13 @@ struct Slice16: Sendable, Hashable {
     var isEmpty: Bool { start == end }
 }
 
-/// Where one field's name and trimmed value are.
+/// The positions of a field's name and trimmed value.
 struct FieldSlices: Sendable, Hashable {
     var name: Slice16
     var value: Slice16
 }
 
-/// What the parser has learned of a head, beside the table of its fields.
+/// The information that the parser has collected about a head, beside the table of its fields.
 struct HeadLayout: Sendable, Hashable {
     struct Flags: OptionSet, Sendable, Hashable {
         let rawValue: UInt16
@@ -39,10 +39,10 @@ struct HeadLayout: Sendable, Hashable {
     var flags: Flags = []
     var method = Slice16()
     var target = Slice16()
-    /// Empty when an absolute-form target has none.
+    /// The path; empty if an absolute-form target has none.
     var path = Slice16()
     var query = Slice16()
-    /// The host and port that the request is for: the target's authority, else the Host field.
+    /// The host and port of the request: the target's authority, otherwise the Host field.
     var host = Slice16()
     var contentLength = 0
 }

@@ -1,4 +1,4 @@
-// The head: request line, fields, empty line. `window` begins where the head begins, and every offset counts from there.
+// The head: request line, fields, empty line. `window` begins at the head, and every offset counts from there.
 
 extension RequestParser {
     mutating func nextHead(_ bytes: Span<UInt8>, _ offset: inout Int) throws(WireError) -> Event {
@@ -38,7 +38,7 @@ extension RequestParser {
         }
     }
 
-    /// `method SP request-target SP HTTP-version` (RFC 9112 §3).
+    /// Reads `method SP request-target SP HTTP-version` (RFC 9112 §3).
     private mutating func readRequestLine(_ bytes: Span<UInt8>, end: Int) throws(WireError) {
         var index = 0
         while index < end, ASCII.isToken(bytes[index]) { index += 1 }
@@ -57,10 +57,10 @@ extension RequestParser {
         try layout.readTarget(bytes, target)
     }
 
-    /// `field-name ":" OWS field-value OWS` (RFC 9112 §5). The scanner has seen to control characters.
+    /// Reads `field-name ":" OWS field-value OWS` (RFC 9112 §5). The scanner has already refused control characters.
     private mutating func readField(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(WireError) {
         guard fields.count < limits.maxFields else { throw .tooManyFields }
-        // Room for what a browser sends, so that the table is allocated once.
+        // Room for a browser's fields, so that the table is allocated once.
         if fields.isEmpty { fields.reserveCapacity(24) }
         let (name, value) = try FieldLine.append(to: &fields, bytes, line)
         try layout.noteField(bytes, name: name, value: value)
@@ -78,9 +78,9 @@ extension RequestParser {
     }
 }
 
-/// What the heads of requests and responses and trailers have in common.
+/// The rules that the heads of requests and responses and trailers have in common.
 enum FieldLine {
-    /// Notes where a line's name and its value without blanks are.
+    /// Records the positions of a line's name and of its value without blanks.
     @inline(__always)
     static func append(
         to fields: inout [FieldSlices], _ bytes: Span<UInt8>, _ line: Range<Int>
@@ -91,7 +91,7 @@ enum FieldLine {
         return (name, value)
     }
 
-    /// The name before the colon, which stands right after it.
+    /// Returns the name before the colon, which must follow it directly.
     @inline(__always)
     static func name(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(WireError) -> Range<Int> {
         var index = line.lowerBound
@@ -102,7 +102,7 @@ enum FieldLine {
         throw problem(bytes, line, at: index)
     }
 
-    /// Says what is wrong with a line whose name ends at `index` and not in a colon.
+    /// Returns the error of a line whose name ends at `index` without a colon.
     private static func problem(_ bytes: Span<UInt8>, _ line: Range<Int>, at index: Int) -> WireError {
         guard index < line.upperBound else { return .missingColon }
         guard ASCII.isBlank(bytes[index]) else { return .invalidFieldName }

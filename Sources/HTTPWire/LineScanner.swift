@@ -1,15 +1,15 @@
-/// Finds where a line ends. Head, chunk-size and trailer lines all pass through here, so that a control character, a
-/// bare CR or a bare LF is found in one place, at the byte where it stands, however the bytes were cut.
+/// Finds the ends of lines. Head, chunk-size and trailer lines all pass through here, so that a control character, a
+/// bare CR or a bare LF is found in one place, at its position, however the bytes were divided.
 enum LineScanner {
     enum Result {
-        /// The line's CR is at this offset, and its LF after it.
+        /// The line's CR is at this offset, followed by its LF.
         case line(end: Int)
-        /// No end yet. Everything before the offset is scanned.
+        /// The line has no end yet. Everything before the offset is scanned.
         case incomplete(scanned: Int)
         case invalid(WireError)
     }
 
-    /// The line's end in `bytes[from..<limit]`.
+    /// Returns the line's end in `bytes[from..<limit]`.
     @inline(__always)
     static func lineEnd(_ bytes: Span<UInt8>, from start: Int, limit: Int) -> Result {
         let end = firstControl(bytes, from: start, limit: limit)
@@ -23,14 +23,15 @@ enum LineScanner {
         }
     }
 
-    /// The offset of the first byte that is below 0x20 and not HTAB, or 0x7F; else `limit`. Eight bytes a step.
+    /// Returns the offset of the first byte that is below 0x20 and not HTAB, or 0x7F; otherwise `limit`. Eight bytes
+    /// per step.
     @inline(__always)
     static func firstControl(_ bytes: Span<UInt8>, from start: Int, limit: Int) -> Int {
         let raw = bytes.bytes
         var index = start
         while index + 8 <= limit {
             let word = UInt64(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
-            // The lowest byte that sets its high bit here is exact; borrows only reach bytes above it.
+            // The lowest byte whose high bit is set here is exact; borrows only affect the bytes above it.
             let belowSpace = word &- 0x2020_2020_2020_2020
             let delete = (word ^ 0x7F7F_7F7F_7F7F_7F7F) &- 0x0101_0101_0101_0101
             let hits = (belowSpace | delete) & ~word & 0x8080_8080_8080_8080

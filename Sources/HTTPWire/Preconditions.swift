@@ -1,38 +1,38 @@
 import HTTPTypes
 public import WebFormats
 
-/// What distinguishes one state of a resource from another (RFC 9110 §8.8).
+/// The validators that distinguish one state of a resource from another (RFC 9110 §8.8).
 public struct Validators: Sendable, Hashable {
     /// The entity tag, if there is one.
     public var entityTag: EntityTag?
-    /// When the resource changed last, if it is known.
+    /// The time of the resource's last change, if it is known.
     public var lastModified: HTTPDate?
 
-    /// The validators of an existing resource.
+    /// Creates the validators of an existing resource.
     public init(entityTag: EntityTag? = nil, lastModified: HTTPDate? = nil) {
         self.entityTag = entityTag
         self.lastModified = lastModified
     }
 }
 
-/// What a request's conditions come to.
+/// The result of a request's conditions.
 public enum PreconditionOutcome: Sendable, Hashable {
-    /// Do what the method says.
+    /// Do what the method requests.
     case proceed
-    /// Answer 304 (Not Modified) with the validators and no body.
+    /// Respond with 304 (Not Modified), the validators and no body.
     case notModified
-    /// Answer 412 (Precondition Failed).
+    /// Respond with 412 (Precondition Failed).
     case preconditionFailed
 }
 
 extension RequestHead {
     /// Evaluates the request's conditions against an existing resource, in the order of RFC 9110 §13.2.2: If-Match,
-    /// else If-Unmodified-Since; then If-None-Match, else (GET and HEAD) If-Modified-Since. A date that is not one
-    /// counts as not sent; a tag list that is not one matches nothing.
+    /// otherwise If-Unmodified-Since; then If-None-Match, otherwise (GET and HEAD) If-Modified-Since. An invalid date
+    /// is ignored; an invalid list of tags matches nothing.
     ///
     /// - Parameters:
-    ///   - validators: those of the resource as it is.
-    ///   - now: the present time, for dates with two-digit years and from the future.
+    ///   - validators: the resource's current validators.
+    ///   - now: the current time, for dates with two-digit years and dates in the future.
     public func evaluatePreconditions(_ validators: Validators, now: HTTPDate) -> PreconditionOutcome {
         let isRead = method == .get || method == .head
         if let wanted = self[.ifMatch] {

@@ -1,15 +1,16 @@
 import HTTPTypes
 
-/// The cookies of a request, read leniently (RFC 6265 §5.4 and §4.2.1 from the reading side): what is not `name=value`
-/// is skipped, never an error, since other applications on the host set cookies too. Bytes beyond ASCII become U+FFFD.
+/// The cookies of a request, read leniently (RFC 6265 §5.4, and §4.2.1 from the reader's side): anything that is not
+/// `name=value` is skipped and never an error, because other applications on the host set cookies too. Each byte beyond
+/// ASCII becomes U+FFFD.
 public struct RequestCookies: Sendable {
     private let bytes: [UInt8]
-    /// Where they are in the bytes.
+    /// The position of the cookies in the bytes.
     private let range: Range<Int>
 
-    /// The cookies of a head; several Cookie lines count as one.
+    /// Reads the cookies of a head; several Cookie lines count as one.
     public init(_ head: RequestHead) {
-        // As a rule there is one line, which is read where it is.
+        // There is usually one line, which is read in place.
         if let line = head.section.onlySlice(for: .cookie) {
             (bytes, range) = (head.bytes, line)
             return
@@ -22,16 +23,17 @@ public struct RequestCookies: Sendable {
         (bytes, range) = (joined, joined.indices)
     }
 
-    /// The value of the first cookie of that name. Names are case-sensitive. Quotes around a value are taken off.
+    /// The value of the first cookie with that name. Names are case-sensitive. Quotes around a value are removed.
     public subscript(name: String) -> String? { find(name) { text($0) } }
 
-    /// What `transform` makes of the first cookie of that name that it does not refuse by nil. It gets the value's bytes
-    /// as they were sent.
+    /// Returns the first result of `transform` that is not nil, for the cookies with that name. It gets the value's
+    /// bytes as they were sent.
     public func first<Value>(_ name: String, _ transform: (Span<UInt8>) -> Value?) -> Value? {
         find(name) { transform(bytes.span.extracting($0)) }
     }
 
-    /// The cookies whose names begin so, in the order in which they were sent. Quotes around a value are taken off.
+    /// Returns the cookies whose names begin with a prefix, in the order in which they were sent. Quotes around a value
+    /// are removed.
     public func all(withPrefix prefix: String) -> [(name: String, value: String)] {
         var found: [(name: String, value: String)] = []
         forEach { name, value in

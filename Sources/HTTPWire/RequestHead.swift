@@ -1,20 +1,20 @@
 public import HTTPTypes
 
-/// The validated head of one request. Only the parser makes heads, so every one has passed all of its checks.
+/// The validated head of one request. Only the parser creates heads, so every head has passed all of its checks.
 ///
-/// It owns the head's bytes and a table of where each field is; strings are made when they are asked for.
+/// It owns the head's bytes and a table of the positions of the fields; strings are made when they are requested.
 public struct RequestHead: Sendable {
-    /// Of the request line and the field lines, without the empty line.
+    /// The bytes and fields of the request line and the field lines, without the empty line.
     let section: FieldSection
     let layout: HeadLayout
 
     var bytes: [UInt8] { section.bytes }
     var fields: [FieldSlices] { section.fields }
 
-    /// The method; any token is one.
+    /// The method, which may be any token.
     public var method: HTTPRequest.Method {
         if HeadLayout.equals(bytes.span, layout.method.range, "GET") { return .get }
-        // The parser let nothing but a token pass, so that this is never nil.
+        // The parser accepts only tokens, so this is never nil.
         return HTTPRequest.Method(text(layout.method)) ?? .get
     }
 
@@ -26,7 +26,7 @@ public struct RequestHead: Sendable {
         layout.path.isEmpty ? emptyPath : text(layout.path)
     }
 
-    /// What stands after the target's `?`, still encoded; nil when there is no `?`.
+    /// The part after the target's `?`, still encoded; nil when there is no `?`.
     public var query: String? {
         layout.flags.contains(.hasQuery) ? text(layout.query) : nil
     }
@@ -34,11 +34,11 @@ public struct RequestHead: Sendable {
     /// HTTP/1.0 or HTTP/1.1.
     public var version: HTTPVersion { layout.flags.contains(.http11) ? .http11 : .http10 }
 
-    /// The host and optional port that the request names: an absolute-form target's, else the Host field's; empty for
-    /// HTTP/1.0 without either. It is what the client says, never our own address.
+    /// The host and optional port in the request: from an absolute-form target, otherwise from the Host field; empty
+    /// for HTTP/1.0 without either. The client chooses it, so it need not be our own address.
     public var host: String { text(layout.host) }
 
-    /// How the body is delimited.
+    /// The framing of the body.
     public var framing: BodyFraming { layout.framing(else: .none) }
 
     /// Whether the client wants to send another request on this connection (RFC 9112 §9.3).
@@ -47,22 +47,22 @@ public struct RequestHead: Sendable {
     /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
     public var expectsContinue: Bool { layout.flags.contains(.expectsContinue) && version == .http11 }
 
-    /// The value of the field: of a field that comes on several lines all of them, joined by `, ` (`; ` for Cookie);
-    /// nil when there is none. Bytes beyond ASCII become U+FFFD each: no field that is read here has any, and text in Unicode
-    /// can cost the square of its length to compare or to search.
+    /// The value of the field, or nil. If there are several lines, all values are joined by `, ` (`; ` for Cookie).
+    /// Each byte beyond ASCII becomes U+FFFD: no field that is read here has any, and comparing or searching Unicode
+    /// text can cost the square of its length.
     public subscript(name: HTTPField.Name) -> String? { section[name] }
 
     /// The value of each of the field's lines, in order; bytes beyond ASCII become U+FFFD.
     public func values(for name: HTTPField.Name) -> [String] { section.values(for: name) }
 
-    /// Whether the field is there.
+    /// Whether the field exists.
     public func contains(_ name: HTTPField.Name) -> Bool { section.contains(name) }
 
-    /// All fields as a collection of HTTPTypes, made anew at each call.
+    /// All fields as a collection of HTTPTypes, which is created at each call.
     public var headerFields: HTTPFields { section.headerFields }
 
-    /// A head for a test or another in-memory caller. It is written out and read by the parser, so that it is held to
-    /// the same rules as one from a socket; a missing Host field becomes `localhost`.
+    /// Creates a head for a test or another in-memory caller. It is written out and read by the parser, so the same
+    /// rules apply as for a head from a socket. A missing Host field becomes `localhost`.
     public init(
         method: HTTPRequest.Method = .get, target: String, headerFields: HTTPFields = [:]
     ) throws(WireError) {
@@ -89,7 +89,8 @@ public struct RequestHead: Sendable {
         self.layout = layout
     }
 
-    /// RFC 9112 §3.2.4: an absolute-form OPTIONS without a path asks about the server as a whole.
+    /// The path of an absolute-form target without one. For OPTIONS it stands for the server as a whole (RFC 9112
+    /// §3.2.4).
     private var emptyPath: String {
         HeadLayout.equals(bytes.span, layout.method.range, "OPTIONS") ? "*" : "/"
     }

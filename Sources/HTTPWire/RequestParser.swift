@@ -2,24 +2,24 @@ import HTTPTypes
 
 /// Reads the requests of one connection, without doing I/O itself: bytes in, events out.
 ///
-/// - The caller keeps its bytes. `next` reads from `offset` on and moves it over what it has consumed; what stands
-///   behind `offset` after `needMoreBytes` must be at the front of what the next call is given (with more behind it).
-///   A head is consumed as a whole, so that between two calls the parser keeps no byte.
-/// - Events come in this order: `head`, any number of `body`, `end`, and again. `failure` is for ever.
-/// - The same bytes give the same events however they are cut (only `body` ranges may be cut differently).
+/// - The caller keeps its bytes. `next` reads from `offset` and moves it past the bytes that it has consumed. After
+///   `needMoreBytes`, the bytes from `offset` must come first in the next call (followed by new ones). A head is
+///   consumed as a whole, so the parser keeps no bytes between calls.
+/// - Events come in this order: `head`, any number of `body`, `end`, and then again from `head`. `failure` is final.
+/// - The same bytes give the same events however they are divided (only `body` ranges may be divided differently).
 /// - No byte is scanned for a line's end twice.
 public struct RequestParser: Sendable {
-    /// What the bytes said.
+    /// The event that the bytes gave.
     public enum Event: Sendable {
-        /// Everything that can be consumed is; call again with more bytes.
+        /// Everything that can be consumed was consumed; call again with more bytes.
         case needMoreBytes
-        /// One whole head. Set `maxBodyBytes` now, before the next call, if this resource takes another size.
+        /// One whole head. Set `maxBodyBytes` now, before the next call, if this resource accepts another size.
         case head(RequestHead, BodyFraming)
-        /// The next part of the body: this range of the bytes that were given, chunk framing removed.
+        /// The next part of the body, as a range of the given bytes, without chunk framing.
         case body(Range<Int>)
-        /// The request is complete; trailers, if there were any, were checked and dropped.
+        /// The request is complete; trailers, if any, were checked and dropped.
         case end
-        /// Answer with the error's status and close.
+        /// Respond with the error's status and close.
         case failure(WireError)
     }
 
@@ -28,30 +28,30 @@ public struct RequestParser: Sendable {
         case failed(WireError)
     }
 
-    /// The bounds on heads, chunk lines and trailers.
+    /// The limits on heads, chunk lines and trailers.
     public let limits: WireLimits
-    /// The largest body that the present request may have, in bytes, whichever way it is framed.
+    /// The size of the largest body that the current request may have, in bytes, however it is framed.
     public var maxBodyBytes: Int
 
     var state = State.requestLine
-    /// An empty line before the request line was skipped; there may be one (RFC 9112 §2.2).
+    /// Whether an empty line before the request line was skipped; one is allowed (RFC 9112 §2.2).
     var skippedEmptyLine = false
-    /// From `offset`: the start of the line that is being read, and how far it is scanned.
+    /// The start of the current line and the end of its scanned part, relative to `offset`.
     var lineStart = 0
     var scanned = 0
     var layout = HeadLayout()
     var fields: [FieldSlices] = []
-    /// What reads the present body.
+    /// The parser of the current body.
     private var body = BodyParser()
 
-    /// A parser for a new connection.
+    /// Creates a parser for a new connection.
     public init(limits: WireLimits = WireLimits(), maxBodyBytes: Int = 64 * 1024) {
         self.limits = limits
         self.maxBodyBytes = maxBodyBytes
     }
 
-    /// Whether a request has begun of which `end` was not reported. (A part of a request line that the caller still
-    /// holds counts.)
+    /// Whether a request has begun and `end` was not reported. (Part of a request line that the caller still keeps
+    /// counts.)
     public var isMidRequest: Bool {
         switch state {
         case .requestLine: scanned > 0
@@ -60,7 +60,7 @@ public struct RequestParser: Sendable {
         }
     }
 
-    /// The next event of the bytes from `offset` on. `offset` must lie within `bytes`.
+    /// Returns the next event of the bytes from `offset`. `offset` must lie within `bytes`.
     public mutating func next(_ bytes: Span<UInt8>, at offset: inout Int) -> Event {
         do throws(WireError) {
             switch state {
@@ -88,7 +88,7 @@ public struct RequestParser: Sendable {
         }
     }
 
-    /// Ready for the next request on the connection.
+    /// Prepares for the next request on the connection.
     private mutating func finishRequest() -> Event {
         state = .requestLine
         skippedEmptyLine = false

@@ -1,6 +1,6 @@
 import WebFormats
 
-// Where the request goes: the four forms of the target (RFC 9112 §3.2), and the host.
+// The destination of the request: the four forms of the target (RFC 9112 §3.2), and the host.
 
 extension HeadLayout {
     /// Reads `bytes[target]`: a path with an optional query, an absolute http or https URL, or `*`. The method is known.
@@ -18,8 +18,9 @@ extension HeadLayout {
         }
     }
 
-    /// Splits `bytes[range]` at its first `?`. Browsers leave ``|^`{}"\`` bare in queries, so every visible character is
-    /// taken, except `#`: a fragment is never sent, and what reads one differently could be fooled by it.
+    /// Splits `bytes[range]` at its first `?`. Browsers do not encode ``|^`{}"\`` in queries, so every visible
+    /// character is accepted, except `#`: a fragment is never sent, and a reader that treats one differently could be
+    /// misled by it.
     private mutating func readPath(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(WireError) {
         var question = range.upperBound
         for index in range {
@@ -34,7 +35,7 @@ extension HeadLayout {
         }
     }
 
-    /// `http://host[:port][/path][?query]`; its authority replaces the Host field (RFC 9112 §3.2.2).
+    /// Reads `http://host[:port][/path][?query]`; its authority replaces the Host field (RFC 9112 §3.2.2).
     private mutating func readAbsoluteForm(_ bytes: Span<UInt8>, _ target: Range<Int>) throws(WireError) {
         let start: Int
         if target.count > 7, ASCII.matches(bytes, target.lowerBound..<(target.lowerBound + 7), "http://") {
@@ -52,7 +53,7 @@ extension HeadLayout {
         try readPath(bytes, end..<target.upperBound)
     }
 
-    /// Methods are case-sensitive (RFC 9110 §9.1).
+    /// Whether the text is equal. Methods are case-sensitive (RFC 9110 §9.1).
     static func equals(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: StaticString) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { wanted in
@@ -62,8 +63,8 @@ extension HeadLayout {
     }
 }
 
-/// `uri-host [ ":" port ]` (RFC 9110 §7.2), as strict as names and addresses need: no user information, no percent
-/// encoding, none of the other characters that a registered name of RFC 3986 may have but no host has.
+/// Validates `uri-host [ ":" port ]` (RFC 9110 §7.2), as strictly as names and addresses allow: no user information, no
+/// percent encoding, and none of the other characters that RFC 3986 allows in a registered name but no host has.
 enum Host {
     static func isValid(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         var index = range.lowerBound

@@ -1,11 +1,12 @@
 public import HTTPTypes
 
-/// Writes requests as HTTP/1.1 bytes: what is the same for each once, and the rest behind it. What could
-/// end a line or frame the message otherwise is refused, so that a request ends where it seems to.
+/// Writes requests as HTTP/1.1 bytes. The part that all requests share is written once, and the rest is added to it.
+/// Anything that could end a line, or change the framing of the message, is refused, so that a request ends where it
+/// appears to.
 public struct RequestWriter: Sendable {
-    /// Why a request cannot be written.
+    /// The reason for which a request cannot be written.
     public enum Problem: Error, Sendable, Hashable {
-        /// CONNECT, whose target is another.
+        /// The method is CONNECT, whose target has another form.
         case invalidMethod
         /// The target is not a path with an optional query, percent-encoded and without a fragment.
         case invalidTarget
@@ -13,13 +14,13 @@ public struct RequestWriter: Sendable {
         case invalidHost
         /// The field's value has a control character.
         case invalidValue(HTTPField.Name)
-        /// The field frames the message or is the connection's, and is not the caller's to send.
+        /// The field belongs to the framing of the message or to the connection, and the caller must not send it.
         case reserved(HTTPField.Name)
     }
 
     private let beginning: [UInt8]
 
-    /// A writer of requests that begin with this request line, Host and these fields.
+    /// Creates a writer of requests that begin with this request line, Host and these fields.
     public init(
         method: HTTPRequest.Method, target: String, host: String, headerFields: HTTPFields = [:]
     ) throws(Problem) {
@@ -33,8 +34,8 @@ public struct RequestWriter: Sendable {
         beginning = bytes
     }
 
-    /// A request with these fields behind those of the writer, as the only bytes of an array. Without a body there is no
-    /// Content-Length either; an empty one has the length 0.
+    /// Returns a request with these fields after those of the writer, in an array of its own. Without a body there is
+    /// no Content-Length; an empty body has the length 0.
     public func request(adding headerFields: HTTPFields = [:], body: [UInt8]? = nil) throws(Problem) -> [UInt8] {
         var bytes: [UInt8] = []
         // Room for a bearer token and a trace, so that the buffer is allocated once.

@@ -2,25 +2,26 @@ public import HTTPTypes
 
 /// Reads the response to one request, without doing I/O itself: bytes in, events out.
 ///
-/// - The caller keeps its bytes. `next` reads from `offset` on and moves it over what it has consumed; what stands
-///   behind `offset` after `needMoreBytes` must be at the front of what the next call is given (with more behind it).
-///   A head is consumed as a whole, so that between two calls the parser keeps no byte.
-/// - Events come in this order: one `head`, any number of `body`, `end`. Interim responses are read and passed over.
-///   After `end` nothing is consumed: bytes that are left answer no request, and the connection must not be used again.
-///   `failure` is for ever.
-/// - The same bytes give the same events however they are cut (only `body` ranges may be cut differently).
+/// - The caller keeps its bytes. `next` reads from `offset` and moves it past the bytes that it has consumed. After
+///   `needMoreBytes`, the bytes from `offset` must come first in the next call (followed by new ones). A head is
+///   consumed as a whole, so the parser keeps no bytes between calls.
+/// - Events come in this order: one `head`, any number of `body`, `end`. Interim responses are read and skipped. After
+///   `end` nothing is consumed: remaining bytes do not belong to any request, and the connection must not be used
+///   again. `failure` is final.
+/// - The same bytes give the same events however they are divided (only `body` ranges may be divided differently).
 /// - No byte is scanned for a line's end twice.
-/// - What could be read in two ways is refused, because the connection carries other people's responses next.
+/// - Responses that could be read in two ways are refused, because the connection may carry another person's response
+///   next.
 public struct ResponseParser: Sendable {
-    /// What the bytes said.
+    /// The event that the bytes gave.
     public enum Event: Sendable {
-        /// Everything that can be consumed is; call again with more bytes, or `isCompleteAtClose`.
+        /// Everything that can be consumed was consumed; call again with more bytes, or check `isCompleteAtClose`.
         case needMoreBytes
         /// The whole head of the final response.
         case head(ResponseHead)
-        /// The next part of the body: this range of the bytes that were given, chunk framing removed.
+        /// The next part of the body, as a range of the given bytes, without chunk framing.
         case body(Range<Int>)
-        /// The response is complete; trailers, if there were any, were checked and dropped.
+        /// The response is complete; trailers, if any, were checked and dropped.
         case end
         /// The response cannot be read.
         case failure(WireError)
@@ -35,27 +36,28 @@ public struct ResponseParser: Sendable {
     private let limits: WireLimits
     private let maxBodyBytes: Int
     private var state = State.statusLine
-    /// From `offset`: the start of the line that is being read, and how far it is scanned.
+    /// The start of the current line and the end of its scanned part, relative to `offset`.
     private var lineStart = 0
     private var scanned = 0
     private var status = 0
     private var layout = HeadLayout()
     private var fields: [FieldSlices] = []
-    /// Where lines end that the next one continues.
+    /// The ends of lines that the next line continues.
     private var folds: [Int] = []
-    /// Bytes of the interim responses so far.
+    /// The bytes of the interim responses so far.
     private var interimBytes = 0
     private var body = BodyParser()
 
-    /// A parser for the response to a request with this method; a body of more than `maxBodyBytes` is refused, whichever
-    /// way it is framed.
+    /// Creates a parser for the response to a request with this method. A body of more than `maxBodyBytes` is refused,
+    /// however it is framed.
     public init(method: HTTPRequest.Method = .get, limits: WireLimits = .responses, maxBodyBytes: Int) {
         isForHEAD = method == .head
         self.limits = limits
         self.maxBodyBytes = maxBodyBytes
     }
 
-    /// Whether the response is complete if the connection ends here: it is, or its body is all that comes.
+    /// Whether the response is complete if the connection ends here: because it has ended, or because its body lasts
+    /// until the end.
     public var isCompleteAtClose: Bool {
         switch state {
         case .ended: true
@@ -65,7 +67,7 @@ public struct ResponseParser: Sendable {
         }
     }
 
-    /// The next event of the bytes from `offset` on. `offset` must lie within `bytes`.
+    /// Returns the next event of the bytes from `offset`. `offset` must lie within `bytes`.
     public mutating func next(_ bytes: Span<UInt8>, at offset: inout Int) -> Event {
         do throws(WireError) {
             switch state {
@@ -105,7 +107,7 @@ public struct ResponseParser: Sendable {
         while true {
             let room = limits.headWindow - interimBytes
             let window = bytes.extracting(offset..<min(bytes.count, offset + room))
-            // What is not HTTP is seen at once, also when no line ends in it.
+            // A response that is not HTTP is noticed at once, even if it contains no line end.
             guard state == .fields || HTTPVersion.begins(window) else { throw .invalidStatusLine }
             switch LineScanner.lineEnd(window, from: scanned, limit: window.count) {
             case .invalid(let error): throw error
@@ -131,8 +133,8 @@ public struct ResponseParser: Sendable {
         }
     }
 
-    /// `HTTP-version SP status-code SP [ reason-phrase ]` (RFC 9112 §4). Many servers leave the last space away with the
-    /// phrase, which means nothing.
+    /// Reads `HTTP-version SP status-code SP [ reason-phrase ]` (RFC 9112 §4). Many servers omit the last space
+    /// together with the phrase, which has no meaning.
     private mutating func readStatusLine(_ bytes: Span<UInt8>, end: Int) throws(WireError) {
         var space = 0
         while space < end, bytes[space] != ASCII.space { space += 1 }
@@ -148,24 +150,24 @@ public struct ResponseParser: Sendable {
             status = status * 10 + Int(bytes[index] &- 0x30)
         }
         guard status >= 100 else { throw .invalidStatusLine }
-        // Nothing of ours asks for an upgrade (RFC 9110 §7.8).
+        // We never request an upgrade (RFC 9110 §7.8).
         guard status != 101 else { throw .unexpectedUpgrade }
     }
 
-    /// `field-name ":" OWS field-value OWS` (RFC 9112 §5). The scanner has seen to control characters.
+    /// Reads `field-name ":" OWS field-value OWS` (RFC 9112 §5). The scanner has already refused control characters.
     private mutating func readField(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(WireError) {
         guard fields.count + folds.count < limits.maxFields else { throw .tooManyFields }
         if ASCII.isBlank(bytes[line.lowerBound]), let last = fields.popLast() {
             return fields.append(try continued(last, bytes, line))
         }
-        // Room for what an API sends, so that the table is allocated once.
+        // Room for an API's fields, so that the table is allocated once.
         if fields.isEmpty { fields.reserveCapacity(32) }
         let (name, value) = try FieldLine.append(to: &fields, bytes, line)
         try layout.noteFramingField(bytes, name: name, value: value)
     }
 
-    /// A field whose value goes on in `line` (RFC 9112 §5.2): folding is obsolete, and some servers still do it. What frames
-    /// the message must stand on one line.
+    /// Returns a field whose value continues in `line` (RFC 9112 §5.2): folding is obsolete, but some servers still use
+    /// it. Framing fields must be on one line.
     private mutating func continued(
         _ field: FieldSlices, _ bytes: Span<UInt8>, _ line: Range<Int>
     ) throws(WireError) -> FieldSlices {
@@ -183,7 +185,7 @@ public struct ResponseParser: Sendable {
         return field
     }
 
-    /// The head of a final response; nil after an interim one.
+    /// Returns the head of a final response; nil after an interim one.
     private mutating func finishHead(_ bytes: Span<UInt8>) throws(WireError) -> ResponseHead? {
         try layout.checkFraming()
         lineStart = 0
@@ -194,7 +196,7 @@ public struct ResponseParser: Sendable {
             state = .statusLine
             return nil
         }
-        // RFC 9112 §6.3, in its order.
+        // This follows the order of RFC 9112 §6.3.
         let hasNoBody = isForHEAD || status == 204 || status == 304
         let framing = hasNoBody ? .none : layout.framing(else: .untilClose)
         var own = bytes.withUnsafeBufferPointer { Array($0) }

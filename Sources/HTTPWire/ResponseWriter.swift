@@ -1,28 +1,28 @@
 public import HTTPTypes
 
-/// How an answer leaves the connection.
+/// The state of the connection after a response.
 public enum Persistence: Sendable, Hashable {
-    /// The connection stays open, as HTTP/1.1 takes for granted.
+    /// The connection stays open, which is HTTP/1.1's default.
     case keepAlive
-    /// The same for an HTTP/1.0 client, which does not assume it.
+    /// The connection stays open for an HTTP/1.0 client, for which this is not the default.
     case keepAliveHTTP10
-    /// The connection closes after this answer.
+    /// The connection closes after this response.
     case close
 
-    /// What `head`'s client asked for; a server that wants to close says `.close` itself.
+    /// Takes the request of `head`'s client; a server that wants to close uses `.close` itself.
     public init(for head: RequestHead) {
         self = head.keepAlive ? (head.version == .http11 ? .keepAlive : .keepAliveHTTP10) : .close
     }
 }
 
-/// Writes answers as HTTP/1.1 bytes. Framing fields are written here and nowhere else, and no CR, LF or NUL of a value
-/// reaches the wire, so that an answer ends where its Content-Length says whatever its fields hold.
+/// Writes responses as HTTP/1.1 bytes. Only this type writes framing fields, and no CR, LF or NUL of a value reaches
+/// the wire, so a response ends where its Content-Length says, whatever its fields contain.
 public struct ResponseWriter: Sendable {
     private let commonFields: [(name: HTTPField.Name, line: [UInt8])]
     private let allCommonFields: [UInt8]
 
-    /// A writer that puts `commonFields` on every answer that does not set a field of the same name itself. They are
-    /// rendered here, once.
+    /// Creates a writer that adds `commonFields` to every response that does not set a field with the same name. They
+    /// are rendered here, once.
     public init(commonFields: HTTPFields = [:]) {
         var lines: [(name: HTTPField.Name, line: [UInt8])] = []
         for field in commonFields where !Self.isOwnField(field.name) {
@@ -34,9 +34,9 @@ public struct ResponseWriter: Sendable {
         allCommonFields = lines.flatMap(\.line)
     }
 
-    /// Appends a head up to and including the empty line. `contentLength` is left away where a body is impossible; nil
-    /// leaves it away too (for 304 of a resource whose length is unknown). `date` is the Date field's value, normally
-    /// `HTTPDate.bytes` made once a second; empty for no Date.
+    /// Appends a head up to and including the empty line. `contentLength` is omitted if a body is impossible, or if it
+    /// is nil (for 304 of a resource whose length is unknown). `date` is the Date field's value, normally
+    /// `HTTPDate.bytes`, made once a second; empty for no Date.
     public func appendHead(
         status: HTTPResponse.Status, headerFields: HTTPFields, contentLength: Int?, to output: inout [UInt8],
         date: [UInt8], persistence: Persistence
@@ -50,8 +50,8 @@ public struct ResponseWriter: Sendable {
         output += Self.headEnd(persistence)
     }
 
-    /// Everything of a head but Date, Connection and the empty line. For a head that is kept: send it followed by
-    /// `Date: ` with 29 bytes, CR LF, and `headEnd`.
+    /// Returns a head without Date, Connection and the empty line, to be kept. Send it followed by `Date: ` with 29
+    /// bytes, CR LF, and `headEnd`.
     public func headWithoutDate(
         status: HTTPResponse.Status, headerFields: HTTPFields, contentLength: Int?
     ) -> [UInt8] {
@@ -64,10 +64,10 @@ public struct ResponseWriter: Sendable {
     public static let dateName: [UInt8] = Array("Date: ".utf8)
     /// CR LF.
     public static let lineEnd: [UInt8] = [ASCII.carriageReturn, ASCII.lineFeed]
-    /// The interim answer to `RequestHead.expectsContinue`.
+    /// The interim response to `RequestHead.expectsContinue`.
     public static let continueResponse: [UInt8] = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
-    /// The end of a head: the Connection field where there must be one, and the empty line.
+    /// Returns the end of a head: the Connection field if it is needed, and the empty line.
     public static func headEnd(_ persistence: Persistence) -> [UInt8] {
         switch persistence {
         case .keepAlive: lineEnd
@@ -76,7 +76,7 @@ public struct ResponseWriter: Sendable {
         }
     }
 
-    /// Whether an answer with this status can have a body (RFC 9110 §6.4.1).
+    /// Whether a response with this status can have a body (RFC 9110 §6.4.1).
     public static func mayHaveBody(_ status: HTTPResponse.Status) -> Bool {
         status.code >= 200 && status.code != 204 && status.code != 304
     }
@@ -103,7 +103,7 @@ public struct ResponseWriter: Sendable {
         } else {
             for field in commonFields where !headerFields.contains(field.name) { output += field.line }
         }
-        // RFC 9110 §8.6: none on 1xx and 204; on 304 only what a 200 would have had.
+        // RFC 9110 §8.6: 1xx and 204 have none; 304 may only have that of the 200.
         if let contentLength, Self.mayHaveBody(status) {
             output += Self.contentLengthName
             output += String(contentLength).utf8
@@ -111,7 +111,7 @@ public struct ResponseWriter: Sendable {
         }
     }
 
-    /// The fields that frame the answer, in their canonical names.
+    /// Whether the field frames the response.
     private static func isOwnField(_ name: HTTPField.Name) -> Bool {
         switch name.canonicalName {
         case "content-length", "transfer-encoding", "connection", "date": true
@@ -127,8 +127,9 @@ public struct ResponseWriter: Sendable {
         output += lineEnd
     }
 
-    /// HTTPTypes has already taken such bytes out of a field's value and of a reason phrase. This is the last line of
-    /// defence on the way to the wire, also for what another package builds without those checks.
+    /// Appends a value without control characters. HTTPTypes has already removed such bytes from a field's value and a
+    /// reason phrase. This is the last line of defence on the way to the wire, also for values that another package
+    /// creates without those checks.
     private static func appendValue(_ value: Span<UInt8>, to output: inout [UInt8]) {
         let clean = LineScanner.firstControl(value, from: 0, limit: value.count)
         value.withUnsafeBufferPointer { output.append(contentsOf: $0[..<clean]) }

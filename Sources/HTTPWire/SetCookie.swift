@@ -1,11 +1,11 @@
-/// A cookie to set, held to what RFC 6265 §4.1.1 allows a server to send. It can only be made valid.
+/// A cookie to set, within the limits of RFC 6265 §4.1.1 for servers. Only valid cookies can be created.
 public struct SetCookie: Sendable, Hashable {
-    /// When the browser sends the cookie along with requests that another site started.
+    /// The cross-site requests with which the browser sends the cookie.
     public enum SameSite: String, Sendable, Hashable {
         case strict = "Strict", lax = "Lax", none = "None"
     }
 
-    /// Why a cookie cannot be sent.
+    /// The reason for which a cookie cannot be sent.
     public enum Problem: Error, Sendable, Hashable {
         /// The name is empty or not a token.
         case invalidName
@@ -25,16 +25,16 @@ public struct SetCookie: Sendable, Hashable {
     public let value: String
     /// The path under which the browser sends it.
     public let path: String
-    /// How many seconds the browser keeps it; 0 removes it now, nil is until the browser closes.
+    /// The number of seconds for which the browser keeps it; 0 removes it now, nil keeps it until the browser closes.
     public let maxAge: Int?
-    /// Sent over https only.
+    /// Whether it is sent over https only.
     public let secure: Bool
-    /// Hidden from scripts.
+    /// Whether it is hidden from scripts.
     public let httpOnly: Bool
-    /// Which requests carry it.
+    /// The cross-site requests that carry it.
     public let sameSite: SameSite
 
-    /// A cookie; the defaults are the careful ones.
+    /// Creates a cookie; the defaults are the safe ones.
     public init(
         name: String, value: String, path: String = "/", maxAge: Int? = nil, secure: Bool = true,
         httpOnly: Bool = true, sameSite: SameSite = .lax

@@ -1,8 +1,8 @@
 public import HTTPTypes
 
-/// Why a request or a response cannot be read. After any of these in a request the connection answers `status` and
-/// closes: the place where the next request begins is no longer known, and guessing it is what request smuggling lives on
-/// (RFC 9112 §11.2). After any of these in a response the connection is closed for the same reason.
+/// The reason for which a request or a response cannot be read. After any of these errors in a request, send `status`
+/// and close the connection: the beginning of the next request is no longer known, and guessing it is what makes
+/// request smuggling possible (RFC 9112 §11.2). After an error in a response, close the connection for the same reason.
 public enum WireError: UInt8, Error, Sendable, Hashable, CaseIterable {
     // The lines themselves.
     case bareCarriageReturn, bareLineFeed, controlCharacter
@@ -20,7 +20,7 @@ public enum WireError: UInt8, Error, Sendable, Hashable, CaseIterable {
     // The body.
     case invalidChunkSize, chunkLineTooLong, chunkExtensionsTooLong, missingChunkEnd, trailersTooLarge, bodyTooLarge
 
-    /// The status of the answer.
+    /// The status of the response.
     public var status: HTTPResponse.Status {
         switch self {
         case .targetTooLong: .uriTooLong
@@ -32,7 +32,7 @@ public enum WireError: UInt8, Error, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// One plain sentence for the answer's body and the log; it quotes no byte of the request.
+    /// One sentence for the response's body and the log; it quotes no byte of the request.
     public var reason: String {
         switch self {
         case .bareCarriageReturn: "A line contains a carriage return that no line feed follows."
@@ -46,7 +46,7 @@ public enum WireError: UInt8, Error, Sendable, Hashable, CaseIterable {
         case .targetTooLong: "The request line is longer than this server reads."
         case .connectNotSupported: "This server is not a proxy: CONNECT is not supported."
         case .invalidStatusLine: "The status line is not HTTP/1.1 with a status of three digits."
-        case .unexpectedUpgrade: "The response switches to another protocol, which nobody asked for."
+        case .unexpectedUpgrade: "The response switches to another protocol, which was not requested."
         case .invalidFieldName: "A field name is empty or contains a character that is not allowed."
         case .spaceBeforeColon: "There is white space between a field name and its colon."
         case .missingColon: "A field line has no colon."
@@ -67,7 +67,7 @@ public enum WireError: UInt8, Error, Sendable, Hashable, CaseIterable {
         case .chunkExtensionsTooLong: "The chunk extensions are longer than this server reads."
         case .missingChunkEnd: "A chunk does not end where its size says."
         case .trailersTooLarge: "The trailer section is larger than this server reads."
-        case .bodyTooLarge: "The request's body is larger than this resource takes."
+        case .bodyTooLarge: "The request's body is larger than this resource accepts."
         }
     }
 }

@@ -1,25 +1,25 @@
-/// How much of a message's frame is read before it is refused. The size of a body is limited apart from it, for each
+/// The limits on the parts of a message other than the body. The size of a body is limited separately for each
 /// resource: `maxBodyBytes` of the parsers.
 public struct WireLimits: Sendable, Hashable {
-    /// First line and fields, in bytes, their line ends included. At most 65535 counts. 16 KiB is what Node.js and
-    /// Chromium's peers settled on; Apache and nginx read 8 KiB per line.
+    /// The first line and the fields, in bytes, including their line ends; at most 65535. Node.js and the peers of
+    /// Chromium use 16 KiB; Apache and nginx read 8 KiB per line.
     public var maxHeadBytes = 16 * 1024
-    /// Field lines in one head, and in one trailer section. Apache's default.
+    /// The field lines in one head, and in one trailer section. This is Apache's default.
     public var maxFields = 100
     /// The trailer section in bytes.
     public var maxTrailerBytes = 8 * 1024
-    /// One chunk-size line in bytes, extensions included.
+    /// One chunk-size line in bytes, including extensions.
     public var maxChunkLineBytes = 256
-    /// Chunk extensions in one body, in bytes. Nothing uses them; without a bound, bodies of one-byte chunks cost
-    /// hundreds of times their size (as CVE-2023-39326 in Go).
+    /// Chunk extensions in one body, in bytes. Nothing uses them. Without a limit, bodies of one-byte chunks cost
+    /// hundreds of times their size (CVE-2023-39326 in Go is an example).
     public var maxChunkExtensionBytes = 4096
 
-    /// The limits for requests, which strangers send.
+    /// Creates the limits for requests, which strangers send.
     public init() {}
 
-    /// The limits for responses, interim ones counted with the final one. The client has chosen their senders, which say
-    /// more than browsers: policies and diagnostics take some of Microsoft's heads beyond 8 KiB. Chromium reads 256 KiB,
-    /// libcurl 300 KiB, Go 1 MiB; 64 KiB is ample.
+    /// The limits for responses; interim ones count with the final one. The client has chosen their senders, which send
+    /// more than browsers: policies and diagnostics make some of Microsoft's heads larger than 8 KiB. Chromium reads
+    /// 256 KiB, libcurl 300 KiB, Go 1 MiB; 64 KiB is ample.
     public static let responses: WireLimits = {
         var limits = WireLimits()
         limits.maxHeadBytes = Int(UInt16.max)

@@ -114,7 +114,7 @@ import Testing
             for name in [HTTPField.Name.contentLength, .transferEncoding, .connection, .expect] {
                 let error = await client.failure(request(server.port, fields: [name: "1"]))
                 #expect(error?.kind == .invalidRequest)
-                #expect(error?.reason == "127.0.0.1:\(server.port): \(name.rawName) is the client's to send")
+                #expect(error?.reason == "127.0.0.1:\(server.port): \(name.rawName) is set by the client")
             }
             #expect(server.acceptCount == 0)
         }

@@ -1,4 +1,4 @@
-// libcurl, with functions of fixed arguments for its variadic ones, which Swift cannot call.
+// libcurl, with functions of fixed arguments that replace its variadic ones, which Swift cannot call.
 #pragma once
 #include <curl/curl.h>
 
@@ -15,7 +15,7 @@ CURLcode ccurl_get_pointer(CURL *_Nonnull easy, CURLINFO info, void *_Nullable *
 
 // curl_multi_setopt.
 CURLMcode ccurl_multi_set_long(CURLM *_Nonnull multi, CURLMoption option, long value);
-/// Both callbacks, and the context that they get.
+/// Sets both callbacks, and the context that is passed to them.
 CURLMcode ccurl_multi_set_callbacks(
     CURLM *_Nonnull multi, curl_socket_callback _Nonnull socket, curl_multi_timer_callback _Nonnull timer,
     void *_Nullable context);
