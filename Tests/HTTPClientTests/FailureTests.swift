@@ -74,7 +74,8 @@ let failing: [Failing] = [
         "An answer that is not HTTP", .other, "127.0.0.1:PORT: the answer is not HTTP",
         answer: .last(Array("220 mail.example ESMTP ready\r\n".utf8))),
     Failing(
-        "A coding that nobody asked for", .other, "127.0.0.1:PORT: the answer has a content coding that was not requested",
+        "A coding that was not requested", .other,
+        "127.0.0.1:PORT: the answer has a content coding that was not requested",
         answer: ok("12345", fields: "Content-Encoding: br\r\n")),
     Failing(
         "A body that is not the gzip that it claims to be", .other, "127.0.0.1:PORT: the answer cannot be decoded",

@@ -2,7 +2,7 @@ import Foundation
 import SessionStore
 
 extension KeyRing.KeyID {
-    /// The key that sealed a value.
+    /// Reads the id of the key that sealed a value.
     init(ofSealed value: Data) {
         self.init(bytes: Array(value.dropFirst(Sealer.keyIDBytes.lowerBound).prefix(Sealer.keyIDBytes.count)))
     }
@@ -32,7 +32,7 @@ extension MemoryContents.State {
         }
     }
 
-    /// A sign-in's account with its tokens, which becomes the current one.
+    /// Stores a sign-in's account with its tokens, and makes it the current one.
     mutating func store(_ account: AccountRow, _ tokens: RenewedTokens, now: Int64) throws(StoreError) {
         let session = account.key.session
         if self.account(account.key) == nil { sessions[session]?.accounts.append(.init(row: account)) }
@@ -41,7 +41,7 @@ extension MemoryContents.State {
             stored.renew(tokens, now: now)
         }
         makeCurrent(account.key)
-        // The session is as old as the sign-in, unless somebody else is in it since before.
+        // The session is as old as the sign-in, unless another account was already signed in.
         if sessions[session]?.accounts.count == 1 { sessions[session]?.createdAt = now }
         for (hash, attempt) in attempts where attempt.row.session == session { attempts[hash]?.isOfNewcomer = false }
     }
@@ -56,7 +56,7 @@ extension MemoryContents.State {
         sessions.values.flatMap(\.accounts).flatMap(\.sealedValues)
     }
 
-    /// Whether the old value was still there.
+    /// Replaces a value; returns whether the old value was still stored.
     mutating func replace(_ value: ResealedValue) -> Bool {
         guard sealedValues.contains(where: { $0.place == value.place && $0.sealed == value.old }) else { return false }
         switch value.place {

@@ -2,7 +2,7 @@ import Foundation
 package import SessionStore
 import Synchronization
 
-/// What memory stores keep: it outlives each of them, as a file does.
+/// The contents of memory stores. They outlive each store, like a file.
 package final class MemoryContents: Sendable {
     struct State {
         var sessions: [SessionKey: StoredSession] = [:]
@@ -13,9 +13,9 @@ package final class MemoryContents: Sendable {
         var processes: [ServerProcess.ID: (process: ServerProcess, until: Int64)] = [:]
         var notes: [SessionNoteRow] = []
         var answers: [SHA256Hash: PostedAnswer] = [:]
-        /// Why nobody may work with it any more.
+        /// The reason for which no store may use the contents any more.
         var refusal: StoreError?
-        /// Names sessions, and says of attempts which came first.
+        /// The last number that was used for a session's key or an attempt's order.
         var lastNumber: Int64 = 0
 
         mutating func nextNumber() -> Int64 {
@@ -29,11 +29,11 @@ package final class MemoryContents: Sendable {
         var idHash: SHA256Hash
         var createdAt: Int64
         var lastSeenAt: Int64
-        /// In the order of their first sign-in.
+        /// The accounts, in the order of their first sign-in.
         var accounts: [StoredAccount] = []
         var previousUsernames: [String: String] = [:]
 
-        /// Whether somebody who has read the one has read the other.
+        /// Whether both are the same to a reader.
         func reads(as other: StoredSession) -> Bool {
             func plain(_ session: StoredSession) -> StoredSession {
                 var session = session
@@ -50,7 +50,7 @@ package final class MemoryContents: Sendable {
         var refreshToken: Data?
         var idToken: Data?
         var refresh = RefreshState()
-        /// The newest last.
+        /// The tokens, the newest last.
         var tokens: [AccessTokenRow] = []
     }
 
@@ -63,20 +63,20 @@ package final class MemoryContents: Sendable {
     private struct Shared {
         var state = State()
         var refusesWrites = false
-        /// Writes of each store, by its number.
+        /// The number of writes of each store, by the store's number.
         var writes: [Int: Int] = [:]
     }
 
     private let shared = Mutex(Shared())
-    /// How long its stores take for granted what they have read.
+    /// The time for which its stores trust what they have read.
     package let trust: Duration?
 
     package init(trust: Duration? = nil) { self.trust = trust }
 
-    /// As a newer version's migration does.
+    /// Refuses this version, like the migration of a newer version.
     package func refuseVersion(_ refusal: StoreError?) { shared.withLock { $0.state.refusal = refusal } }
 
-    /// As a full disk does: reads go on.
+    /// Refuses writes but not reads, like a full disk.
     package func refuseWrites(_ refuses: Bool) { shared.withLock { $0.refusesWrites = refuses } }
 
     func addStore() -> Int {
@@ -86,7 +86,7 @@ package final class MemoryContents: Sendable {
         }
     }
 
-    /// Writes by other stores than this one.
+    /// Returns the number of writes by other stores.
     func writes(besides store: Int) -> Int {
         shared.withLock { $0.writes.reduce(0) { $1.key == store ? $0 : $0 + $1.value } }
     }
@@ -95,7 +95,7 @@ package final class MemoryContents: Sendable {
         try shared.withLock { (shared) throws(StoreError) in try body(shared.state) }
     }
 
-    /// All of it or nothing.
+    /// Runs `body` as one transaction: if it throws, nothing has changed.
     func write<Value>(_ store: Int, _ body: (inout State) throws(StoreError) -> Value) throws(StoreError) -> Value {
         try shared.withLock { (shared) throws(StoreError) in
             guard !shared.refusesWrites else { throw StoreError.unavailable("memory refuses writes") }
@@ -113,7 +113,7 @@ package final class MemoryContents: Sendable {
 
     // MARK: For tests
 
-    /// How many rows a table of the SQLite store would have.
+    /// Returns the number of rows that a table of the SQLite store would have.
     package func count(_ table: String) -> Int {
         shared.withLock { shared in
             let state = shared.state
@@ -131,7 +131,7 @@ package final class MemoryContents: Sendable {
         }
     }
 
-    /// How many sign-ins newcomers have.
+    /// The number of sign-ins by newcomers.
     package var newcomers: Int { shared.withLock { $0.state.attempts.values.count { $0.isOfNewcomer } } }
 }
 
@@ -174,7 +174,7 @@ extension MemoryContents.State {
         leaveAttempts(of: key)
     }
 
-    /// The attempts of a session stay without it.
+    /// Keeps the attempts of a session without the session.
     private mutating func leaveAttempts(of key: SessionKey) {
         for (hash, attempt) in attempts where attempt.row.session == key { attempts[hash]?.row.session = nil }
     }

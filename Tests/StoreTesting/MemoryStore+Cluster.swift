@@ -1,9 +1,9 @@
 package import Foundation
 package import SessionStore
 
-/// What stores on the same contents agree on.
+/// The coordination of stores on the same contents.
 extension MemoryStore {
-    /// The contents' own clock, which goes on while a test's stands still.
+    /// The contents' own clock, which advances while a test's clock stands still.
     private var time: Int64 { Date().milliseconds }
 
     package func connections() async -> StoreConnections? { nil }

@@ -1,7 +1,7 @@
 package import Foundation
 package import SessionStore
 
-/// What stores on the same contents remember of sessions for each other.
+/// Notes about sessions that stores on the same contents keep for each other.
 extension MemoryStore {
     package func add(_ notes: [SessionNoteRow]) async throws(StoreError) {
         try write { state in
@@ -59,12 +59,12 @@ extension MemoryStore {
 }
 
 extension MemoryContents.State {
-    /// A session's notes in the order of their ids.
+    /// Returns a session's notes in the order of their ids.
     fileprivate func notes(of session: SessionKey) -> [SessionNoteRow] {
         notes.filter { $0.session == session }.sorted { $0.id < $1.id }
     }
 
-    /// Deletes what is over.
+    /// Deletes what has expired.
     mutating func purgeNotes(now: Int64) {
         let oldest = SessionNoteRow.id(at: now - SignInRules.noteLifetime.milliseconds)
         notes.removeAll { $0.id < oldest }

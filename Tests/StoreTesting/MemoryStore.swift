@@ -2,7 +2,7 @@ package import Foundation
 package import SessionStore
 import Synchronization
 
-/// Sessions in memory: the second backend, small enough to be seen to be right. One lock is its transaction.
+/// Sessions in memory: a second backend that is small enough to be obviously correct. One lock is its transaction.
 package final class MemoryStore: ClusteredStoreBackend {
     package let name = "memory"
     package let trust: Duration?
@@ -16,7 +16,7 @@ package final class MemoryStore: ClusteredStoreBackend {
     private let status = Mutex(Status())
     private let onOperation: (@Sendable (StoreOperation) -> Void)?
 
-    /// - Throws: `cannotUnseal` when the ring has not the keys that seal something here.
+    /// - Throws: `cannotUnseal` when the ring lacks keys that seal something in the contents.
     package init(
         _ contents: MemoryContents, keyRing: KeyRing, trust: Duration? = nil,
         onOperation: (@Sendable (StoreOperation) -> Void)? = nil
@@ -281,7 +281,7 @@ package final class MemoryStore: ClusteredStoreBackend {
         }
     }
 
-    /// All at once.
+    /// Purges everything in one step.
     package func purgeSessions(from cursor: StoreCursor, _ rules: SignInRules, now: Int64) async throws(StoreError)
         -> PurgeStep
     {
@@ -353,7 +353,7 @@ package final class MemoryStore: ClusteredStoreBackend {
         try write { $0.sealingKeys.subtract(sealingKeys) }
     }
 
-    /// All at once.
+    /// Returns everything in one step.
     package func values(notSealedBy key: KeyRing.KeyID, from cursor: StoreCursor) async throws(StoreError)
         -> SealedValues?
     {

@@ -2,8 +2,8 @@ import Foundation
 package import PostgresStore
 import SessionStore
 
-/// Debian's PgBouncer in front of the tests' PostgreSQL, in transaction mode: each transaction may come to another
-/// connection, and prepared statements with it to none. Started when it is first asked for, gone with the process.
+/// Debian's PgBouncer in front of the tests' PostgreSQL, in transaction mode: each transaction may use a different
+/// connection, on which prepared statements are missing. It is started at its first use, and ends with the process.
 package final class PgBouncer: Sendable {
     private static let program = "/usr/sbin/pgbouncer"
     package static var isInstalled: Bool { PostgresServer.isInstalled && access(program, X_OK) == 0 }
@@ -34,14 +34,14 @@ package final class PgBouncer: Sendable {
         max_db_connections = 150
         server_idle_timeout = 2
         """.write(toFile: folder + "/pgbouncer.ini", atomically: false, encoding: .utf8)
-        // It inherits that other signals are blocked, and does not unblock them.
+        // It inherits the mask of blocked signals and does not unblock them.
         process = try ChildProcess(
             "cd \(folder)\n\(Self.program) -q pgbouncer.ini >pgbouncer.log 2>&1 &", folder: folder, endedBy: "KILL")
         let first = try settings(user: server.makeRole())
         try PostgresServer.waitUntilReady(first)
     }
 
-    /// How a role reaches PostgreSQL through it.
+    /// Returns the settings with which a role reaches PostgreSQL through PgBouncer.
     package func settings(user: String) throws -> PostgresSettings {
         try PostgresSettings("host=\(folder) port=\(port) user=\(user) dbname=postgres")
     }

@@ -3,11 +3,12 @@ package import PostgresStore
 import SessionStore
 import Synchronization
 
-/// A PostgreSQL of the tests' own: started once for the process, in a temporary folder, and gone with the process.
+/// The tests' own PostgreSQL server. It is started once for the process, in a temporary folder, and ends with the
+/// process.
 ///
 /// Each test has a role and a schema of the same name, which PostgreSQL searches first.
 package final class PostgresServer: Sendable {
-    /// Where Debian has the programs of the newest version; nil where none is installed.
+    /// The folder of the newest version of Debian's programs; nil if none is installed.
     private static let programs: String? = {
         let root = "/usr/lib/postgresql"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
@@ -16,14 +17,14 @@ package final class PostgresServer: Sendable {
     }()
     package static var isInstalled: Bool { programs != nil }
 
-    /// The server; it is started when it is first asked for.
+    /// The server, which is started at its first use.
     package static let shared = Result { try PostgresServer() }
 
     package let folder: String
-    /// Where it listens beside its Unix socket, with TLS.
+    /// The TCP port on which it listens with TLS, beside its Unix socket.
     package let port: Int
     private let nextNumber = Mutex(0)
-    /// Its end ends the server, however this process ends.
+    /// The process whose end stops the server, however this process ends.
     private let process: ChildProcess
 
     private init() throws {
@@ -47,7 +48,7 @@ package final class PostgresServer: Sendable {
         try Self.waitUntilReady(settings(user: "postgres"))
     }
 
-    /// Waits until a server takes connections.
+    /// Waits until a server accepts connections.
     static func waitUntilReady(_ settings: PostgresSettings) throws {
         let end = ContinuousClock.now + .seconds(30)
         while true {
@@ -61,7 +62,7 @@ package final class PostgresServer: Sendable {
         }
     }
 
-    /// A new role with a schema of its own.
+    /// Creates a role with its own schema, and returns its name.
     package func makeRole() throws -> String {
         let role = nextNumber.withLock { number in
             number += 1
@@ -73,7 +74,7 @@ package final class PostgresServer: Sendable {
         return role
     }
 
-    /// From now on a role needs its password on the Unix socket.
+    /// Requires a role's password on the Unix socket from now on.
     package func demandPassword(of role: String) throws {
         let connection = try BlockingConnection(settings(user: "postgres"))
         if try connection.query("SELECT 1 FROM pg_roles WHERE rolname = 'password_holders'").rows.isEmpty {
@@ -82,40 +83,41 @@ package final class PostgresServer: Sendable {
         try connection.query("GRANT password_holders TO \(role)")
     }
 
-    /// Has a role's writes refused, or no more; it reads on.
+    /// Makes the server refuse or accept a role's writes. Reads still work.
     package func refuseWrites(_ isRefused: Bool, of role: String) throws {
         let verbs = "INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(role)"
         try BlockingConnection(settings(user: "postgres"))
             .query(isRefused ? "REVOKE \(verbs) FROM \(role)" : "GRANT \(verbs) TO \(role)")
     }
 
-    /// How a role reaches it over its Unix socket.
+    /// Returns the settings with which a role reaches the server over its Unix socket.
     package func settings(user: String) throws -> PostgresSettings {
         try PostgresSettings("host=\(folder) port=\(port) user=\(user) dbname=postgres")
     }
 
-    /// How a role reaches it over TCP, at an address of this machine that is not loopback by the rule.
+    /// Returns the settings with which a role reaches the server over TCP, at an address of this machine that does not
+    /// count as loopback.
     ///
-    /// - Parameter more: parameters of the address.
+    /// - Parameter more: further parameters, added to the address.
     package func remoteSettings(user: String, _ more: String = "") throws -> PostgresSettings {
         try PostgresSettings("postgresql://\(user)@0.0.0.0:\(port)/postgres\(more)")
     }
 
-    /// How a role reaches it over TLS, with its certificate checked.
+    /// Returns the settings with which a role reaches the server over TLS and checks its certificate.
     package func encryptedSettings(user: String) throws -> PostgresSettings {
         try PostgresSettings(
             "postgresql://\(user)@localhost:\(port)/postgres?sslmode=verify-full&sslrootcert=\(folder)/authority.crt")
     }
 }
 
-/// A program that a shell starts, and that ends with this process. Where this process is root's, it is nobody's:
-/// PostgreSQL refuses root.
+/// A program that a shell starts, and that ends with this process. If this process runs as root, the program runs as
+/// the user nobody, because PostgreSQL refuses root.
 package final class ChildProcess: Sendable {
     private let input: Pipe
 
     /// - Parameters:
     ///   - script: Starts a program in the background, with `&` at its end.
-    ///   - signal: Ends the program, also while it has clients.
+    ///   - signal: The signal that ends the program even while it has clients.
     package init(_ script: String, folder: String, endedBy signal: String = "INT") throws {
         input = Pipe()
         let process = Process()
@@ -133,9 +135,9 @@ package final class ChildProcess: Sendable {
     /// Ends the program.
     package func end() { try? input.fileHandleForWriting.close() }
 
-    /// A folder that the program may use.
+    /// Creates a folder that the program may use.
     package static func temporaryFolder(_ name: String) throws -> String {
-        // Short, because a Unix socket's path is.
+        // The path is short, because the path of a Unix socket must be short.
         let parent = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
         let folder = "\(parent)/companion-\(name)-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -143,7 +145,7 @@ package final class ChildProcess: Sendable {
         return folder
     }
 
-    /// A TCP port that nobody uses now.
+    /// Returns a TCP port that is not in use now.
     package static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

@@ -1,7 +1,7 @@
 import SessionStore
 import Synchronization
 
-/// What concurrent tasks of a test tell each other.
+/// A value that concurrent tasks of a test share.
 package final class Shared<Value: Sendable>: Sendable {
     private let state: Mutex<Value>
     package init(_ value: Value) { state = Mutex(value) }

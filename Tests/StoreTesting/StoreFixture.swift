@@ -11,16 +11,16 @@ package final class StoreClock: Sendable {
     private let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
     private let error = Mutex(0.0)
     package init() {}
-    /// What time it is.
+    /// The current time.
     package var now: Date { time.withLock { $0 } }
     package func advance(by duration: Duration) {
         time.withLock { $0 += Double(duration.components.seconds) }
     }
-    /// How far the machine believes it to be later.
+    /// Sets the error of the machine's clock: it is ahead by `duration`.
     package func setWrong(by duration: Duration) {
         error.withLock { $0 = Double(duration.components.seconds) }
     }
-    /// The machine's clocks, and that of a database, which is right.
+    /// The machine's clocks, and the clock of a database, which is right.
     package var clocks: Clocks {
         var clocks = Clocks(wall: { self.now + self.error.withLock { $0 } }, steady: { self.now })
         clocks.place = { self.now }
@@ -28,13 +28,13 @@ package final class StoreClock: Sendable {
     }
 }
 
-/// A place where a store can live.
+/// A backend that the tests run with.
 package enum TestedBackend: String, Sendable, CaseIterable {
     case sqlite, memory
     /// PostgreSQL on its Unix socket, over TLS, and through PgBouncer in transaction mode.
     case postgres, encryptedPostgres, pooledPostgres
 
-    /// Those that are here, of those that `STORE_BACKENDS` names, or of all: PostgreSQL may not be installed.
+    /// The backends that are installed, limited to those in `STORE_BACKENDS`: PostgreSQL may be missing.
     package static let allCases: [TestedBackend] = {
         let here =
             immediate + (PostgresServer.isInstalled ? [.postgres, .encryptedPostgres] : [])
@@ -44,17 +44,17 @@ package enum TestedBackend: String, Sendable, CaseIterable {
         }
         return here.filter { names.contains(Substring($0.rawValue)) }
     }()
-    /// Those in which several servers may live.
+    /// The backends that several servers can use at once.
     package static var clustered: [TestedBackend] { allCases.filter { $0 != .sqlite } }
-    /// Those in PostgreSQL.
+    /// The backends in PostgreSQL.
     package static var remote: [TestedBackend] { allCases.filter { !immediate.contains($0) } }
-    /// Those that are read on the thread that asks.
+    /// The backends that are read on the calling thread.
     package static let immediate: [TestedBackend] = [.sqlite, .memory]
-    /// Those whose mark says that somebody else has changed something.
+    /// The backends whose change mark shows changes by others.
     package static let marked: [TestedBackend] = [.sqlite, .memory]
 }
 
-/// A folder of its own for a real key file, and a database or its like in memory; gone with the last reference.
+/// A temporary folder with a real key file, and a database, or contents in memory. The last reference removes it.
 package final class StoreFixture: Sendable {
     package let backend: TestedBackend
     package let folder: String
@@ -63,13 +63,13 @@ package final class StoreFixture: Sendable {
     private let writeCount = Mutex(0)
     package var path: String { folder + "/companion.sqlite" }
     package var keyPath: String { folder + "/companion.key" }
-    /// Where PostgreSQL is, when the store lives there.
+    /// The settings of PostgreSQL, if the store uses it.
     package let postgres: PostgresSettings?
     /// The workers of all stores of the process.
     private static let workers = Result { try WorkerGroup(count: 2) }
-    /// What messages call the store.
+    /// The name of the store in messages.
     package var name: String { postgres?.description ?? (backend == .sqlite ? path : "memory") }
-    /// How many writes the stores have done.
+    /// The number of writes that the stores have done.
     package var writes: Int { writeCount.withLock { $0 } }
 
     package init(_ backend: TestedBackend = .sqlite) throws {
@@ -94,9 +94,10 @@ package final class StoreFixture: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// A store without background work, unless a test wants it: tests call its steps themselves.
+    /// Opens a store, without background work unless a test needs it: tests call its steps themselves.
     ///
-    /// - Parameter hasStoppedClock: whether no read on the thread that asks is ever slow, however busy the machine is.
+    /// - Parameter hasStoppedClock: whether reads on the calling thread never count as slow, however busy the machine
+    ///   is.
     package func open(
         idle: Duration = .seconds(3600), maxAge: Duration = .seconds(12 * 3600), cacheBytes: Int = 16 << 20,
         keyRing: KeyRing? = nil, freeBytes: Int = 0, trust: Duration? = nil,
@@ -125,21 +126,21 @@ package final class StoreFixture: Sendable {
             backgroundWork: backgroundWork)
     }
 
-    /// The place itself, to move sessions from or to.
+    /// Returns the backend itself, to move sessions from it or to it.
     package func movable() throws -> any MovableBackend {
         let ring = try KeyRing.load(orCreateAt: keyPath)
         if postgres != nil { return try postgresStore(keyRing: ring, trust: nil) { _ in } }
         return try SQLiteStore(path: path, keyRing: ring)
     }
 
-    /// Puts there what an earlier version has stored, before anything is opened.
+    /// Restores the data of an earlier version, before anything is opened.
     ///
     /// - Parameters:
-    ///   - folder: has the database's copy and its key.
-    ///   - rename: the provider's host and port in the data, and those that take its place.
+    ///   - folder: the folder with a copy of the database and its key.
+    ///   - rename: the provider's host and port in the data, and their replacement.
     package func restore(from folder: URL, renaming rename: (from: String, to: String)) throws {
         try FileManager.default.copyItem(atPath: folder.path + "/companion.key", toPath: keyPath)
-        // A checkout gives it the rights of any file.
+        // A checkout has the default permissions.
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyPath)
         guard let postgres else {
             try FileManager.default.copyItem(atPath: folder.path + "/companion.sqlite", toPath: path)
@@ -155,13 +156,13 @@ package final class StoreFixture: Sendable {
         }
     }
 
-    /// Has PostgreSQL refuse writes, or no more.
+    /// Makes the backend refuse or accept writes.
     package func refuseWrites(_ isRefused: Bool) throws {
         guard let role = postgres?.user else { return contents.refuseWrites(isRefused) }
         try PostgresServer.shared.get().refuseWrites(isRefused, of: role)
     }
 
-    /// Has the place be one of a newer version, which no longer serves this one, or again this one's.
+    /// Makes the database appear to belong to a newer version, which this one cannot use, or to this version again.
     package func refuseVersion(_ isRefused: Bool) throws {
         guard let postgres else {
             return contents.refuseVersion(isRefused ? .newerSchema("memory is a newer version's") : nil)
@@ -176,29 +177,29 @@ package final class StoreFixture: Sendable {
         keyRing: KeyRing, trust: Duration?, onOperation: @escaping @Sendable (StoreOperation) -> Void
     ) throws -> PostgresStore {
         guard var settings = postgres else { throw UnexpectedOutcome(name: "no PostgreSQL") }
-        // As the others do, it believes what was read until a test says otherwise.
+        // Like the other backends, it trusts what was read until a test says otherwise.
         settings.staleness = trust ?? .seconds(86_400)
         return try PostgresStore(
             settings, keyRing: keyRing, workers: Self.workers.get(), onOperation: onOperation)
     }
 
-    /// The numbers of a row that PostgreSQL returns.
+    /// Returns the numbers in a row from PostgreSQL.
     private func numbers(_ sql: String) throws -> [Int] {
         guard let postgres, let row = try BlockingConnection(postgres).query(sql).first else { return [] }
         return try (0..<row.count).map { Int(try row.integer($0)) }
     }
 
-    /// How many rows a table has.
+    /// Returns the number of rows in a table.
     package func count(_ table: String) async throws -> Int? {
         if postgres != nil {
-            // Its secrets are in the accounts' own rows.
+            // PostgreSQL stores secrets in the rows of the accounts.
             return try numbers("SELECT COUNT(*) FROM \(table == "account_secret" ? "account" : table)").first
         }
         guard backend == .sqlite else { return contents.count(table) }
         return try await outsider().read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(table)") }
     }
 
-    /// How many sign-ins newcomers have.
+    /// Returns the number of sign-ins by newcomers.
     package func newcomers() async throws -> Int? {
         if postgres != nil { return try numbers("SELECT COUNT(*) FROM sign_in_attempt WHERE weight > 0").first }
         guard backend == .sqlite else { return contents.newcomers }
@@ -207,7 +208,7 @@ package final class StoreFixture: Sendable {
         }
     }
 
-    /// Makes the keys' last rotation one that so much has passed since.
+    /// Moves the time of the last key rotation into the past.
     package func setKeyFileBack(by duration: Duration = .seconds(3600)) throws {
         let time = timespec(tv_sec: Int(clock.now.timeIntervalSince1970) - Int(duration.components.seconds), tv_nsec: 0)
         guard utimensat(AT_FDCWD, keyPath, [time, time], 0) == 0 else {
@@ -215,13 +216,14 @@ package final class StoreFixture: Sendable {
         }
     }
 
-    /// The files there are; without the database's log and its index, which stay when the database is closed.
+    /// Returns the existing files, without the database's log and its index, which stay when the database is closed.
     package func files() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
             .filter { !$0.hasPrefix("companion.sqlite-") }
     }
 
-    /// A connection of "another process": what SQLite does between connections does not depend on the process.
+    /// Opens a connection of "another process": SQLite treats connections in the same way in one process and in
+    /// several.
     package func outsider() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
@@ -264,17 +266,17 @@ extension NewTokens {
 }
 
 extension ScopeSet: ExpressibleByArrayLiteral {
-    /// As a list of scopes.
+    /// Creates a set from a list of scopes.
     public init(arrayLiteral elements: String...) { self.init(elements) }
 }
 
 extension SessionKey: ExpressibleByIntegerLiteral {
-    /// As a number.
+    /// Creates a key from a number.
     public init(integerLiteral value: Int64) { self.init(value) }
 }
 
 extension ConsumedAttempt {
-    /// The case's name: what the tables of the tests compare.
+    /// The case's name, which the tables of the tests compare.
     package var name: String {
         switch self {
         case .attempt: "attempt"
@@ -306,12 +308,12 @@ package struct UnexpectedOutcome: Error {
 }
 
 extension BegunSignIn {
-    /// The mark of the browser that keeps it.
+    /// The mark of the browser that keeps the sign-in.
     package static let browser: [UInt8] = Array("browser".utf8)
 }
 
 extension SessionStore {
-    /// A sign-in leaves for the provider, from the session of a cookie if that lives.
+    /// Begins a sign-in, from the session of a cookie if that session exists.
     package func begin(_ state: String, app: String = "ios", cookie: SessionID? = nil) async throws -> BegunSignIn {
         var session: (key: SessionKey, id: SessionID)?
         if let cookie, let known = try await self.session(cookie) { session = (known.key, cookie) }
@@ -323,14 +325,14 @@ extension SessionStore {
         return begun
     }
 
-    /// The first callback of a sign-in.
+    /// Consumes the first callback of a sign-in.
     package func consume(_ begun: BegunSignIn, cookie: SessionID? = nil) async throws -> SignInAttempt {
         let outcome = try await consume(begun, code: "code", cookie: cookie)
         guard case .attempt(let attempt, _) = outcome else { throw UnexpectedOutcome(name: outcome.name) }
         return attempt
     }
 
-    /// A whole sign-in.
+    /// Does a whole sign-in.
     @discardableResult
     package func signIn(
         _ user: String, app: String = "ios", cookie: SessionID? = nil, state: String = UUID().uuidString,
@@ -340,9 +342,9 @@ extension SessionStore {
         return try await completeSignIn(attempt, account: .sample(user, sid: sid), tokens: .sample(user, at: clock))
     }
 
-    /// A newcomer's sign-in that has come back, and has failed.
+    /// Lets a newcomer's sign-in come back and fail.
     ///
-    /// - Returns: the id of the session in which it did.
+    /// - Returns: the id of the session in which it failed.
     package func failNewcomer(_ state: String) async throws -> SessionID {
         let outcome = try await consume(try await begin(state), code: "code", cookie: nil)
         guard case .attempt(let attempt, let id?) = outcome else { throw UnexpectedOutcome(name: outcome.name) }

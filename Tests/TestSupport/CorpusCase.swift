@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A case of a corpus: a message as bytes, and the events that it must give.
+/// A case of a corpus: a message in bytes, and the events that it must give.
 ///
 /// The files of a corpus are documents. A case is
 ///
@@ -13,19 +13,19 @@ public import Foundation
 public struct CorpusCase: Sendable, CustomStringConvertible {
     /// The file's name without its extension.
     public let file: String
-    /// What the case shows.
+    /// The title of the case.
     public let title: String
     /// Settings by name.
     public let settings: [String: Int]
-    /// The message.
+    /// The bytes of the message.
     public let bytes: [UInt8]
-    /// The events, one a line.
+    /// The events, one per line.
     public let events: [String]
 
-    /// File and title.
+    /// The file and the title.
     public var description: String { "\(file): \(title)" }
 
-    /// The cases of the text files in a folder, in order.
+    /// Returns the cases of the text files in a folder, in order.
     public static func all(in folder: URL) -> [CorpusCase] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.sorted().filter { $0.hasSuffix(".txt") }.flatMap { name in

@@ -1,8 +1,9 @@
 import Foundation
 
-/// Waits until a condition holds. It does not use a task's sleep, whose timers make Dispatch open descriptors for good: tests
-/// count descriptors.
-/// - Returns: False when it does not hold within ten seconds, so that a test fails by its expectation and not by hanging.
+/// Waits until a condition holds. It does not use a task's sleep, because its timers make Dispatch open descriptors
+/// permanently, and tests count descriptors.
+/// - Returns: False when it does not hold within ten seconds, so that a test fails by its expectation instead of
+///   hanging.
 public func eventually(_ condition: () async -> Bool) async -> Bool {
     let end = ContinuousClock.now + .seconds(10)
     while await !condition() {

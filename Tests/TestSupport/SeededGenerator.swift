@@ -1,17 +1,17 @@
-/// Random numbers that are the same for the same seed, so that a case which fails can be had again (Sebastiano Vigna's
+/// Random numbers that are the same for the same seed, so that a failing case can be reproduced (Sebastiano Vigna's
 /// SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// The numbers of `seed`.
+    /// Creates a generator for `seed`.
     public init(seed: UInt64) { state = seed }
 
-    /// Numbers that depend on these bytes and on nothing else (their FNV-1a hash is the seed).
+    /// Creates a generator that depends on these bytes only (their FNV-1a hash is the seed).
     public init(_ bytes: some Sequence<UInt8>) {
         state = bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
-    /// The next number.
+    /// Returns the next number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
