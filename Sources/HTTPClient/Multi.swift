@@ -4,8 +4,7 @@ import EventLoop
 /// libcurl's multi handle of one worker, which opens connections. The worker watches its sockets, and provides its one
 /// timer. Confined to the worker.
 final class Multi {
-    /// libcurl considers connections idle, closes those beyond this number, and holds all of ours. The pool limits
-    /// them.
+    /// libcurl closes idle connections beyond this number, and takes all of ours for idle. The pool limits them.
     private static let maxConnections = 1 << 20
 
     /// TLS sessions, which are resumed from one connection to the next.
