@@ -303,7 +303,7 @@ enum Schema {
         }
         if try !isEmpty && migrator.hasBeenSuperseded(db) {
             throw StoreError.newerSchema(
-                "The database \(path) was created by a newer version of companion. Run that version, restore a backup from before, or choose another file."
+                "The database \(path) was made by a newer version of companion. Run that version, restore a backup from before, or choose another file."
             )
         }
     }

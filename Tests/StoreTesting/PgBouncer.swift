@@ -34,7 +34,7 @@ package final class PgBouncer: Sendable {
         max_db_connections = 150
         server_idle_timeout = 2
         """.write(toFile: folder + "/pgbouncer.ini", atomically: false, encoding: .utf8)
-        // It inherits the mask of blocked signals and does not unblock them.
+        // PgBouncer inherits the mask of blocked signals and does not unblock them.
         process = try ChildProcess(
             "cd \(folder)\n\(Self.program) -q pgbouncer.ini >pgbouncer.log 2>&1 &", folder: folder, endedBy: "KILL")
         let first = try settings(user: server.makeRole())
