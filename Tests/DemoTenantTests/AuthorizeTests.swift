@@ -13,7 +13,6 @@ struct AuthorizeTests {
     }
 
     @Test(
-        "What cannot be trusted with a redirect is an error page",
         arguments: [
             PageCase(testDescription: "no client", changes: ["client_id": ""], number: 900144),
             PageCase(testDescription: "an unknown client", changes: ["client_id": "nobody"], number: 700016),
@@ -35,7 +34,7 @@ struct AuthorizeTests {
                 changes: ["redirect_uri": "http://localhost:8080/native"], number: 50011),
             PageCase(testDescription: "an unknown tenant", changes: [:], segment: "woodgrove.example", number: 90002),
         ])
-    func pages(_ row: PageCase) async throws {
+    func `a request that cannot be trusted with a redirect gets an error page`(_ row: PageCase) async throws {
         try await TestTenant.run { (tenant) async throws in
             let answer = try await tenant.browser().authorize(row.changes, segment: row.segment)
             #expect(answer.status == 400)
@@ -54,7 +53,6 @@ struct AuthorizeTests {
     }
 
     @Test(
-        "What is wrong with the rest is told to the application",
         arguments: [
             RedirectCase(
                 testDescription: "no response type", changes: ["response_type": ""], error: "invalid_request",
@@ -97,7 +95,7 @@ struct AuthorizeTests {
                 testDescription: "prompt=none without a session", changes: ["prompt": "none"],
                 error: "login_required", number: 50058),
         ])
-    func redirects(_ row: RedirectCase) async throws {
+    func `other mistakes are reported to the application`(_ row: RedirectCase) async throws {
         try await TestTenant.run { (tenant) async throws in
             let callback = try await tenant.browser().authorize(row.changes).callback()
             #expect(callback["error"] == row.error)
@@ -110,7 +108,6 @@ struct AuthorizeTests {
     }
 
     @Test(
-        "Of localhost the port is not compared, all else is",
         arguments: [
             ("http://localhost:8081/auth/callback", true), ("http://localhost/auth/callback", true),
             ("http://localhost:65535/auth/callback", true), ("http://localhost:65536/auth/callback", false),
@@ -119,7 +116,8 @@ struct AuthorizeTests {
             ("http://localhost:8080@evil.example/auth/callback", false),
             ("http://localhost.evil.example/auth/callback", false), ("http://127.0.0.1:8080/auth/callback", false),
         ])
-    func localhost(_ redirectURI: String, _ isAccepted: Bool) async throws {
+    func `only the port of a localhost redirect URI may differ`(_ redirectURI: String, _ isAccepted: Bool) async throws
+    {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let answer = try await browser.authorize(["redirect_uri": redirectURI])
@@ -133,8 +131,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("Only localhost's port is not compared")
-    func elsewhere() {
+    @Test func `other redirect URIs are compared with their port`() {
         var client = TestTenant.web
         client.redirectURIs = ["https://app.example:8443/callback"]
         #expect(client.accepts(redirectURI: "https://app.example:8443/callback"))
@@ -142,8 +139,7 @@ struct AuthorizeTests {
         #expect(!client.accepts(redirectURI: "https://app.example:8444/callback"))
     }
 
-    @Test("A public client has to send a code challenge")
-    func publicClient() async throws {
+    @Test func `a public client has to send a code challenge`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let callback = try await tenant.browser().authorize(
                 ["code_challenge": "", "code_challenge_method": ""], client: TestTenant.native
@@ -153,8 +149,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("A repeated parameter is refused")
-    func repeated() async throws {
+    @Test func `a repeated parameter is refused`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let fields = Browser.authorization(TestTenant.web) + [("scope", "openid")]
             let answer = try await tenant.browser().get("/common/oauth2/v2.0/authorize", fields)
@@ -162,8 +157,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("The request may be a form, and the caller's correlation id is kept")
-    func post() async throws {
+    @Test func `the request may be a form, and the caller's correlation id is kept`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let id = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
             let answer = try await tenant.browser().post(
@@ -173,8 +167,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("Single sign-on and prompt decide which pages are shown")
-    func prompts() async throws {
+    @Test func `single sign-on and prompt decide which pages are shown`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             func pages(_ changes: [String: String]) async throws -> [String] {
@@ -210,8 +203,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("login_hint leads to the password, domain_hint narrows the choice")
-    func hints() async throws {
+    @Test func `login_hint leads to the password, and domain_hint narrows the choice`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let hinted = try await browser.authorize(["login_hint": "megan@contoso.example"])
@@ -225,8 +217,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("A sign-in page is good for an hour, and only as it was sent")
-    func flowEnds() async throws {
+    @Test func `a sign-in page is good for an hour, and only as it was sent`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let picker = try await browser.authorize()
@@ -239,8 +230,7 @@ struct AuthorizeTests {
         }
     }
 
-    @Test("Single sign-on ends after a day")
-    func signOnEnds() async throws {
+    @Test func `single sign-on ends after a day`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             _ = try await browser.signIn("adele@contoso.example")

@@ -13,13 +13,12 @@ struct BoundaryTests {
     private static let here = PeerAddress(ipv4: (127, 0, 0, 1), port: 1)
 
     @Test(
-        "The name in the URL has to be the loopback's own",
         arguments: [
             ("localhost", true), ("LOCALHOST:8081", true), ("127.0.0.1:8081", true), ("[::1]:8081", true),
             ("localhost.evil.example", false), ("evil.example", false), ("evil.example:8081", false),
             ("127.0.0.1.evil.example", false), ("0.0.0.0:8081", false), ("[::2]", false),
         ])
-    func host(_ host: String, _ isLoopback: Bool) throws {
+    func `the name in the URL has to be the loopback's own`(_ host: String, _ isLoopback: Bool) throws {
         let platform = try Platform(
             DemoTenantConfiguration(clients: [TestTenant.web], publicFolder: TestTenant.publicFolder),
             logger: Logger(label: "demo tenant"))
@@ -34,13 +33,13 @@ struct BoundaryTests {
     }
 
     @Test(
-        "Another computer is turned away, whatever name it has for this one",
         arguments: [
             (here, 302), (PeerAddress(ipv4: (127, 9, 9, 9), port: 1), 302),
             (PeerAddress(ipv4: (10, 0, 0, 7), port: 1), 421), (PeerAddress(ipv4: (192, 168, 1, 2), port: 1), 421),
             (PeerAddress(ipv4: (128, 0, 0, 1), port: 1), 421),
         ])
-    func peer(_ peer: PeerAddress, _ status: Int) throws {
+    func `another computer is turned away, whatever name it has for this one`(_ peer: PeerAddress, _ status: Int) throws
+    {
         let platform = try Platform(
             DemoTenantConfiguration(clients: [TestTenant.web], publicFolder: TestTenant.publicFolder),
             logger: Logger(label: "demo tenant"))
@@ -55,13 +54,14 @@ struct BoundaryTests {
     }
 
     @Test(
-        "Told to listen beyond loopback, the tenant serves another computer, and still no foreign name",
         arguments: [
             ("0.0.0.0", "localhost:8081", 302), ("0.0.0.0", "127.0.0.1:8081", 302), ("::", "[::1]:8081", 302),
             ("0.0.0.0", "evil.example", 421), ("0.0.0.0", "0.0.0.0:8081", 421), ("0.0.0.0", "10.0.0.5:8081", 421),
             ("127.0.0.1", "localhost:8081", 421), ("::1", "localhost:8081", 421), ("localhost", "localhost:8081", 421),
         ])
-    func beyond(listenHost: String, host: String, status: Int) throws {
+    func `a tenant that listens beyond loopback serves other computers, but under no foreign name`(
+        listenHost: String, host: String, status: Int
+    ) throws {
         var configuration = DemoTenantConfiguration(
             clients: [TestTenant.web], publicFolder: TestTenant.publicFolder)
         configuration.listenHost = listenHost
@@ -77,8 +77,7 @@ struct BoundaryTests {
         #expect(response.status.code == status)
     }
 
-    @Test("A foreign name that leads here is turned away")
-    func rebinding() async throws {
+    @Test func `a foreign name that leads here is turned away`() async throws {
         try await TestTenant.run { (tenant) async throws in
             // Our own client sends no other Host than the address's.
             let curl = Process()
@@ -96,12 +95,11 @@ struct BoundaryTests {
     }
 
     @Test(
-        "A form or a script of another site changes nothing",
         arguments: [
             [("Sec-Fetch-Site", "cross-site")], [("Sec-Fetch-Site", "same-site")], [("Sec-Fetch-Site", "none")],
             [("Origin", "http://evil.example")], [("Origin", "http://localhost:1")], [("Origin", "null")],
         ])
-    func foreign(_ headers: [(String, String)]) async throws {
+    func `a form or a script of another site changes nothing`(_ headers: [(String, String)]) async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let change = try await browser.send("POST", "/control", headers, Array(#"{"token_delay_ms":7}"#.utf8))
@@ -118,8 +116,7 @@ struct BoundaryTests {
         }
     }
 
-    @Test("Every page has a policy that lets forms end at the applications, and nothing else in")
-    func policy() async throws {
+    @Test func `every page's policy lets forms end at the applications, and lets nothing else in`() async throws {
         try await TestTenant.run { (tenant) async throws in
             for path in ["/control", "/common/oauth2/v2.0/authorize", "/nowhere", "/assets/demo-tenant.css"] {
                 let policy = try #require(
@@ -131,8 +128,7 @@ struct BoundaryTests {
         }
     }
 
-    @Test("What people and applications send is escaped on the pages")
-    func escaping() async throws {
+    @Test func `text from people and applications is escaped on the pages`() async throws {
         let text: HTML = "<p title=\"\("\"'&<>")\">\("<script>")</p>"
         #expect(text.text == "<p title=\"&quot;&#39;&amp;&lt;&gt;\">&lt;script&gt;</p>")
         try await TestTenant.run { (tenant) async throws in
@@ -143,8 +139,7 @@ struct BoundaryTests {
         }
     }
 
-    @Test("Unknown addresses are 404, the front door leads to the control page")
-    func addresses() async throws {
+    @Test func `unknown addresses are 404, and the front door leads to the control page`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             for path in ["/nowhere", "/common", "/common/login", "/assets/../control", "/%zz", "/common/oauth2/v2.0/x"]

@@ -20,8 +20,7 @@ struct ControlTests {
         }
     }
 
-    @Test("Access tokens live as long as is set, and long-lived ones name a time to refresh")
-    func accessTokenSeconds() async throws {
+    @Test func `access tokens live as long as configured, and long-lived ones name a time to refresh`() async throws {
         try await run { (tenant, browser, refresh, _) async throws in
             #expect(try await browser.control(["access_token_seconds": 60]).json?["access_token_seconds"] == 60)
             let short = try await browser.refresh(refresh)
@@ -39,8 +38,7 @@ struct ControlTests {
         }
     }
 
-    @Test("Refresh tokens live as long as is set")
-    func refreshTokenSeconds() async throws {
+    @Test func `refresh tokens live as long as configured`() async throws {
         try await run { (tenant, browser, refresh, _) async throws in
             _ = try await browser.control(["refresh_token_seconds": 10])
             let short = try await browser.refresh(refresh).member("refresh_token")
@@ -50,8 +48,7 @@ struct ControlTests {
         }
     }
 
-    @Test("lost_token_answer carries the next token request out, and nobody learns of it")
-    func lostTokenAnswer() async throws {
+    @Test func `lost_token_answer performs the next token request and drops its answer`() async throws {
         try await run { (_, browser, refresh, _) async throws in
             _ = try await browser.control(["lost_token_answer": true, "refresh_token_single_use": true])
             let lost = try await browser.refresh(refresh)
@@ -63,8 +60,7 @@ struct ControlTests {
         }
     }
 
-    @Test("The token endpoint answers what was asked for, as often as was asked for")
-    func tokenError() async throws {
+    @Test func `the token endpoint gives the configured error as often as configured`() async throws {
         try await run { (_, browser, refresh, _) async throws in
             let set = try await browser.control([
                 "token_error": [
@@ -87,8 +83,7 @@ struct ControlTests {
         }
     }
 
-    @Test("Graph answers what was asked for")
-    func graphError() async throws {
+    @Test func `Graph gives the configured error once`() async throws {
         try await run { (_, browser, _, access) async throws in
             _ = try await browser.control([
                 "graph_error": [
@@ -104,8 +99,8 @@ struct ControlTests {
         }
     }
 
-    @Test("Delays hold the answer back", arguments: ["token_delay_ms", "graph_delay_ms"])
-    func delay(_ key: String) async throws {
+    @Test(arguments: ["token_delay_ms", "graph_delay_ms"])
+    func `delays hold the answer back`(_ key: String) async throws {
         try await run { (_, browser, refresh, access) async throws in
             _ = try await browser.control(.object([key: 100]))
             let duration = try await ContinuousClock().measure {
@@ -118,8 +113,9 @@ struct ControlTests {
         }
     }
 
-    @Test("The connection is closed without an answer, once, also for a client that would repeat the request")
-    func closeConnection() async throws {
+    @Test func `close_connection closes one connection without an answer, even if the client would repeat`()
+        async throws
+    {
         try await run { (tenant, browser, refresh, access) async throws in
             // The application's connections are not those of anyone who asks for the failure.
             let application = HTTPClient(workers: tenant.workers)
@@ -136,12 +132,13 @@ struct ControlTests {
     }
 
     @Test(
-        "A platform that is down answers nothing, the others do, until it is up again",
         arguments: [
             ("all", [false, false, false]), ("workforce", [false, true, true]), ("external", [true, false, true]),
             ("b2c", [true, true, false]),
         ])
-    func outage(which: String, answers: [Bool]) async throws {
+    func `a platform that is down answers nothing until it is up again, and the others answer`(
+        which: String, answers: [Bool]
+    ) async throws {
         try await TestTenant.run { (tenant) async throws in
             let application = HTTPClient(workers: tenant.workers)
             let client = Browser(baseURL: tenant.tenant.baseURL, client: application)
@@ -162,8 +159,7 @@ struct ControlTests {
         }
     }
 
-    @Test("revoke ends refresh tokens and the sign-on session, and signing in anew helps")
-    func revoke() async throws {
+    @Test func `revoke ends refresh tokens and the sign-on session, and signing in again helps`() async throws {
         try await run { (_, browser, refresh, _) async throws in
             _ = try await browser.control(["revoke": "adele@contoso.example"])
             let answer = try await browser.refresh(refresh)
@@ -176,8 +172,7 @@ struct ControlTests {
         }
     }
 
-    @Test("require_consent makes the silent call fail and the consent page come back")
-    func requireConsent() async throws {
+    @Test func `require_consent makes the silent call fail and the consent page come back`() async throws {
         try await run { (_, browser, refresh, _) async throws in
             _ = try await browser.control(["require_consent": "adele@contoso.example"])
             #expect(try await browser.refresh(refresh).number == 65001)
@@ -186,8 +181,9 @@ struct ControlTests {
         }
     }
 
-    @Test("require_mfa makes the silent call ask for a second factor, which signing in with the claims gives")
-    func requireSecondFactor() async throws {
+    @Test func `require_mfa makes the silent call ask for a second factor, which a sign-in with the claims gives`()
+        async throws
+    {
         try await run { (_, browser, refresh, _) async throws in
             for _ in 0..<2 {
                 let set = try await browser.control(["require_mfa": "adele@contoso.example"])
@@ -204,8 +200,7 @@ struct ControlTests {
         }
     }
 
-    @Test("claims_challenge has Graph refuse tokens until one was asked for with the claims")
-    func claimsChallenge() async throws {
+    @Test func `claims_challenge makes Graph refuse tokens until one is asked for with the claims`() async throws {
         try await run { (_, browser, refresh, access) async throws in
             #expect(try await browser.control(["claims_challenge": true]).json?["claims_challenge"] == true)
             let refused = try await browser.me(access)
@@ -229,8 +224,7 @@ struct ControlTests {
         }
     }
 
-    @Test("rotate_key signs with a new key, publishes both, and keeps old tokens good")
-    func rotateKey() async throws {
+    @Test func `rotate_key signs with a new key, publishes both, and keeps old tokens good`() async throws {
         try await run { (_, browser, refresh, access) async throws in
             func keyIDs() async throws -> Set<String> {
                 guard case .array(let keys) = try await browser.get("/organizations/discovery/v2.0/keys").json?["keys"]
@@ -254,8 +248,8 @@ struct ControlTests {
         }
     }
 
-    @Test("bad_id_token spoils the ID token of the next code in one way", arguments: DemoIDTokenFault.allCases)
-    func badIDToken(_ fault: DemoIDTokenFault) async throws {
+    @Test(arguments: DemoIDTokenFault.allCases)
+    func `bad_id_token spoils the ID token of the next code in one way`(_ fault: DemoIDTokenFault) async throws {
         try await run { (tenant, browser, refresh, _) async throws in
             #expect(
                 try await browser.control(.object(["bad_id_token": .string(fault.rawValue)])).json?["bad_id_token"]
@@ -288,8 +282,7 @@ struct ControlTests {
         }
     }
 
-    @Test("reset puts all settings and counts back, and leaves sign-ins alone")
-    func reset() async throws {
+    @Test func `reset restores all settings and counts, and leaves sign-ins alone`() async throws {
         try await run { (_, browser, refresh, _) async throws in
             let fresh = try await browser.control(["reset": true]).json
             _ = try await browser.control([
@@ -313,7 +306,6 @@ struct ControlTests {
     }
 
     @Test(
-        "What is not understood is refused, named, and nothing of it is applied",
         arguments: [
             (#"{"access_token_second":5,"token_delay_ms":7}"#, "Unknown: access_token_second."),
             (#"{"access_token_seconds":"5","token_delay_ms":7}"#, "access_token_seconds: "),
@@ -327,7 +319,9 @@ struct ControlTests {
             (#"{"token_error":{"status":500,"headers":{"a b":"c"}},"token_delay_ms":7}"#, "token_error: 'a b'"),
             (#"["token_delay_ms"]"#, "The body is neither"), (#"{"token_delay_ms":"#, "The body is neither"),
         ])
-    func refused(_ body: String, _ message: String) async throws {
+    func `a body that is not understood is refused and named, and nothing of it is applied`(
+        _ body: String, _ message: String
+    ) async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let answer = try await browser.send(
@@ -339,8 +333,7 @@ struct ControlTests {
         }
     }
 
-    @Test("curl -d sends JSON under the name of a form, and is understood")
-    func curl() async throws {
+    @Test func `JSON that curl -d sends under the name of a form is understood`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let answer = try await tenant.browser().send(
                 "POST", "/control", [("Content-Type", "application/x-www-form-urlencoded")],
@@ -350,30 +343,27 @@ struct ControlTests {
     }
 
     @Test(
-        "The page leads back to the page of the application that one came from",
         arguments: [
             ("/portal", "http://localhost:8080/c/portal"),
             ("/portal?app=ios&tab=api", "http://localhost:8080/c/portal?app=ios&tab=api"),
             ("/", "http://localhost:8080/c/"),
         ])
-    func back(path: String, expected: String) {
+    func `the page leads back to the application's page that the browser came from`(path: String, expected: String) {
         #expect(Platform.page("/c" + path, of: "http://localhost:8080/c/") == expected)
     }
 
     @Test(
-        "No other place is led back to",
         arguments: [
             "//evil.example/", "http://evil.example/", "/\\evil.example/c/", "\\\\evil.example", "/c/../other",
             "/other", "/c",
             "javascript:alert(1)", "", "c/portal", "http://localhost:8080/c/", "/c@evil.example/",
             "//localhost:8081/c/",
         ])
-    func elsewhere(path: String) {
+    func `the page leads back to no other place`(path: String) {
         #expect(Platform.page(path, of: "http://localhost:8080/c/") == nil)
     }
 
-    @Test("People get a page, whose forms come back to it")
-    func page() async throws {
+    @Test func `people get a page whose forms come back to it`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let html = [("Accept", "text/html,*/*;q=0.8")]

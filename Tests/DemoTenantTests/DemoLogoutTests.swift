@@ -14,8 +14,7 @@ struct DemoLogoutTests {
         try await browser.authorize(["prompt": "none", "login_hint": username]).callback()["code"] != nil
     }
 
-    @Test("The one account is signed out, and the browser goes back to a registered address only")
-    func single() async throws {
+    @Test func `the only account is signed out, and the browser goes back to a registered address only`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             _ = try await browser.signIn("adele@contoso.example")
@@ -33,8 +32,7 @@ struct DemoLogoutTests {
         }
     }
 
-    @Test("logout_hint, the claim, signs that account out without a picker")
-    func hint() async throws {
+    @Test func `logout_hint signs its account out without a picker`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let hint = try await browser.tokens("adele@contoso.example").claims("id_token")?["login_hint"]?.string
@@ -47,8 +45,7 @@ struct DemoLogoutTests {
         }
     }
 
-    @Test("With several accounts the page asks which, also when the hint is only a username")
-    func picker() async throws {
+    @Test func `with several accounts the page asks which one, even if the hint is a username`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             _ = try await browser.signIn("adele@contoso.example")
@@ -68,8 +65,7 @@ struct DemoLogoutTests {
         }
     }
 
-    @Test("The cookie of before does not bring a signed-out account back, and refresh tokens live on")
-    func oldCookie() async throws {
+    @Test func `an old cookie does not bring a signed-out account back, and refresh tokens live on`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let refresh = try await browser.tokens("adele@contoso.example").member("refresh_token")

@@ -8,8 +8,7 @@ import WebFormats
 
 @Suite("Signing in, as curl would do it")
 struct DemoSignInTests {
-    @Test("The whole journey: picker, password, consent, code, tokens, Graph")
-    func journey() async throws {
+    @Test func `a sign-in goes by picker, password and consent to code, tokens and Graph`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let picker = try await browser.authorize()
@@ -86,8 +85,7 @@ struct DemoSignInTests {
         return try JSONDecoder().decode(Verified.self, from: Data(try #require(Base64URL.decode(parts[1].utf8))))
     }
 
-    @Test("The ID token is signed by the published key and has the platform's claims")
-    func idToken() async throws {
+    @Test func `the ID token is signed by the published key and has the platform's claims`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let answer = try await browser.tokens("adele@contoso.example")
@@ -108,8 +106,8 @@ struct DemoSignInTests {
         }
     }
 
-    @Test("A personal account's issuer is the consumers' tenant, signed by the consumers' key")
-    func personalAccount() async throws {
+    @Test func `a personal account's token has the consumers' issuer and is signed by the consumers' key`() async throws
+    {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let answer = try await browser.tokens("alex@outlook.example")
@@ -121,8 +119,7 @@ struct DemoSignInTests {
         }
     }
 
-    @Test("The subject is the same at one application and another at the next")
-    func pairwiseSubject() async throws {
+    @Test func `the subject stays the same at one application and differs at another`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let first = try await browser.tokens("adele@contoso.example").claims("id_token")?["sub"]
@@ -134,8 +131,7 @@ struct DemoSignInTests {
         }
     }
 
-    @Test("Consent is asked once for each application and account")
-    func consentOnce() async throws {
+    @Test func `consent is asked for once for each application and account`() async throws {
         try await TestTenant.run { (tenant) async throws in
             func pages(_ username: String, _ client: DemoClient, _ changes: [String: String] = [:]) async throws
                 -> [String]
@@ -155,8 +151,7 @@ struct DemoSignInTests {
         }
     }
 
-    @Test("A wrong password, an unknown name and an account of the wrong kind are told on the page")
-    func mistakes() async throws {
+    @Test func `the page names a wrong password, an unknown name and an account of the wrong kind`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let picker = try await browser.authorize(segment: "organizations")
@@ -176,8 +171,7 @@ struct DemoSignInTests {
         }
     }
 
-    @Test("Declining consent brings access_denied with AADSTS65004")
-    func consentDeclined() async throws {
+    @Test func `declining consent brings access_denied with AADSTS65004`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             var page = try await browser.authorize(["login_hint": "adele@contoso.example"])
@@ -191,8 +185,7 @@ struct DemoSignInTests {
         }
     }
 
-    @Test("A step cannot be skipped: consent without a password is no way in")
-    func noSkipping() async throws {
+    @Test func `no step of the sign-in can be skipped`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let picker = try await browser.authorize()
@@ -203,8 +196,7 @@ struct DemoSignInTests {
         }
     }
 
-    @Test("The answer comes as a form with response_mode=form_post")
-    func formPost() async throws {
+    @Test func `response_mode=form_post sends the answer as a form`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             var page = try await browser.authorize(
@@ -220,8 +212,7 @@ struct DemoSignInTests {
         }
     }
 
-    @Test("nevena needs an administrator: the page says so, adele consents for all, and nevena gets in")
-    func adminConsent() async throws {
+    @Test func `nevena can sign in only after adele has consented for everybody`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             var page = try await browser.authorize(["login_hint": "nevena@contoso.example"])
@@ -252,8 +243,7 @@ struct DemoSignInTests {
         }
     }
 
-    @Test("mfa signs in without a second factor, is asked for one on the silent call, and then has it")
-    func secondFactor() async throws {
+    @Test func `mfa signs in without a second factor until the silent call asks for one`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let (answer, pages) = try await browser.signIn("mfa@contoso.example")
@@ -282,8 +272,7 @@ struct DemoSignInTests {
         }
     }
 
-    @Test("Declining the second factor brings access_denied with AADSTS500121")
-    func secondFactorDeclined() async throws {
+    @Test func `declining the second factor brings access_denied with AADSTS500121`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             var page = try await browser.authorize(
@@ -296,8 +285,7 @@ struct DemoSignInTests {
         }
     }
 
-    @Test("blocked gets the policy's page with its ids, and can take another account")
-    func blocked() async throws {
+    @Test func `blocked gets the policy's page with its ids, and can take another account`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             var page = try await browser.authorize(["login_hint": "blocked@contoso.example"])

@@ -17,7 +17,6 @@ struct DemoTokenTests {
     }
 
     @Test(
-        "A redemption is refused with the platform's error, and the code stays good",
         arguments: [
             Refusal(
                 testDescription: "no grant type", changes: ["grant_type": ""], error: "invalid_request",
@@ -71,7 +70,7 @@ struct DemoTokenTests {
                 testDescription: "claims that are not JSON", changes: ["claims": "["], error: "invalid_request",
                 number: 9_002_313),
         ])
-    func redemption(_ row: Refusal) async throws {
+    func `a redemption is refused with the platform's error, and the code stays good`(_ row: Refusal) async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let code = try await browser.signIn("adele@contoso.example").answer["code"]
@@ -93,8 +92,7 @@ struct DemoTokenTests {
         }
     }
 
-    @Test("A code works once, also when two redeem it at the same time")
-    func codeOnce() async throws {
+    @Test func `a code works once, even when two redeem it at the same time`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let code = try await browser.signIn("adele@contoso.example").answer["code"]
@@ -111,8 +109,7 @@ struct DemoTokenTests {
         }
     }
 
-    @Test("A code lives ten minutes")
-    func codeExpires() async throws {
+    @Test func `a code lives ten minutes`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let code = try await browser.signIn("adele@contoso.example").answer["code"]
@@ -128,13 +125,14 @@ struct DemoTokenTests {
     }
 
     @Test(
-        "A code is redeemed with the verifier of its challenge, whatever the method, and without one only where none was sent",
         arguments: [
             ("S256", nil, TestTenant.challenge, TestTenant.verifier),
             ("plain", "plain", TestTenant.verifier, TestTenant.verifier),
             ("plain by default", "", TestTenant.verifier, TestTenant.verifier), ("none", "", "", ""),
         ] as [(String, String?, String, String)])
-    func proofKey(_ row: String, _ method: String?, _ challenge: String, _ verifier: String) async throws {
+    func `a code is redeemed with the verifier of its challenge, and without one only if none was sent`(
+        _ row: String, _ method: String?, _ challenge: String, _ verifier: String
+    ) async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             var changes = ["code_challenge": challenge]
@@ -147,8 +145,7 @@ struct DemoTokenTests {
         }
     }
 
-    @Test("A code may be for several resources, a token is for one")
-    func severalResources() async throws {
+    @Test func `a code may be for several resources, and a token is for one`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let both = "openid offline_access user.read api://fabrikam.example/tasks.read"
@@ -170,12 +167,13 @@ struct DemoTokenTests {
     }
 
     @Test(
-        "An ID token has the claims of the scopes that were asked for",
         arguments: [
             ("openid", []), ("openid profile", ["name", "oid", "preferred_username"]), ("openid email", ["email"]),
             ("openid email profile user.read", ["email", "name", "oid", "preferred_username"]),
         ] as [(String, [String])])
-    func claims(_ scope: String, _ expected: [String]) async throws {
+    func `an ID token has the claims of the scopes that were asked for`(_ scope: String, _ expected: [String])
+        async throws
+    {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let tokens = try await browser.tokens("adele@contoso.example", ["scope": "\(scope) offline_access"])
@@ -188,8 +186,7 @@ struct DemoTokenTests {
         }
     }
 
-    @Test("A user flow's ID token has its claims whatever was asked for")
-    func userFlowClaims() async throws {
+    @Test func `a user flow's ID token has its claims whatever was asked for`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let tokens = try await tenant.browser().tokens(
                 "b2cuser@fabrikamb2c.example", ["scope": "openid https://fabrikamb2c.example/api/demo.read"],
@@ -198,8 +195,7 @@ struct DemoTokenTests {
         }
     }
 
-    @Test("The secret may come by HTTP Basic")
-    func basic() async throws {
+    @Test func `the secret may come by HTTP Basic`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             func redeem(_ secret: String) async throws -> Answer {
@@ -214,8 +210,7 @@ struct DemoTokenTests {
         }
     }
 
-    @Test("A public client needs no secret")
-    func publicClient() async throws {
+    @Test func `a public client needs no secret`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let answer = try await tenant.browser().tokens("adele@contoso.example", client: TestTenant.native)
             #expect(answer.status == 200)
@@ -223,8 +218,7 @@ struct DemoTokenTests {
         }
     }
 
-    @Test("Only a POST with a readable body is taken")
-    func wire() async throws {
+    @Test func `only a POST with a readable body is accepted`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             #expect(try await browser.get("/common/oauth2/v2.0/token").number == 900561)
@@ -236,8 +230,7 @@ struct DemoTokenTests {
         }
     }
 
-    @Test("openid brings an ID token, offline_access a refresh token, client_info=1 client_info")
-    func whatIsAskedFor() async throws {
+    @Test func `ID token, refresh token and client_info come only when they are asked for`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let (answer, _) = try await browser.signIn("adele@contoso.example", ["scope": "User.Read"])
@@ -247,8 +240,7 @@ struct DemoTokenTests {
         }
     }
 
-    @Test("A refresh token is renewed at each use, and the old one stays good")
-    func refresh() async throws {
+    @Test func `a refresh token is renewed at each use, and the old one stays good`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let first = try await browser.tokens("adele@contoso.example").member("refresh_token")
@@ -264,8 +256,7 @@ struct DemoTokenTests {
         }
     }
 
-    @Test("With refresh_token_single_use a token that is used twice ends its family, and no other")
-    func singleUse() async throws {
+    @Test func `with refresh_token_single_use a token that is used twice ends its family, and no other`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             func signIn() async throws -> String? {
@@ -291,8 +282,7 @@ struct DemoTokenTests {
         }
     }
 
-    @Test("Of two uses of a single-use refresh token at once, one passes")
-    func singleUseAtOnce() async throws {
+    @Test func `only one of several simultaneous uses of a single-use refresh token succeeds`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             _ = try await browser.control(["refresh_token_single_use": true])
@@ -306,8 +296,7 @@ struct DemoTokenTests {
         }
     }
 
-    @Test("A refresh token dies with its lifetime, with a revocation, and is its client's only")
-    func refreshRefused() async throws {
+    @Test func `an expired, malformed or foreign refresh token is refused`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let token = try await browser.tokens("adele@contoso.example").member("refresh_token")
@@ -323,8 +312,7 @@ struct DemoTokenTests {
         }
     }
 
-    @Test("A refresh for a scope without consent is AADSTS65001 with its suberror")
-    func refreshWithoutConsent() async throws {
+    @Test func `a refresh for a scope without consent fails with AADSTS65001 and its suberror`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let token = try await browser.tokens("adele@contoso.example").member("refresh_token")

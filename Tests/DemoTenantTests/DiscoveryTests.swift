@@ -6,13 +6,14 @@ import Testing
 @Suite("Discovery and keys")
 struct DiscoveryTests {
     @Test(
-        "The issuer is a template where several tenants sign in",
         arguments: [
             ("common", "{tenantid}", "common"), ("organizations", "{tenantid}", "organizations"),
             ("consumers", Tenant.consumers, "consumers"), (Tenant.contoso, Tenant.contoso, Tenant.contoso),
             ("contoso.example", Tenant.contoso, Tenant.contoso), ("Contoso.Example", Tenant.contoso, Tenant.contoso),
         ])
-    func issuer(_ segment: String, _ issuer: String, _ path: String) async throws {
+    func `the issuer is a template where several tenants sign in`(_ segment: String, _ issuer: String, _ path: String)
+        async throws
+    {
         try await TestTenant.run { (tenant) async throws in
             let document = try await tenant.browser().get("/\(segment)/v2.0/.well-known/openid-configuration")
             let base = tenant.tenant.baseURL
@@ -25,8 +26,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("An unknown tenant is AADSTS90002, in JSON")
-    func unknownTenant() async throws {
+    @Test func `an unknown tenant gets AADSTS90002 in JSON`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let answer = try await tenant.browser().get("/woodgrove.example/v2.0/.well-known/openid-configuration")
             #expect(answer.status == 400)
@@ -35,8 +35,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("A discovery document has no member without a value but the platform's own")
-    func noEmptyMembers() async throws {
+    @Test func `a discovery document has no empty member but the platform's own`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let document = try await tenant.browser().get("/common/v2.0/.well-known/openid-configuration")
             let empty = document.json?.object?.filter { $0.value == .null }.keys.sorted()
@@ -44,8 +43,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("All keys are RSA keys, until one of another type is asked for")
-    func unknownKey() async throws {
+    @Test func `all keys are RSA keys until one of another type is asked for`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             func types() async throws -> Set<String?> {
@@ -60,8 +58,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("The keys of common name their issuers")
-    func keys() async throws {
+    @Test func `the keys of common name their issuers`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let base = tenant.tenant.baseURL
             func issuers(_ segment: String) async throws -> [String?] {

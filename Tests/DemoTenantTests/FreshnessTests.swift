@@ -9,8 +9,7 @@ struct FreshnessTests {
 
     private func time(_ answer: Answer) -> Int? { answer.claims("id_token")?["auth_time"]?.integer }
 
-    @Test("auth_time is the time of the password, also when single sign-on stands for it, and after a refresh")
-    func authenticationTime() async throws {
+    @Test func `auth_time is the time of the password, also after single sign-on and after a refresh`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let begin = Int(tenant.clock.now.timeIntervalSince1970)
@@ -26,9 +25,9 @@ struct FreshnessTests {
     }
 
     @Test(
-        "max_age asks for the password where it was given longer ago",
         arguments: [("999", ["password"]), ("1001", []), ("0", ["password"])])
-    func maxAge(_ maxAge: String, _ asked: [String]) async throws {
+    func `max_age asks again for a password that was given longer ago`(_ maxAge: String, _ asked: [String]) async throws
+    {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             _ = try await browser.tokens(Self.adele)
@@ -42,16 +41,15 @@ struct FreshnessTests {
         }
     }
 
-    @Test("A max_age that is no number of seconds is refused", arguments: ["-1", "x", "1.5", "99999999999999999999"])
-    func nonsense(_ maxAge: String) async throws {
+    @Test(arguments: ["-1", "x", "1.5", "99999999999999999999"])
+    func `a max_age that is no number of seconds is refused`(_ maxAge: String) async throws {
         try await TestTenant.run { (tenant) async throws in
             let answer = try await tenant.browser().authorize(["max_age": maxAge]).callback()
             #expect(answer["error"] == "invalid_request")
         }
     }
 
-    @Test("On demand the claim is left out, and what asks for a fresh sign-in is passed over")
-    func onDemand() async throws {
+    @Test func `the tenant can omit auth_time and ignore a demand for a fresh sign-in`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             _ = try await browser.tokens(Self.adele)

@@ -6,8 +6,7 @@ import WebFormats
 
 @Suite("Graph")
 struct GraphTests {
-    @Test("/me has the default properties, the ids of the request among its headers")
-    func me() async throws {
+    @Test func `/me has the default properties, and the request's ids among its headers`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let token = try await browser.tokens("adele@contoso.example").member("access_token")
@@ -29,8 +28,7 @@ struct GraphTests {
         }
     }
 
-    @Test("The photo is a PNG, or 404 ImageNotFound")
-    func photo() async throws {
+    @Test func `the photo is a PNG, or 404 with ImageNotFound`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let adele = try await browser.tokens("adele@contoso.example").member("access_token")
@@ -46,8 +44,7 @@ struct GraphTests {
         }
     }
 
-    @Test("Without a good token: 401 InvalidAuthenticationToken, in Graph's shape")
-    func unauthorized() async throws {
+    @Test func `a missing or invalid token gets 401 InvalidAuthenticationToken in Graph's shape`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let tokens = try await browser.tokens("adele@contoso.example")
@@ -70,8 +67,7 @@ struct GraphTests {
         }
     }
 
-    @Test("A token without User.Read is refused, and what Graph does not have is said")
-    func refusals() async throws {
+    @Test func `a token without User.Read and an unknown path are refused with Graph's codes`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let bare = try await browser.tokens("adele@contoso.example", ["scope": "openid"]).member("access_token")

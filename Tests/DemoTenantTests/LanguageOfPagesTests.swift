@@ -27,18 +27,19 @@ struct LanguageOfPagesTests {
     }
 
     @Test(
-        "ui_locales decides, then the browser's languages by weight, then English",
         arguments: [
             (nil, nil, "en"), ("ja", "sv", "ja"), ("xx sv", "ja", "sv"), (nil, "fr,sv;q=0.5,ja;q=0.8", "ja"),
             (nil, "pt", "pt-BR"), ("pt-PT", nil, "pt-PT"), (nil, "pt-AO", "pt-PT"), (nil, "zh-TW", "zh-Hans"),
             (nil, "sv;q=0,en", "en"), (nil, ";;,,q=1", "en"), ("", "sv-FI", "sv"), ("tlh", "x", "en"),
         ] as [(String?, String?, String)])
-    func choice(uiLocales: String?, acceptLanguage: String?, tag: String) throws {
+    func `ui_locales decides, then the browser's languages by weight, then English`(
+        uiLocales: String?, acceptLanguage: String?, tag: String
+    ) throws {
         #expect(try Self.languages().language(uiLocales: uiLocales, acceptLanguage: acceptLanguage).tag == tag)
     }
 
-    @Test("Every language has each sentence, with the same places and the same elements, and no other")
-    func texts() throws {
+    @Test
+    func `every language has each sentence, with the same places and the same elements, and no other`() throws {
         let sources = try Self.sources()
         let sentences = try Self.sentences()
         #expect(sentences.filter { !sources.contains("\"\($0)\"") } == [], "there and not said")
@@ -54,26 +55,26 @@ struct LanguageOfPagesTests {
         }
     }
 
-    @Test("The tenant has the companion's languages")
-    func same() throws {
+    @Test
+    func `the tenant has the companion's languages`() throws {
         let companion = try Languages(folder: TestTenant.publicFolder + "/languages", cookieName: "")
         let tenant = try Self.languages()
         #expect(tenant.all.map(\.tag) == companion.all.map(\.tag))
         #expect(tenant.all.map(\.ranges) == companion.all.map(\.ranges))
     }
 
-    @Test(
-        "Texts that the tenant cannot use keep it from starting, and it says why",
-        arguments: [
-            ("sv.json", "{\"Next\": 1}", "/sv.json is no language file: "),
-            (
-                "sv.json", #"{"name": "", "ranges": [], "page": {}, "server": {"Next": "Nästa"}}"#,
-                "/sv.json has no “200 with something that is not JSON”"
-            ),
-            ("en.json", nil, "/languages/demo has no en.json"),
-            ("", nil, "/languages/demo cannot be read"),
-        ])
-    func broken(name: String, content: String?, fault: String) throws {
+    @Test(arguments: [
+        ("sv.json", "{\"Next\": 1}", "/sv.json is no language file: "),
+        (
+            "sv.json", #"{"name": "", "ranges": [], "page": {}, "server": {"Next": "Nästa"}}"#,
+            "/sv.json has no “200 with something that is not JSON”"
+        ),
+        ("en.json", nil, "/languages/demo has no en.json"),
+        ("", nil, "/languages/demo cannot be read"),
+    ])
+    func `texts that the tenant cannot use prevent its start, with a reason`(
+        name: String, content: String?, fault: String
+    ) throws {
         let files = FileManager.default
         let publicFolder = files.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
         defer { try? files.removeItem(atPath: publicFolder) }
@@ -95,9 +96,9 @@ struct LanguageOfPagesTests {
     ]
 
     @Test(
-        "The control page is in the language that its address asks for, and stays in it",
         arguments: ["ja", "sv", "zh-Hans"])
-    func control(language: String) async throws {
+    func `the control page is in the language that its address asks for, and stays in it`(language: String) async throws
+    {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             func sentences(_ path: String) async throws -> [String] {
@@ -118,15 +119,15 @@ struct LanguageOfPagesTests {
         }
     }
 
-    @Test("Whatever the directory and the permissions are called has a translation")
-    func names() throws {
+    @Test
+    func `all names of the directory and the permissions have translations`() throws {
         let sentences = try Self.sentences()
         #expect(sentences.isSuperset(of: Directory.accounts.map(\.hint.text)))
         #expect(sentences.isSuperset(of: (Scope.graph + Scope.own.flatMap(\.permissions)).map(\.title.text)))
     }
 
-    @Test("A value in a sentence is escaped, in every language")
-    func escaping() throws {
+    @Test
+    func `a value in a sentence is escaped in every language`() throws {
         for language in try Self.languages().all {
             let html = DemoLanguage.$current.withValue(language) {
                 HTML(saying: "to continue to <strong>%@</strong>", "\("<b>")").text

@@ -18,8 +18,7 @@ struct OtherProviderTests {
         return try await browser.redeem(nil, fields.merging(changes) { $1 }, client: client, segment: segment)
     }
 
-    @Test("An application gets a token of its own in a tenant, which is good for nothing here")
-    func ownToken() async throws {
+    @Test func `an application can get a token of its own, which Graph refuses`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let answer = try await own(browser)
@@ -31,7 +30,6 @@ struct OtherProviderTests {
     }
 
     @Test(
-        "An own token is refused with the platform's error",
         arguments: [
             ("wrong secret", ["client_secret": "wrong"], contoso, 7_000_215),
             ("no secret", ["client_secret": ""], contoso, 7_000_218),
@@ -41,22 +39,21 @@ struct OtherProviderTests {
             ("organizations", [:], "organizations", 50059), ("consumers", [:], "consumers", 50059),
             ("no scope", ["scope": ""], contoso, 900144), ("a delegated scope", ["scope": "user.read"], contoso, 70011),
         ] as [(String, [String: String], String, Int)])
-    func refused(_ row: String, _ changes: [String: String], _ segment: String, _ number: Int) async throws {
+    func `a request for an application's own token is refused with the platform's error`(
+        _ row: String, _ changes: [String: String], _ segment: String, _ number: Int
+    ) async throws {
         try await TestTenant.run { (tenant) async throws in
             #expect(try await own(tenant.browser(), changes, segment: segment).number == number, "\(row)")
         }
     }
 
-    @Test("A public client has no token of its own")
-    func publicClient() async throws {
+    @Test func `a public client gets no token of its own`() async throws {
         try await TestTenant.run { (tenant) async throws in
             #expect(try await own(tenant.browser(), client: TestTenant.native).member("error") == "invalid_client")
         }
     }
 
-    @Test(
-        "Microsoft's platforms take a refresh for what was agreed to since, other providers none for more than granted")
-    func refreshScopes() async throws {
+    @Test func `a refresh for more scopes works at Microsoft's platforms, and fails at other providers`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let refresh = try await browser.tokens("adele@contoso.example").member("refresh_token")
@@ -74,8 +71,9 @@ struct OtherProviderTests {
         }
     }
 
-    @Test("Other providers have a revocation endpoint, which ends a refresh token of the client's own")
-    func revocation() async throws {
+    @Test func `other providers have a revocation endpoint, which ends a refresh token of the client's own`()
+        async throws
+    {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let refresh = try await browser.tokens("adele@contoso.example").member("refresh_token")

@@ -6,7 +6,6 @@ import Testing
 @Suite("Signing up, and the user flows' own answers")
 struct SignUpTests {
     @Test(
-        "What cannot be signed up with is refused, in words for the person",
         arguments: [
             ("", "Casey", "e-mail address"), ("casey", "Casey", "e-mail address"),
             ("@x.example", "Casey", "e-mail address"),
@@ -15,12 +14,13 @@ struct SignUpTests {
             ("casey@x.example", String(repeating: "x", count: 65), "name of 1 to 64"),
             ("\(String(repeating: "x", count: 64))@x.example", "Casey", "e-mail address"),
         ])
-    func refused(_ username: String, _ name: String, _ reason: String) {
+    func `an invalid e-mail address or name is refused in words for the person`(
+        _ username: String, _ name: String, _ reason: String
+    ) {
         #expect(SignUp.refusal(username: username, displayName: name)?.contains(reason) == true)
     }
 
-    @Test("An account that was made lasts over a restart, and cannot be made twice")
-    func lasts() throws {
+    @Test func `a new account survives a restart, and cannot be made twice`() throws {
         let path = TestTenant.temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let configuration = DemoTenantConfiguration(
@@ -49,8 +49,7 @@ struct SignUpTests {
         }
     }
 
-    @Test("Every error of the facts can be given by its number, with the platform's own prefix")
-    func numbers() {
+    @Test func `every error of the facts can be given by its number, and has the platform's prefix`() {
         for number in [
             50058, 16000, 50076, 50079, 65001, 65004, 90094, 70008, 700082, 50173, 70043, 54005, 50011, 500112,
             7_000_218,

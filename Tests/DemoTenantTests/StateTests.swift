@@ -8,8 +8,7 @@ import WebFormats
 
 @Suite("What survives the process")
 struct StateTests {
-    @Test("Tokens, keys, sign-on, consent and revocations are good after a restart")
-    func restart() async throws {
+    @Test func `tokens, keys, sign-on, consent and revocations survive a restart`() async throws {
         let path = TestTenant.temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let clock = TestTenant.Clock()
@@ -53,8 +52,7 @@ struct StateTests {
         }
     }
 
-    @Test("The state file is the owner's only, whatever the umask and the file before")
-    func mode() async throws {
+    @Test func `only the owner can read the state file, whatever the umask and the file before`() async throws {
         let path = TestTenant.temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
         try await TestTenant.run(stateFile: path) { (tenant) async throws in
@@ -66,8 +64,7 @@ struct StateTests {
         }
     }
 
-    @Test("A state file that is not one stops the start, and is left alone")
-    func foreignFile() throws {
+    @Test func `a file that is not a state file stops the start, and is left alone`() throws {
         let path = TestTenant.temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Data("{}".utf8).write(to: URL(fileURLWithPath: path))
@@ -79,16 +76,14 @@ struct StateTests {
         #expect(FileManager.default.contents(atPath: path) == Data("{}".utf8))
     }
 
-    @Test("Without a state file all of it is in memory")
-    func memory() async throws {
+    @Test func `without a state file the state is in memory`() async throws {
         let state = try TenantState(
             path: nil, randomBytes: { .init(repeating: 1, count: $0) }, logger: Logger(label: "t"))
         #expect(state.keys.map(\.forConsumers) == [false, true])
         #expect(state.keys[0].id != state.keys[1].id)
     }
 
-    @Test("A state file from a start that ended before its keys were made gets them at the next, for good")
-    func unfinishedStart() throws {
+    @Test func `a state file without keys gets them at the next start, for good`() throws {
         let path = TestTenant.temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let unfinished = TenantState.Record(sealingKey: Data(repeating: 1, count: 32), keys: [])
@@ -103,8 +98,7 @@ struct StateTests {
         #expect(try keys().map(\.id) == made.map(\.id))
     }
 
-    @Test("The host has to be the loopback's")
-    func host() throws {
+    @Test func `the host has to be the loopback's`() throws {
         let workers = try WorkerGroup(count: 1)
         #expect(throws: DemoTenantError.self) {
             try DemoTenant(
@@ -114,8 +108,7 @@ struct StateTests {
         }
     }
 
-    @Test("A sealed value opens for its purpose only, untouched only, and with its key only")
-    func sealer() throws {
+    @Test func `a sealed value opens only unchanged, for its purpose and with its key`() throws {
         let sealer = DemoSealer(key: .init(repeating: 1, count: 32))
         let text = try sealer.seal(["a": 1], for: .code)
         #expect(sealer.open(text, for: .code, as: [String: Int].self) == ["a": 1])

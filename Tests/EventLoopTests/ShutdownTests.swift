@@ -6,8 +6,9 @@ import Testing
 @testable import EventLoop
 
 @Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
-    @Test("Shutdown ends with timers pending and descriptors ready, releases what they hold, and ends again at once")
-    func ends() async throws {
+    @Test func `shutdown ends with timers pending and descriptors ready, releases them, and can be repeated`()
+        async throws
+    {
         let group = try WorkerGroup(count: 2)
         let pair = try SocketPair()
         let fired = Mutex(0)
@@ -29,8 +30,7 @@ import Testing
         pair.close()
     }
 
-    @Test("After shutdown work and tasks still run, watching is an error, timers are dropped")
-    func afterwards() async throws {
+    @Test func `after shutdown work and tasks still run, watching is an error, and timers are dropped`() async throws {
         let group = try WorkerGroup(count: 1)
         let worker = group.workers[0]
         try #require(await comesToAnEnd { await group.shutdown() })
@@ -54,8 +54,7 @@ import Testing
         #expect(failure == .shutDown)
     }
 
-    @Test("A task that never stops yielding does not keep the worker from ending")
-    func endlessTask() async throws {
+    @Test func `a task that never stops yielding does not keep the worker from ending`() async throws {
         let group = try WorkerGroup(count: 1)
         let task = Task(executorPreference: group.workers[0]) {
             while !Task.isCancelled { await Task.yield() }
@@ -66,8 +65,7 @@ import Testing
         #expect(await comesToAnEnd { await task.value })
     }
 
-    @Test("A task on the worker may shut its group down")
-    func fromWithin() async throws {
+    @Test func `a task on the worker may shut its group down`() async throws {
         let group = try WorkerGroup(count: 2)
         let there = Record<Bool>()
         let hasEnded = await comesToAnEnd {
@@ -80,8 +78,7 @@ import Testing
         #expect(there.entries == [true])
     }
 
-    @Test("What threads submit while the worker ends runs, all of it")
-    func submissionsRacingTheEnd() async throws {
+    @Test func `everything that threads submit while the worker ends runs`() async throws {
         for _ in 0..<20 {
             let group = try WorkerGroup(count: 1)
             let worker = group.workers[0]
@@ -101,8 +98,7 @@ import Testing
         }
     }
 
-    @Test("200 groups leave no descriptor and no worker behind")
-    func nothingLeft() async {
+    @Test func `200 groups leave no descriptor and no worker behind`() async {
         await #expect(processExitsWith: .success) {
             // After the first round, when Dispatch has its own.
             var first = 0

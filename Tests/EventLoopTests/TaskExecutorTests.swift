@@ -5,8 +5,8 @@ import Testing
 @testable import EventLoop
 
 @Suite(.timeLimit(.minutes(1))) struct TaskExecutorTests {
-    @Test("A task that prefers a worker is on it after every suspension, and so are its child tasks")
-    func stays() async throws {
+    @Test func `a task that prefers a worker is on it after every suspension, and so are its child tasks`() async throws
+    {
         try await withWorkers(2) { group in
             let worker = group.workers[0]
             let other = group.workers[1]
@@ -32,8 +32,7 @@ import Testing
         }
     }
 
-    @Test("A task started on the worker resumes within the worker's batch: no other thread wakes it")
-    func staysLocal() async throws {
+    @Test func `a task started on the worker resumes within its batch, and no other thread wakes it`() async throws {
         try await withWorkers { group in
             let worker = group.workers[0]
             let (before, after): (UInt64, UInt64) = await worker.run { worker, finish in
@@ -47,8 +46,7 @@ import Testing
         }
     }
 
-    @Test("10,000 tasks on two workers that wait for each other's worker all end")
-    func many() async throws {
+    @Test func `10,000 tasks on two workers that wait for each other's worker all end`() async throws {
         try await withWorkers(2) { group in
             let sum = await withTaskGroup(of: Int.self) { tasks in
                 for number in 0..<10_000 {

@@ -7,9 +7,10 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct TimerTests {
     @Test(
-        "A timer fires not before its time, whether the worker lingers or is parked in Dispatch",
         arguments: [Duration.zero, .microseconds(100), .milliseconds(1), .milliseconds(30)])
-    func notEarly(delay: Duration) async throws {
+    func `a timer does not fire before its time, whether the worker lingers or is parked in Dispatch`(delay: Duration)
+        async throws
+    {
         try await withWorkers { group in
             let waited: Duration = await group.workers[0].run { worker, finish in
                 let start = worker.now
@@ -19,8 +20,9 @@ import Testing
         }
     }
 
-    @Test("Timers fire by deadline, equal ones in the order they were added; cancelled ones never")
-    func order() async throws {
+    @Test func `timers fire by deadline, then in the order they were added, and cancelled ones never fire`()
+        async throws
+    {
         try await withWorkers { group in
             let fired: [String] = await group.workers[0].run { worker, finish in
                 let record = Record<String>()
@@ -45,8 +47,7 @@ import Testing
         }
     }
 
-    @Test("A timer may cancel another that is due at the same moment")
-    func cancelDue() async throws {
+    @Test func `a timer may cancel another that is due at the same moment`() async throws {
         try await withWorkers { group in
             let fired: [String] = await group.workers[0].run { worker, finish in
                 let record = Record<String>()
@@ -62,8 +63,7 @@ import Testing
         }
     }
 
-    @Test("A timer of zero that adds itself again does not keep other work out")
-    func zeroTimers() async throws {
+    @Test func `a timer of zero that adds itself again does not keep other work out`() async throws {
         try await withWorkers { group in
             let worker = group.workers[0]
             let ticks = Record<Void>()
@@ -83,8 +83,7 @@ import Testing
         }
     }
 
-    @Test("A cancelled timer's closure is released at once")
-    func release() async throws {
+    @Test func `a cancelled timer's closure is released at once`() async throws {
         try await withWorkers { group in
             let released = await group.workers[0].perform { worker -> Bool in
                 var object: Handler? = Handler { _, _ in }
@@ -99,8 +98,7 @@ import Testing
         }
     }
 
-    @Test("20,000 timers are added, and half of them cancelled: the others fire")
-    func many() async throws {
+    @Test func `20,000 timers fire, except for the half that is cancelled`() async throws {
         try await withWorkers { group in
             let fired: Int = await group.workers[0].run { worker, finish in
                 var fired = 0
@@ -117,9 +115,8 @@ import Testing
     }
 
     @Test(
-        "The heap agrees with a sorted list over seeded additions, cancellations and passing time",
         arguments: 1...20)
-    func model(seed: UInt64) {
+    func `the heap agrees with a sorted list over seeded additions, cancellations and passing time`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var heap = TimerHeap()
         var model: [(id: TimerID, deadline: UInt64, name: Int)] = []
@@ -158,14 +155,13 @@ import Testing
     }
 
     @Test(
-        "Times saturate instead of overflowing",
         arguments: [
             (MonotonicTime(nanoseconds: .max), Duration.seconds(1), UInt64.max),
             (MonotonicTime(nanoseconds: 5), .seconds(-1), 0),
             (MonotonicTime(nanoseconds: 5), .seconds(Int64.max), UInt64(Int64.max) + 5),
             (MonotonicTime(nanoseconds: 5), .nanoseconds(7), 12),
         ])
-    func saturation(time: MonotonicTime, delay: Duration, sum: UInt64) {
+    func `times saturate instead of overflowing`(time: MonotonicTime, delay: Duration, sum: UInt64) {
         #expect((time + delay).nanoseconds == sum)
     }
 }

@@ -10,8 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct WakeUpTests {
     private static let patience = DispatchTimeInterval.seconds(20)
 
-    @Test("No submission and no timer of workers that stay is lost, from three threads at random moments")
-    func workersThatStay() async throws {
+    @Test func `workers that stay lose no submission and no timer of three threads at random moments`() async throws {
         let group = try WorkerGroup(count: 2)
         let lost = await onThreads(3) { thread in
             var random = SeededGenerator(seed: thread)
@@ -27,8 +26,7 @@ import Testing
         await group.shutdown()
     }
 
-    @Test("Nor is one of workers that come and go beside others")
-    func workersThatComeAndGo() async throws {
+    @Test func `workers that come and go beside others lose no submission and no timer`() async throws {
         for round in 0..<400 {
             let group = try WorkerGroup(count: 2)
             let lost = await onThreads(2) { thread in

@@ -6,8 +6,7 @@ import Testing
 @testable import EventLoop
 
 @Suite(.timeLimit(.minutes(1))) struct WatchTests {
-    @Test("A level-triggered watch is called as long as something is left, across many turns")
-    func levelTriggered() async throws {
+    @Test func `a level-triggered watch is called as long as something is left, across many turns`() async throws {
         try await withWorkers { group in
             let pair = try SocketPair()
             let bytes = 20_000
@@ -26,8 +25,7 @@ import Testing
         }
     }
 
-    @Test("An edge-triggered watch is called once for each arrival")
-    func edgeTriggered() async throws {
+    @Test func `an edge-triggered watch is called once for each arrival`() async throws {
         try await withWorkers { group in
             let worker = group.workers[0]
             let pair = try SocketPair()
@@ -45,8 +43,9 @@ import Testing
         }
     }
 
-    @Test("update changes what a watch is for; a hang-up is delivered as readable and writable too")
-    func updateAndHangUp() async throws {
+    @Test func `update changes what a watch is for, and a hang-up is delivered as readable and writable too`()
+        async throws
+    {
         try await withWorkers { group in
             let pair = try SocketPair()
             let seen: [Readiness] = await group.workers[0].run { worker, finish in
@@ -68,8 +67,8 @@ import Testing
         }
     }
 
-    @Test("An event queued for a watch that ended does not reach the watch that got its descriptor")
-    func recycledDescriptor() async throws {
+    @Test func `an event queued for a watch that ended does not reach the watch that got its descriptor`() async throws
+    {
         try await withWorkers { group in
             let worker = group.workers[0]
             let pairs = [try SocketPair(), try SocketPair()]
@@ -106,8 +105,7 @@ import Testing
         }
     }
 
-    @Test("A descriptor that epoll refuses is a typed error and leaves nothing behind")
-    func refusedDescriptor() async throws {
+    @Test func `a descriptor that epoll refuses is a typed error and leaves nothing behind`() async throws {
         try await withWorkers { group in
             let outcome = await group.workers[0].perform { worker -> (EventLoopError?, Int) in
                 do throws(EventLoopError) {
@@ -122,8 +120,9 @@ import Testing
         }
     }
 
-    @Test("A handler and its descriptor go at the end of the batch in which unwatchAndClose was called")
-    func deferredClose() async throws {
+    @Test func `a handler and its descriptor go at the end of the batch in which unwatchAndClose was called`()
+        async throws
+    {
         try await withWorkers { group in
             let worker = group.workers[0]
             let pair = try SocketPair()

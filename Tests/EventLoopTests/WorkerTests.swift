@@ -5,8 +5,7 @@ import Testing
 @testable import EventLoop
 
 @Suite(.timeLimit(.minutes(2))) struct WorkerTests {
-    @Test("What one thread submits runs in its order, on the worker")
-    func submissionOrder() async throws {
+    @Test func `work that one thread submits runs in its order, on the worker`() async throws {
         try await withWorkers { group in
             let worker = group.workers[0]
             let record = Record<Int>()
@@ -16,8 +15,9 @@ import Testing
         }
     }
 
-    @Test("A batch serves descriptors, then timers, then local work, then what was put off to its end")
-    func batchOrder() async throws {
+    @Test func `a batch serves descriptors, then timers, then local work, then what was put off to its end`()
+        async throws
+    {
         try await withWorkers { group in
             let order: [String] = await group.workers[0].run { worker, finish in
                 let record = Record<String>()
@@ -46,8 +46,7 @@ import Testing
         }
     }
 
-    @Test("Every submission of many threads arrives, each thread's in its order, with fewer wake-ups than submissions")
-    func inboxFromManyThreads() async throws {
+    @Test func `submissions of many threads all arrive in order, with fewer wake-ups than submissions`() async throws {
         try await withWorkers { group in
             let worker = group.workers[0]
             let threads = 8
@@ -75,8 +74,7 @@ import Testing
         }
     }
 
-    @Test("A worker that submits to itself wakes nobody")
-    func selfSubmission() async throws {
+    @Test func `a worker that submits to itself wakes no thread`() async throws {
         try await withWorkers { group in
             let worker = group.workers[0]
             let (before, after): (UInt64, UInt64) = await worker.run { worker, finish in
@@ -88,8 +86,7 @@ import Testing
         }
     }
 
-    @Test("Work that submits itself again for longer than a turn keeps neither others' work nor timers out")
-    func endlessLocalWork() async throws {
+    @Test func `work that submits itself again keeps neither others' work nor timers out`() async throws {
         try await withWorkers { group in
             let worker = group.workers[0]
             let goOn = Mutex(true)
@@ -109,8 +106,7 @@ import Testing
         }
     }
 
-    @Test("Worker.current is the worker within its turn and nil elsewhere")
-    func current() async throws {
+    @Test func `Worker.current is the worker within its turn and nil elsewhere`() async throws {
         try await withWorkers(2) { group in
             for worker in group.workers {
                 let seen = await worker.perform { _ in Worker.current?.index }
@@ -120,15 +116,13 @@ import Testing
         }
     }
 
-    @Test("next() hands the workers out in turn")
-    func roundRobin() async throws {
+    @Test func `next() hands the workers out in turn`() async throws {
         try await withWorkers(3) { group in
             #expect((0..<7).map { _ in group.next().index } == [0, 1, 2, 0, 1, 2, 0])
         }
     }
 
     @Test(
-        "An error says what failed and what to do",
         arguments: [
             (
                 EventLoopError.system(operation: "eventfd", code: EMFILE),
@@ -141,7 +135,7 @@ import Testing
             (.system(operation: "epoll_ctl", code: EBADF), "epoll_ctl failed: Bad file descriptor (errno 9)"),
             (.shutDown, "the event loop has been shut down"),
         ])
-    func errorText(error: EventLoopError, text: String) {
+    func `an error says what failed and what to do`(error: EventLoopError, text: String) {
         #expect(error.description == text)
     }
 }

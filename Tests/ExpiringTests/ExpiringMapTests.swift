@@ -14,7 +14,7 @@ import Testing
         #expect(map.value(for: "b", now: start) == nil)
     }
 
-    @Test func `what has ended goes when the next comes, however much room there is`() {
+    @Test func `expired entries go when a new one comes, however much room there is`() {
         var map = ExpiringMap<Int, Int>(maxCount: 1_000)
         for number in 0..<100 { map.set(number, for: number, until: after(10), now: start) }
         #expect(map.count == 100)
@@ -67,7 +67,7 @@ import Testing
         #expect(map.bytes == 0)
     }
 
-    @Test func `what a predicate names goes, with all that has ended`() {
+    @Test func `entries that match a predicate go, together with all that have expired`() {
         var map = ExpiringMap<Int, Int>(maxCount: 100)
         for key in 0..<10 { map.set(key, for: key, cost: 1, until: after(key < 3 ? 1 : 10), now: start) }
         map.removeAll(now: after(1)) { _, value in value % 2 == 0 }
@@ -75,7 +75,7 @@ import Testing
         #expect(map.bytes == 4)
     }
 
-    @Test func `a change in place costs what it says, lives anew and makes the entry the newest`() {
+    @Test func `a change in place updates the cost, renews the end and makes the entry the newest`() {
         var map = ExpiringMap<String, [Int]>(maxCount: 2, maxBytes: 10)
         func append(_ number: Int, to key: String, at time: TimeInterval) -> Bool {
             map.update(key, initially: [], until: after(time + 10), now: after(time)) { list in
@@ -94,7 +94,7 @@ import Testing
         #expect(map.value(for: "a", now: after(12)) == [4], "what has ended begins anew")
     }
 
-    @Test func `what a change makes too large is gone, and a map that refuses newcomers takes its own one's growth`() {
+    @Test func `an entry that a change makes too large is gone, and a full map still lets its own entries grow`() {
         var map = ExpiringMap<String, Int>(maxCount: 9, maxBytes: 10, whenFull: .refusesNewcomers)
         func cost(_ key: String, _ bytes: Int) -> Bool {
             map.update(key, initially: 0, until: after(10), now: start) { _ in bytes }
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// Against a dictionary and a list, for 20,000 seeded steps.
-    @Test func `it agrees with an obvious map`() {
+    @Test func `the map agrees with an obvious implementation`() {
         var seed: UInt64 = 7
         func random(_ bound: Int) -> Int {
             seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

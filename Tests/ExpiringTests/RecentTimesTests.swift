@@ -6,7 +6,7 @@ import Testing
 @Suite struct RecentTimesTests {
     private func after(_ seconds: Double) -> Date { Date(timeIntervalSince1970: 1_800_000_000 + seconds) }
 
-    @Test func `the window slides, and what is refused does not count`() {
+    @Test func `the window slides, and refused times do not count`() {
         var times = RecentTimes<String>(most: 3, within: 60, maxKeys: 10)
         let counted = [0.0, 10, 30].allSatisfy { times.add("a", now: after($0)) == nil }
         let refused = [40.0, 59].map { times.add("a", now: after($0)) }
@@ -20,7 +20,7 @@ import Testing
         #expect(forgotten == nil)
     }
 
-    @Test func `keys beyond the most push out the one for which it happened longest ago`() {
+    @Test func `too many keys push out the one that was counted longest ago`() {
         var times = RecentTimes<Int>(most: 1, within: 60, maxKeys: 2)
         let counted = [1, 2, 3].allSatisfy { times.add($0, now: after(0)) == nil }
         let kept = [3, 2].map { times.add($0, now: after(1)) }

@@ -17,7 +17,7 @@ struct FuzzTests {
     }
 
     @Test(arguments: FuzzTarget.all)
-    func `so do its mutations`(_ target: FuzzTarget) async throws {
+    func `mutations of the corpus keep the parser's laws`(_ target: FuzzTarget) async throws {
         let inputs = try Corpus(of: target).inputs
         var choices = SeededGenerator(seed: 1)
         for round in 0..<2000 {
@@ -26,8 +26,7 @@ struct FuzzTests {
         }
     }
 
-    @Test func `the tokens that the sample keys signed are good, and no change of a byte leaves them so`() async throws
-    {
+    @Test func `the tokens that the sample keys signed are good, and changing any byte makes them bad`() async throws {
         let keys = SigningKey.samples
         #expect(keys.count == 2)
         for text in SampleProvider.signedTokens {
@@ -52,13 +51,13 @@ struct FuzzTests {
         #expect(FuzzTarget.all.count == Set(FuzzTarget.all.map(\.name)).count)
     }
 
-    @Test func `an oracle that disagrees is heard`() async throws {
+    @Test func `an oracle that disagrees fails the check`() async throws {
         let liar = FuzzTarget(name: "liar") { input in try agree(input.count, 0, "Inputs are empty") }
         await #expect(throws: Disagreement.self) { try await liar.check([1]) }
         await #expect(throws: Never.self) { try await liar.check([]) }
     }
 
-    @Test func `a line of a corpus is its input`() {
+    @Test func `a line of a corpus is unescaped to its input`() {
         let line = #"a\\b\n\r\t\x00\xfF"#
         #expect(Corpus.unescaped(line[...].utf8) == Array("a\\b\n\r\t\0".utf8) + [0xFF])
     }

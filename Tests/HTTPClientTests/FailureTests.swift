@@ -95,8 +95,8 @@ let failing: [Failing] = [
 ]
 
 @Suite(.timeLimit(.minutes(1))) struct FailureTests {
-    @Test("Each failure has its kind, says what happened, and holds no secret", arguments: failing)
-    func kind(row: Failing) async throws {
+    @Test(arguments: failing)
+    func `each failure has its kind, says what happened, and holds no secret`(row: Failing) async throws {
         try await withClient(answer: { _ in row.answer }) { client, server in
             let fields: HTTPFields = [.authorization: "Bearer SECRET"]
             let error = await client.failure(
@@ -109,8 +109,8 @@ let failing: [Failing] = [
         }
     }
 
-    @Test("A port that nothing listens on is a refusal", arguments: ["127.0.0.1", "localhost"])
-    func refused(host: String) async throws {
+    @Test(arguments: ["127.0.0.1", "localhost"])
+    func `a port that nothing listens on refuses the connection`(host: String) async throws {
         try await withClient(answer: { _ in ok("") }) { client, _ in
             let port = try unusedPort()
             let error = await client.failure(request(port, host: host))
@@ -119,8 +119,8 @@ let failing: [Failing] = [
         }
     }
 
-    @Test("An address that does not answer ends at the connect deadline, long before the total one")
-    func connectDeadline() async throws {
+    @Test func `an address that does not answer fails at the connect deadline, long before the total one`() async throws
+    {
         try await withClient(.init(connectTimeout: .milliseconds(200)), answer: { _ in ok("") }) { client, _ in
             // A listener whose queue is full: the kernel drops what else wants to connect.
             let full = try FullListener()
@@ -133,8 +133,7 @@ let failing: [Failing] = [
         }
     }
 
-    @Test("Cancelling the task ends the transfer, before and after it has started")
-    func cancellation() async throws {
+    @Test func `cancelling the task ends the transfer, before and after it has started`() async throws {
         try await withClient(answer: { _ in .stall([]) }) { client, server in
             let waiting = Task { await client.failure(request(server.port), timeout: .seconds(10)) }
             try #require(await eventually { !server.requests.isEmpty })
@@ -151,8 +150,7 @@ let failing: [Failing] = [
         }
     }
 
-    @Test("A cancelled transfer does not disturb another on the same worker")
-    func cancellationIsOne() async throws {
+    @Test func `a cancelled transfer does not disturb another on the same worker`() async throws {
         try await withClient(
             answer: { $0.hasPrefix("GET /slow") ? .stall([]) : ok("quick") }
         ) { client, server in
@@ -168,8 +166,7 @@ let failing: [Failing] = [
         }
     }
 
-    @Test("Shutdown ends transfers as cancelled, and later requests too")
-    func shutdown() async throws {
+    @Test func `shutdown ends transfers as cancelled, and later requests too`() async throws {
         try await withClient(workers: 2, answer: { _ in .stall([]) }) { client, server in
             // A transfer that the shutdown forgets ends too, as one that took too long.
             async let waiting = client.failure(request(server.port), timeout: .seconds(10))
@@ -181,8 +178,7 @@ let failing: [Failing] = [
         }
     }
 
-    @Test("Only failures that may pass by themselves are transient")
-    func transience() {
+    @Test func `only failures that may pass by themselves are transient`() {
         let transient = HTTPClientError.Kind.allCases.filter { HTTPClientError(kind: $0, reason: "").isTransient }
         #expect(transient == [.nameResolution, .connectionRefused, .connectionFailed, .timedOut, .connectionClosed])
     }

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a connection that nobody uses is closed after its time`() async throws {
+    @Test func `an unused connection is closed after its time`() async throws {
         var configuration = HTTPClient.Configuration()
         configuration.keptFor = .milliseconds(20)
         try await withClient(configuration, answer: { _ in ok("") }) { client, server in
@@ -86,7 +86,9 @@ import Testing
         // A new connection that ends is the server's word.
         (RawServer.Answer.last([]), 3), (.last([UInt8(ascii: "H")]), 2),
     ])
-    func `but not twice, and not when the response had begun`(end: RawServer.Answer, requests: Int) async throws {
+    func `a GET or HEAD is sent at most twice, and only once when the response had begun`(
+        end: RawServer.Answer, requests: Int
+    ) async throws {
         try await withClient(answer: Self.answers(end)) { client, server in
             _ = try await client.send(request(server.port))
             #expect(await client.failure(request(server.port))?.kind == .connectionClosed)
@@ -95,7 +97,9 @@ import Testing
     }
 
     @Test(arguments: [RawServer.Answer.last([]), .reset([]), .stall([]), .last([UInt8(ascii: "H")])])
-    func `what is neither GET nor HEAD is sent once, whatever happens`(_ answer: RawServer.Answer) async throws {
+    func `a request that is neither GET nor HEAD is sent once, whatever happens`(_ answer: RawServer.Answer)
+        async throws
+    {
         try await withClient(answer: Self.answers(answer)) { client, server in
             _ = try await client.send(request(server.port))
             let error = await client.failure(
@@ -106,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret", "x", "\r\n"])
-    func `what comes behind a response is nobody's, and its connection is not used again`(_ more: String) async throws {
+    func `bytes behind a response are dropped, and its connection is not used again`(_ more: String) async throws {
         let answers = Mutex(["one\(more)", "two"])
         try await withClient(answer: { _ in
             .text("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n\(answers.withLock { $0.removeFirst() })")
@@ -161,7 +165,8 @@ import Testing
         }
     }
 
-    @Test func `what comes within a second after a pause of the process counts, though its time was over`() async throws
+    @Test func `an answer within a second after a pause of the process counts, even if its deadline has passed`()
+        async throws
     {
         let clients = try WorkerGroup(count: 1)
         let servers = try WorkerGroup(count: 1)
@@ -180,7 +185,7 @@ import Testing
         await servers.shutdown()
     }
 
-    @Test func `what is beyond the bound waits, is served in order, and ends at its deadline or when it is cancelled`()
+    @Test func `a request beyond the bound waits in order, and ends at its deadline or when it is cancelled`()
         async throws
     {
         var configuration = HTTPClient.Configuration()

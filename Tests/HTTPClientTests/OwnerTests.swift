@@ -67,14 +67,16 @@ import Testing
     ]
 
     @Test(arguments: rows, [Echo.never, .always])
-    func `nobody gets the response to somebody else`(_ row: Row, echo: Echo) async throws {
+    func `no caller gets a response that was meant for another`(_ row: Row, echo: Echo) async throws {
         let responses = try await Self.run(row, echo, requests: 700)
         #expect(responses.own > 0 || row.isShifted)
         #expect(responses.foreign == 0)
     }
 
     @Test(arguments: [Echo.sometimes, .upperCase, .twice])
-    func `nor where a server gives identifiers back in its own way`(_ echo: Echo) async throws {
+    func `no caller gets another's response where a server returns identifiers in its own way`(_ echo: Echo)
+        async throws
+    {
         for row in Self.rows where ["none", Self.later(1).testDescription].contains(row.testDescription) {
             let responses = try await Self.run(row, echo, requests: 700)
             #expect(responses.own > 0 && (responses.own == 696 || row.testDescription != "none"))

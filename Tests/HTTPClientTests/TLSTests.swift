@@ -31,9 +31,9 @@ struct TLSTests {
     ]
 
     @Test(
-        "A certificate is accepted when an authority that we trust vouches for this host, now; otherwise it is a TLS failure",
         arguments: certificates)
-    func certificate(row: Row) async throws {
+    func `a certificate is accepted only from a trusted authority, for this host and in its time`(row: Row) async throws
+    {
         let server = try await OpenSSLServer(subjectAlternativeName: row.name, isExpired: row.isExpired)
         let group = try WorkerGroup(count: 1)
         let client = HTTPClient(
@@ -52,7 +52,7 @@ struct TLSTests {
         server.stop()
     }
 
-    @Test func `a body until the connection ends is refused over TLS: it may have been cut`() async throws {
+    @Test func `a body that ends with the connection is refused over TLS, because it may have been cut`() async throws {
         let server = try await OpenSSLServer(isEndless: true)
         let group = try WorkerGroup(count: 1)
         let client = HTTPClient(
@@ -102,8 +102,7 @@ struct TLSTests {
         server.stop()
     }
 
-    @Test("TLS spoken to a server that does not is a TLS failure")
-    func plainServer() async throws {
+    @Test func `TLS to a server that does not speak it is a TLS failure`() async throws {
         try await withClient(answer: { _ in ok("") }) { client, server in
             let error = await client.failure(request(server.port, "/?code=SECRET", scheme: "https"))
             #expect(error?.kind == .tls)
@@ -112,8 +111,7 @@ struct TLSTests {
         }
     }
 
-    @Test("A certificate authority file that is not there is a TLS failure that names it")
-    func missingAuthorities() async throws {
+    @Test func `a missing certificate authority file is a TLS failure that names it`() async throws {
         let server = try await OpenSSLServer()
         let group = try WorkerGroup(count: 1)
         let client = HTTPClient(

@@ -7,8 +7,7 @@ import Testing
 @testable import HTTPClient
 
 @Suite(.timeLimit(.minutes(1))) struct TransferTests {
-    @Test("A response comes with status, fields in order, repeated ones too, and body")
-    func response() async throws {
+    @Test func `a response has its status, its body and all fields in order, repeated ones too`() async throws {
         let wire = """
             HTTP/1.1 418 I'm a teapot\r\nContent-Type: text/plain\r\nX-Empty:\r\nSet-Cookie: a=1\r\n\
             Set-Cookie: b=2\r\nContent-Length: 5\r\n\r\nshort
@@ -26,8 +25,9 @@ import Testing
         }
     }
 
-    @Test("Interim responses are passed over, trailers dropped, folded lines joined, chunks put together")
-    func framing() async throws {
+    @Test func `interim responses are skipped, trailers dropped, folded lines joined and chunks put together`()
+        async throws
+    {
         let wire = """
             HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\
             X-Folded: one\r\n  two\r\n\r\n3\r\nabc\r\n4\r\ndefg\r\n0\r\nX-Trailer: t\r\n\r\n
@@ -40,8 +40,7 @@ import Testing
         }
     }
 
-    @Test("A redirect is handed back, not followed")
-    func redirect() async throws {
+    @Test func `a redirect is returned, not followed`() async throws {
         try await withClient(
             answer: { _ in .text("HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n") }
         ) { client, server in
@@ -61,7 +60,6 @@ import Testing
     }
 
     @Test(
-        "What goes out is the request, with no field of our own but Host, User-Agent, Accept, Accept-Encoding and the length",
         arguments: [
             Sent(
                 testDescription: "GET", method: .get, fields: [.authorization: "Bearer t"],
@@ -91,7 +89,9 @@ import Testing
                 testDescription: "an empty field", method: .get, fields: [.accept: ""],
                 wire: "GET /../p?q=1 HTTP/1.1|User-Agent: companion|Accept:|Cookie: TOKEN||"),
         ])
-    func sent(row: Sent) async throws {
+    func `a request has no fields of our own but Host, User-Agent, Accept, Accept-Encoding and the length`(row: Sent)
+        async throws
+    {
         try await withClient(answer: { _ in ok("") }) { client, server in
             let prepared = try client.prepare(
                 request(server.port, "/../p?q=1", method: row.method, fields: row.fields))
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `the owner's identifier goes out, and is asked back`() async throws {
+    @Test func `the owner's request id is sent, and the server is asked to return it`() async throws {
         try await withClient(answer: { _ in ok("") }) { client, server in
             let owner = RequestOwner(account: "SECRET", requestID: "5")
             _ = try await client.send(client.prepare(request(server.port)), for: owner)
@@ -130,8 +130,7 @@ import Testing
         }
     }
 
-    @Test("A compressed body comes decoded, and its fields say so; the limit holds for the decoded bytes")
-    func compressed() async throws {
+    @Test func `a compressed body is decoded, loses its fields, and is limited by its decoded size`() async throws {
         // gzip of 100,000 times "a".
         let packed = try gzip(String(repeating: "a", count: 100_000))
         let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n"
@@ -145,8 +144,8 @@ import Testing
         }
     }
 
-    @Test("1,000 transfers at once all get their own answer, beyond the bound of connections too")
-    func concurrent() async throws {
+    @Test func `1,000 transfers at once all get their own answers, even beyond the bound of connections`() async throws
+    {
         try await withClient(
             workers: 2,
             answer: { ok($0.firstLine) }
@@ -168,8 +167,7 @@ import Testing
         }
     }
 
-    @Test("Called from a worker's task, the transfer runs on that worker and the task stays there")
-    func onWorker() async throws {
+    @Test func `a transfer runs on the worker whose task calls it, and the task stays there`() async throws {
         let group = try WorkerGroup(count: 2)
         let client = HTTPClient(workers: group)
         let server = try await RawServer(on: group.workers[1]) { _ in ok("x") }
@@ -188,16 +186,14 @@ import Testing
         await group.shutdown()
     }
 
-    @Test("localhost is reached when only one of its addresses is served")
-    func localhost() async throws {
+    @Test func `localhost is reached when only one of its addresses is served`() async throws {
         try await withClient(answer: { _ in ok("x") }) { client, server in
             let response = try await client.send(request(server.port, host: "localhost"))
             #expect(response.text == "x")
         }
     }
 
-    @Test("The proxy of the environment is asked for a tunnel, and not for what no_proxy names")
-    func proxy() async {
+    @Test func `the environment's proxy is asked for a tunnel, except for hosts in no_proxy`() async {
         await #expect(processExitsWith: .success) {
             let answer: @Sendable (String) -> RawServer.Answer = { request in
                 request.hasPrefix("CONNECT ") ? .text("HTTP/1.1 200 OK\r\n\r\n") : ok("through the proxy")

@@ -13,7 +13,7 @@ import Testing
             .appendingPathComponent("../HTTPWireTests/Corpus/responses").standardized)
 
     @Test(arguments: cases)
-    func `the client's verdict is the parser's`(_ item: CorpusCase) async throws {
+    func `the client accepts and refuses what the parser does`(_ item: CorpusCase) async throws {
         try await withClient(answer: { _ in .last(item.bytes) }) { client, server in
             let method = item.settings["head"] == 1 ? HTTPRequest.Method.head : .get
             var verdict = "refused"

@@ -33,7 +33,7 @@ import Testing
         "[192.0.2.7]", "[]", "[", "]", ":", ":::", "1::2::3", "fe80::1%eth0", "\"[::1]\"", "::1\u{0}", "example.com",
         String(repeating: "1", count: 1000),
     ])
-    func `what is no address is none`(text: String) {
+    func `text that is not an address is refused`(text: String) {
         #expect(PeerAddress(forwarded: text[...]) == nil)
     }
 

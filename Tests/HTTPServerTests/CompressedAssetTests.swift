@@ -65,14 +65,14 @@ private final class LinkedFolder: Sendable {
         #expect(try decode(answer.body, coding) == Self.style)
     }
 
-    @Test func `before it is compressed, content is sent as it is, and says already that it will vary`() async throws {
+    @Test func `content that is not compressed yet is sent as it is, and already has a Vary field`() async throws {
         let answer = try await ask("Accept-Encoding: br\r\n", compressed: false)
         #expect(answer.fields["content-encoding"] == nil)
         #expect(answer.fields["vary"] == "Accept-Encoding")
         #expect(String(decoding: answer.body, as: UTF8.self) == Self.style)
     }
 
-    @Test func `each coding has a tag of its own, which only it matches`() async throws {
+    @Test func `each coding has a tag of its own, which matches no other coding`() async throws {
         let fields = ["br", "gzip", "identity"].map { "Accept-Encoding: \($0)\r\n" }
         var tags: [String] = []
         for field in fields { tags.append(try #require(try await ask(field).fields["etag"])) }
@@ -108,7 +108,7 @@ private final class LinkedFolder: Sendable {
         }
     }
 
-    @Test func `what would not get smaller, or is a picture, is only sent as it is`() async throws {
+    @Test func `content that would not get smaller, and a picture, are sent only as they are`() async throws {
         let folder = try LinkedFolder(["short.css": "a{}", "picture.png": Self.style])
         let files = try folder.load()
         files.compress { true }
@@ -174,7 +174,7 @@ private final class LinkedFolder: Sendable {
 
     private func text(_ asset: Asset?) throws -> String { String(decoding: try #require(asset).body, as: UTF8.self) }
 
-    @Test func `files refer to each other by their versioned names, and to nothing else`() throws {
+    @Test func `files refer to each other by their versioned names, and other references stay as they are`() throws {
         let folder = try LinkedFolder(Self.files)
         let files = try folder.load()
         let names = try names(Self.files)
@@ -227,7 +227,7 @@ private final class LinkedFolder: Sendable {
         }
     }
 
-    @Test func `only what is wanted is kept`() throws {
+    @Test func `only the files that are wanted are kept`() throws {
         let folder = try LinkedFolder(Self.files)
         let files = try folder.load().only { $0.hasSuffix(".css") }
         #expect(files.paths == ["/assets/page.css"])

@@ -9,7 +9,7 @@ import Testing
 /// How connections live and end beside the requests themselves.
 @Suite(.timeLimit(.minutes(2))) struct ConnectionTests {
     @Test(arguments: ["/hello", "/yielding"])
-    func aClientThatEndsItsHalfStillGetsItsAnswer(_ path: String) async throws {
+    func `a client that ends its half still gets its answer`(_ path: String) async throws {
         try await withServer { port, server in
             let (answer, rest) = try await blocking {
                 let client = try RawClient(port: port)
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatEndsItsHalfWhileAHandlerRunsStillGetsItsAnswer() async throws {
+    @Test func `a client that ends its half while a handler runs still gets its answer`() async throws {
         let responder = TestResponder()
         try await withServer(responder) { port, _ in
             let client = try RawClient(port: port)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func aResetCancelsTheHandler() async throws {
+    @Test func `a reset cancels the handler`() async throws {
         let responder = TestResponder()
         try await withServer(responder) { port, server in
             let client = try RawClient(port: port)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: ["", "GET /he", "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab"])
-    func aClientThatLeavesInTheMiddleIsForgotten(_ begun: String) async throws {
+    func `a client that leaves in the middle of a request is forgotten`(_ begun: String) async throws {
         try await withServer { port, server in
             let client = try RawClient(port: port)
             try client.send(begun)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatSendsAndNeverReadsIsNotReadFrom() async throws {
+    @Test func `the server stops reading from a client that sends and never reads`() async throws {
         try await withServer { port, _ in
             let request = Array("GET /big HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
             let answers = try await blocking {
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func manyPipelinedRequestsAreAnsweredInOrder() async throws {
+    @Test func `many pipelined requests are answered in order`() async throws {
         try await withServer { port, _ in
             let bodies = try await blocking {
                 let client = try RawClient(port: port)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func atTheCapTheLongestIdleConnectionMakesRoom() async throws {
+    @Test func `at the limit of connections the one that has been idle longest makes room`() async throws {
         try await withServer(workers: 1, configure: { $0.limits.maxConnections = 2 }) { port, server in
             let count = try await blocking {
                 let request = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func atTheCapWithAllBusyNewConnectionsWait() async throws {
+    @Test func `at the limit of connections new ones wait while all are busy`() async throws {
         let responder = TestResponder()
         try await withServer(responder, configure: { $0.limits.maxConnections = 2 }) { port, server in
             let busy = try (0..<2).map { _ in try RawClient(port: port) }
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(arguments: ["/hello", "/big"])
-    func anAnswerThatNeedsNoBodyWaitsForTheBodyAllTheSame(_ path: String) async throws {
+    func `an answer that needs no body still waits for the body`(_ path: String) async throws {
         try await withServer { port, _ in
             let client = try RawClient(port: port)
             try client.send("POST \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func stoppingClosesTheIdleAndFinishesWhatIsUnderWay() async throws {
+    @Test func `stopping closes idle connections and finishes requests under way`() async throws {
         let responder = TestResponder()
         try await withServer(responder) { port, server in
             let idle = try RawClient(port: port)
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func stoppingAnswersWhoSendsOnAnIdleConnectionWithinTheIdleGrace() async throws {
+    @Test func `stopping still answers an idle connection that sends within the idle grace`() async throws {
         try await withServer { port, server in
             let used = try RawClient(port: port)
             let unused = try RawClient(port: port)
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func stoppingAnswersWhomItAcceptedInTheSameMoment() async throws {
+    @Test func `stopping still answers a connection that was accepted in the same moment`() async throws {
         try await withServer(workers: 1) { port, server in
             let worker = try SharedWorkers.group(of: 1).workers[0]
             let isHeld = DispatchSemaphore(value: 0)
@@ -254,7 +254,7 @@ import Testing
         }
     }
 
-    @Test func aServerTakesOverListeningSocketsThatOutliveIt() async throws {
+    @Test func `a server takes over listening sockets that outlive it`() async throws {
         let socket = try listeningSocket()
         defer { close(socket) }
         let group = try WorkerGroup(count: 2)
@@ -282,7 +282,7 @@ import Testing
         await group.shutdown()
     }
 
-    @Test func stoppingCutsWhatDoesNotFinishWithinTheGrace() async throws {
+    @Test func `stopping cuts requests that do not finish within the grace`() async throws {
         let responder = TestResponder()
         try await withServer(responder) { port, server in
             let busy = try RawClient(port: port)
@@ -298,7 +298,7 @@ import Testing
         }
     }
 
-    @Test func aPortInUseIsRefusedAndAStoppedServersPortIsFree() async throws {
+    @Test func `a port in use is refused, and a stopped server's port is free`() async throws {
         // Outside the kernel's own range, from which any connection may take it as soon as nobody listens.
         try await withServer(configure: { $0.port = 20_000 + Int(getpid()) % 10_000 }) { port, server in
             await #expect(
@@ -314,14 +314,14 @@ import Testing
     @Test(arguments: [
         ("no.such.host.invalid", 0), ("127.0.0.1", 65536), ("127.0.0.1", -1), ("203.0.113.1", 0),
     ])
-    func aHostOrPortThatIsNotOursIsRefused(_ host: String, _ port: Int) async throws {
+    func `a host or port that is not ours is refused`(_ host: String, _ port: Int) async throws {
         await #expect(throws: ServerError.self) {
             try await withServer(configure: { ($0.host, $0.port) = (host, port) }) { _, _ in }
         }
     }
 
     @Test(arguments: ["127.0.0.1", "localhost", "0.0.0.0", "::"])
-    func theHostMayBe(_ host: String) async throws {
+    func `the host may be an address, localhost or all addresses`(_ host: String) async throws {
         try await withServer(configure: { $0.host = host }) { port, _ in
             let status = try await blocking {
                 let client = try RawClient(port: port)

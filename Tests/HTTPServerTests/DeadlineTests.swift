@@ -6,7 +6,7 @@ import Testing
 
 /// Each stage of a connection ends at its deadline. The tests wait for the end, not for a time.
 @Suite(.timeLimit(.minutes(2))) struct DeadlineTests {
-    @Test func aConnectionThatSendsNothingIsClosed() async throws {
+    @Test func `a connection that sends nothing is closed`() async throws {
         try await withServer(configure: { $0.deadlines.head = .milliseconds(50) }) { port, _ in
             let rest = try await blocking { try RawClient(port: port).rest() }
             #expect(rest.text.isEmpty)
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func aSlowHeadIsRefusedHoweverSteadilyItTrickles() async throws {
+    @Test func `a slow head is refused, however steadily it trickles`() async throws {
         try await withServer(configure: { $0.deadlines.head = .milliseconds(50) }) { port, _ in
             let rest = try await blocking {
                 let client = try RawClient(port: port)
@@ -28,12 +28,13 @@ import Testing
     }
 
     @Test(
-        "A slow body is refused however steadily it trickles, also one that no one asked for",
         arguments: [
             ("POST /sink HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n"),
             ("POST /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n", "x"),
         ])
-    func aSlowBodyIsRefused(_ head: String, _ piece: String) async throws {
+    func `a slow body is refused, however steadily it trickles, even where no handler wants it`(
+        _ head: String, _ piece: String
+    ) async throws {
         try await withServer(configure: { $0.deadlines.body = .milliseconds(50) }) { port, _ in
             let rest = try await blocking {
                 let client = try RawClient(port: port)
@@ -46,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func anIdleConnectionIsClosedWithoutAnAnswer() async throws {
+    @Test func `an idle connection is closed without an answer`() async throws {
         try await withServer(configure: { $0.deadlines.idle = .milliseconds(50) }) { port, _ in
             let rest = try await blocking {
                 let client = try RawClient(port: port)
@@ -59,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionInUseOutlivesTheIdleDeadline() async throws {
+    @Test func `a connection in use outlives the idle deadline`() async throws {
         let idle = Duration.seconds(1)
         try await withServer(configure: { $0.deadlines.idle = idle }) { port, _ in
             // Twice the deadline in short pauses. On a machine that stalls, a pause is as long as the deadline, and the
@@ -87,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func aLateHandlerIsCancelledAndItsClientTold() async throws {
+    @Test func `a late handler is cancelled, and its client gets a 503`() async throws {
         let responder = TestResponder()
         try await withServer(responder, configure: { $0.deadlines.handler = .milliseconds(50) }) { port, _ in
             let (answer, end) = try await blocking {
@@ -102,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func aLateAnswerIsNeitherSentNorReported() async throws {
+    @Test func `a late answer is neither sent nor reported`() async throws {
         let responder = StubbornResponder()
         let reported = Gathered<Int>()
         try await withServer(
@@ -126,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatNeverReadsIsCut() async throws {
+    @Test func `a client that never reads is cut off`() async throws {
         try await withServer(configure: { $0.deadlines.write = .milliseconds(50) }) { port, server in
             let client = try RawClient(port: port, receiveBuffer: 4096)
             try client.send("GET /big HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -137,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatReadsSlowlyGetsEverything() async throws {
+    @Test func `a client that reads slowly gets everything`() async throws {
         try await withServer(configure: { $0.deadlines.write = .seconds(1) }) { port, _ in
             let bytes = try await blocking {
                 // Less than a few of loopback's 64 KiB segments would have the kernels wait for each other.

@@ -192,7 +192,7 @@ struct MakingRoom: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func `a connection that its client has ended leaves its place, and nobody is closed for the next`()
+    @Test func `a connection that its client has ended leaves its place, and no other is closed for the next`()
         async throws
     {
         let closed = Gathered<String>()
@@ -215,7 +215,7 @@ struct MakingRoom: Sendable, CustomTestStringConvertible {
     }
 
     /// The loopback has no two addresses of one /64, so the peers are made up and only their sockets are real.
-    @Test func `of IPv6 a newcomer takes a place of its own network, and a network without connections is forgotten`()
+    @Test func `an IPv6 newcomer takes a place of its own network, and a network without connections is forgotten`()
         async throws
     {
         var configuration = ServerConfiguration()

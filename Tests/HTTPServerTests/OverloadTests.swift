@@ -7,7 +7,7 @@ import Testing
 /// Many clients, and too few descriptors. Each test has a process to itself: what it exhausts and counts is the
 /// process's.
 @Suite(.timeLimit(.minutes(2))) struct OverloadTests {
-    @Test func slowClientsDoNotHurtAQuickOne() async {
+    @Test func `slow clients do not hurt a quick one`() async {
         await #expect(processExitsWith: .success) {
             raiseDescriptorLimit()
             try await withServer(configure: { $0.deadlines.head = .seconds(1) }) { port, server in
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatFloodsLeavesOthersTheirTurn() async {
+    @Test func `a client that floods the server leaves others their turn`() async {
         await #expect(processExitsWith: .success) {
             try await withServer(workers: 1) { port, _ in
                 let flood = try RawClient(port: port)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func withoutDescriptorsItWaitsAndRecovers() async {
+    @Test func `a server without descriptors waits and recovers`() async {
         await #expect(processExitsWith: .success) {
             // More connections are configured than there are descriptors for, so that the kernel refuses first.
             try await withServer { port, server in
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func churnLeaksNothing() async {
+    @Test func `many short connections leak nothing`() async {
         await #expect(processExitsWith: .success) {
             raiseDescriptorLimit()
             try await withServer(configure: { $0.deadlines.linger = .milliseconds(200) }) { port, server in

@@ -130,7 +130,7 @@ enum Cut: CaseIterable, Sendable, CustomTestStringConvertible {
 
 @Suite(.timeLimit(.minutes(2))) struct RequestTests {
     @Test(arguments: RequestCase.all, Cut.allCases)
-    func requestsAreAnswered(_ row: RequestCase, _ cut: Cut) async throws {
+    func `each request gets its answers, however it is cut`(_ row: RequestCase, _ cut: Cut) async throws {
         try await withServer { port, _ in
             let (answers, end) = try await blocking {
                 let client = try RawClient(port: port)
@@ -162,7 +162,7 @@ enum Cut: CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func anErrorHasItsReasonAndTheFieldsOfEveryResponse() async throws {
+    @Test func `an error has its reason and the fields of every response`() async throws {
         try await withServer(configure: { $0.responseFields = [.xContentTypeOptions: "nosniff"] }) { port, _ in
             let answer = try await blocking {
                 let client = try RawClient(port: port)
@@ -176,7 +176,7 @@ enum Cut: CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func theApplicationGivesErrorsTheirBody() async throws {
+    @Test func `the application gives errors their body`() async throws {
         try await withServer(configure: { configuration in
             configuration.errorBody = { status, detail in text("\(status.code): \(detail)") }
         }) { port, _ in
@@ -190,7 +190,7 @@ enum Cut: CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func continueIsSentOnlyForABodyThatIsWanted() async throws {
+    @Test func `100 Continue is sent only for a body that is wanted`() async throws {
         try await withServer { port, _ in
             let statuses = try await blocking {
                 let client = try RawClient(port: port)
@@ -212,7 +212,7 @@ enum Cut: CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func theAnswerToARefusedBodyArrivesWhileTheClientIsStillSending() async throws {
+    @Test func `the answer to a refused body arrives while the client is still sending`() async throws {
         try await withServer { port, _ in
             let answer = try await blocking {
                 let client = try RawClient(port: port)
@@ -225,7 +225,7 @@ enum Cut: CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func everyRequestIsReportedOnce() async throws {
+    @Test func `every request is reported once`() async throws {
         let log = Gathered<String>()
         try await withServer(configure: { configuration in
             configuration.onRequestEnd = {
@@ -245,7 +245,7 @@ enum Cut: CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func nothingIsReadAfterConnectionClose() async throws {
+    @Test func `nothing is read after Connection: close`() async throws {
         try await withServer { port, _ in
             let rest = try await blocking {
                 let client = try RawClient(port: port)
@@ -261,7 +261,7 @@ enum Cut: CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func thePeerIsTheOtherEnd() async throws {
+    @Test func `the peer is the other end of the connection`() async throws {
         try await withServer { port, _ in
             let answer = try await blocking {
                 let client = try RawClient(port: port)

@@ -53,7 +53,7 @@ struct FileResponder: Responder {
         tag = try #require(files["/ios.html"]?.validators.entityTag).text
     }
 
-    @Test func onlyRegularFilesThatAreNotHiddenAreHeld() {
+    @Test func `only regular files that are not hidden are held`() {
         #expect(files.paths == ["/assets/deep/a b.txt", "/assets/page.css", "/ios.html"])
     }
 
@@ -63,7 +63,7 @@ struct FileResponder: Responder {
         "/ios.html%00", "/ios.html%0", "/ios.html%", "/%ff", "/.hidden", "/pipe", "/IOS.HTML", "/ios.html%00.css",
         "/assets\\page.css", "/%c0%ae%c0%ae/secret.txt", "/etc/passwd", "//etc/passwd",
     ])
-    func nothingElseIsServed(_ path: String) async throws {
+    func `no other path is served`(_ path: String) async throws {
         #expect(files[path] == nil)
         try await withServer(FileResponder(files: files)) { port, _ in
             let status = try await blocking {
@@ -75,7 +75,7 @@ struct FileResponder: Responder {
         }
     }
 
-    @Test func aMissingFolderIsNamed() {
+    @Test func `the error names a missing folder`() {
         #expect(throws: StaticFilesError.unreadable(path: folder.outer + "/no", reason: "No such file or directory")) {
             try StaticFiles(folder: folder.outer + "/no")
         }
@@ -161,7 +161,7 @@ struct FileResponder: Responder {
             name: "a range of another state gives everything", fields: "Range: bytes=0-8\r\nIf-Range: \"x\"\r\n",
             status: 200, body: page),
     ])
-    func filesAreServed(_ row: Row) async throws {
+    func `files are served with their status, fields and body`(_ row: Row) async throws {
         let tag = tag
         try await withServer(
             FileResponder(files: files), configure: { $0.responseFields = [.xContentTypeOptions: "nosniff"] }
@@ -187,13 +187,13 @@ struct FileResponder: Responder {
         }
     }
 
-    @Test func equalBytesHaveEqualTagsAndOthersOthers() {
+    @Test func `equal bytes have equal tags, and other bytes have others`() {
         let assets = ["a", "a", "b"].map { Asset(body: Array($0.utf8), contentType: "text/plain") }
         #expect(assets[0].validators == assets[1].validators)
         #expect(assets[0].validators != assets[2].validators)
     }
 
-    @Test func anAssetsOwnFieldsReplaceThoseOfEveryResponse() async throws {
+    @Test func `an asset's own fields replace those of every response`() async throws {
         let asset = Asset(body: [0x61], contentType: "text/plain", cacheControl: "max-age=5")
         struct One: Responder {
             let asset: Asset

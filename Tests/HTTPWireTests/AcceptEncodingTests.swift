@@ -23,7 +23,7 @@ import Testing
         #expect(AcceptEncoding(field).best(of: ContentCoding.allCases) == coding)
     }
 
-    @Test func `only what there is can be chosen`() {
+    @Test func `only an available coding can be chosen`() {
         #expect(AcceptEncoding("br, gzip;q=0.1").best(of: [.gzip]) == .gzip)
         #expect(AcceptEncoding("br, *").best(of: []) == nil)
     }

@@ -15,7 +15,6 @@ struct CookieTests {
     }
 
     @Test(
-        "Reading the cookie named a",
         arguments: [
             Read("one", "a=1", ["1"]),
             Read("among others", "b=2; a=1; c=3", ["1"]),
@@ -34,7 +33,7 @@ struct CookieTests {
             Read("bytes beyond ASCII are no part of a value", "a=\u{E9}1", ["\u{FFFD}\u{FFFD}1"]),
             Read("nothing", "", []),
         ])
-    func reading(_ row: Read) throws {
+    func `the values of the cookie named a are read`(_ row: Read) throws {
         let cookies = RequestCookies(try RequestHead(target: "/", headerFields: [.cookie: row.header]))
         var all: [String] = []
         let none: Never? = cookies.first("a") { value in
@@ -46,8 +45,7 @@ struct CookieTests {
         #expect(cookies["a"] == row.values.first)
     }
 
-    @Test("Several Cookie lines count as one")
-    func severalLines() throws {
+    @Test func `several Cookie lines count as one`() throws {
         var fields = HTTPFields()
         fields.append(HTTPField(name: .cookie, value: "a=1"))
         fields.append(HTTPField(name: .cookie, value: "b=2"))
@@ -58,8 +56,7 @@ struct CookieTests {
         #expect(RequestCookies(try RequestHead(target: "/"))["a"] == nil)
     }
 
-    @Test("Writing: the careful defaults, and every attribute")
-    func writing() throws {
+    @Test func `a cookie is written with careful defaults, or with every attribute`() throws {
         #expect(
             try SetCookie(name: "__Host-companion", value: "abc").headerValue
                 == "__Host-companion=abc; Path=/; Secure; HttpOnly; SameSite=Lax")
@@ -90,7 +87,6 @@ struct CookieTests {
     }
 
     @Test(
-        "Writing refuses",
         arguments: [
             Rejected("an empty name", name: "", .invalidName),
             Rejected("an equals sign in the name", name: "a=b", .invalidName),
@@ -112,7 +108,7 @@ struct CookieTests {
             Rejected("__Secure- without Secure", name: "__Secure-a", secure: false, .insecure),
             Rejected("__Host- with another path", name: "__Host-a", path: "/a", .insecure),
         ])
-    func refusing(_ row: Rejected) {
+    func `an invalid name, value or path is not written`(_ row: Rejected) {
         #expect(throws: row.problem) {
             try SetCookie(name: row.name, value: row.value, path: row.path, secure: row.secure, sameSite: row.sameSite)
         }

@@ -13,25 +13,24 @@ extension CorpusCase {
 
 @Suite("Requests of the corpus")
 struct CorpusTests {
-    @Test("The corpus was found")
-    func found() {
+    @Test func `the corpus was found`() {
         #expect(CorpusCase.all.count >= 100)
         #expect(Set(CorpusCase.all.map(\.description)).count == CorpusCase.all.count)
     }
 
-    @Test("Fed whole", arguments: CorpusCase.all)
-    func whole(_ item: CorpusCase) {
+    @Test(arguments: CorpusCase.all)
+    func `a request that comes whole is parsed`(_ item: CorpusCase) {
         #expect(Transcript.of([item.bytes[...]], settings: item.settings) == item.events)
     }
 
-    @Test("Fed byte by byte", arguments: CorpusCase.all)
-    func byteByByte(_ item: CorpusCase) {
+    @Test(arguments: CorpusCase.all)
+    func `a request that comes byte by byte is parsed`(_ item: CorpusCase) {
         let bytes = item.bytes.indices.map { item.bytes[$0...$0] }
         #expect(Transcript.of(bytes, settings: item.settings) == item.events)
     }
 
-    @Test("Fed in random cuts", arguments: CorpusCase.all)
-    func randomCuts(_ item: CorpusCase) {
+    @Test(arguments: CorpusCase.all)
+    func `a request that comes in random pieces is parsed`(_ item: CorpusCase) {
         for seed in 0..<40 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)
             let pieces = generator.cut(item.bytes, places: 1 + Int(seed % 8))
@@ -39,8 +38,8 @@ struct CorpusTests {
         }
     }
 
-    @Test("With another request behind it in the same buffer", arguments: CorpusCase.all)
-    func trailingRequest(_ item: CorpusCase) {
+    @Test(arguments: CorpusCase.all)
+    func `a request with another behind it in the same buffer is parsed`(_ item: CorpusCase) {
         let next = Array("GET /next HTTP/1.0\r\n\r\n".utf8)
         let events = Transcript.of([(item.bytes + next)[...]], settings: item.settings)
         switch item.events.last {

@@ -33,7 +33,6 @@ struct PreconditionTests {
     }
 
     @Test(
-        "Outcome",
         arguments: [
             Row("no condition", [:], .proceed),
             Row("If-None-Match: the same tag", [.ifNoneMatch: "\"v1\""], .notModified),
@@ -79,13 +78,12 @@ struct PreconditionTests {
                 "If-Match fails before If-None-Match", [.ifMatch: "\"v2\"", .ifNoneMatch: "\"v1\""],
                 .preconditionFailed),
         ])
-    func outcome(_ row: Row) throws {
+    func `the conditional fields decide how a request goes on`(_ row: Row) throws {
         let head = try head(row.method, row.fields)
         #expect(head.evaluatePreconditions(validators, now: now) == row.outcome)
     }
 
-    @Test("A resource without validators matches only *")
-    func withoutValidators() throws {
+    @Test func `a resource without validators matches only *`() throws {
         func outcome(_ fields: HTTPFields) throws -> PreconditionOutcome {
             try head(.get, fields).evaluatePreconditions(Validators(), now: now)
         }
@@ -95,8 +93,7 @@ struct PreconditionTests {
         #expect(try outcome([.ifModifiedSince: after]) == .proceed)
     }
 
-    @Test("Strong and weak comparison, as RFC 9110 §8.8.3.2 has it")
-    func comparison() throws {
+    @Test func `entity tags are compared strongly and weakly as RFC 9110 §8.8.3.2 says`() throws {
         let rows = [
             ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false),
             ("W/\"1\"", "\"1\"", false, true), ("\"1\"", "\"1\"", true, true),
@@ -118,7 +115,6 @@ struct PreconditionTests {
 @Suite("Byte ranges")
 struct ByteRangeTests {
     @Test(
-        "Range of 100 bytes",
         arguments: [
             ("bytes=0-9", ByteRangeOutcome.part(0..<10)), ("bytes=10-10", .part(10..<11)),
             ("bytes=90-", .part(90..<100)),
@@ -133,21 +129,21 @@ struct ByteRangeTests {
             ("bytes=a-b", .whole), ("bytes=1", .whole), ("bytes=1-2-3", .whole), ("bytes=+1-2", .whole),
             ("bytes=1 -2", .whole), ("items=0-9", .whole), ("", .whole), ("=0-9", .whole),
         ])
-    func range(_ text: String, _ outcome: ByteRangeOutcome) throws {
+    func `a range of 100 bytes is a part, cannot be satisfied, or is ignored`(
+        _ text: String, _ outcome: ByteRangeOutcome
+    ) throws {
         let head = try head(.get, [.range: text])
         #expect(head.byteRange(length: 100, validators: validators, now: now) == outcome)
     }
 
-    @Test("Nothing of an empty resource can be had")
-    func empty() throws {
+    @Test func `no range of an empty resource can be satisfied`() throws {
         for text in ["bytes=0-", "bytes=0-0", "bytes=-1"] {
             let head = try head(.get, [.range: text])
             #expect(head.byteRange(length: 0, validators: validators, now: now) == .unsatisfiable)
         }
     }
 
-    @Test("Only GET has ranges")
-    func methods() throws {
+    @Test func `only GET has ranges`() throws {
         for method in [HTTPRequest.Method.head, .post] {
             let head = try head(method, [.range: "bytes=0-9"])
             #expect(head.byteRange(length: 100, validators: validators, now: now) == .whole)
@@ -155,12 +151,11 @@ struct ByteRangeTests {
     }
 
     @Test(
-        "If-Range",
         arguments: [
             ("\"v1\"", true), ("\"v2\"", false), ("W/\"v1\"", false), (changed, true), (before, false), (after, false),
             ("Sunday, 06-Nov-94 08:49:37 GMT", true), ("nonsense", false), ("", false), ("\"v1\", \"v1\"", false),
         ])
-    func ifRange(_ condition: String, _ holds: Bool) throws {
+    func `a range counts only if its If-Range holds`(_ condition: String, _ holds: Bool) throws {
         let head = try head(.get, [.range: "bytes=0-9", .ifRange: condition])
         #expect(
             head.byteRange(length: 100, validators: validators, now: now) == (holds ? .part(0..<10) : .whole))

@@ -5,8 +5,7 @@ import Testing
 
 @Suite("A request's head")
 struct RequestHeadTests {
-    @Test("Fields are found by name in any case, the first line or all")
-    func fields() throws {
+    @Test func `fields are found by name in any case, joined or line by line`() throws {
         var fields = HTTPFields()
         fields.append(HTTPField(name: .accept, value: "text/html"))
         fields.append(HTTPField(name: .accept, value: "*/*"))
@@ -29,8 +28,7 @@ struct RequestHeadTests {
         #expect(head.headerFields.count == 4)
     }
 
-    @Test("Names that differ in one bit of case from another character are different names")
-    func similarNames() throws {
+    @Test func `names that differ in the case bit of a character that is no letter are different`() throws {
         let caret = try #require(HTTPField.Name("a^b"))
         let tilde = try #require(HTTPField.Name("a~b"))
         let head = try RequestHead(target: "/", headerFields: [caret: "1"])
@@ -38,8 +36,7 @@ struct RequestHeadTests {
         #expect(head[tilde] == nil)
     }
 
-    @Test("A value's bytes beyond ASCII are replaced in a string and kept in the fields")
-    func beyondASCII() throws {
+    @Test func `a value's bytes beyond ASCII are replaced in a string and kept in the fields`() throws {
         let field = HTTPField(name: .userAgent, value: [0x61, 0xC3, 0xA9, 0xFF])
         let head = try RequestHead(target: "/", headerFields: HTTPFields([field]))
         #expect(head[.userAgent] == "a\u{FFFD}\u{FFFD}\u{FFFD}")
@@ -49,18 +46,16 @@ struct RequestHeadTests {
     }
 
     @Test(
-        "The in-memory initialiser is held to the parser's rules",
         arguments: [
             ("", WireError.invalidRequestLine), ("a b", .invalidVersion), ("/#", .invalidTarget),
             ("/ HTTP/1.1\r\nX: y\r\n\r\n", .missingHost), ("/ HTTP/1.1\r\nX: y", .invalidTarget),
             ("/ HTTP/1.1\r\nHost: a\r\n\r\n", .invalidTarget),
         ])
-    func invalid(_ target: String, _ error: WireError) {
+    func `a head made in memory is held to the parser's rules`(_ target: String, _ error: WireError) {
         #expect(throws: error) { try RequestHead(target: target) }
     }
 
-    @Test("The limit of the body is taken when the body begins")
-    func limitAfterHead() {
+    @Test func `the limit of the body is taken when the body begins`() {
         let request = Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello".utf8)
         var parser = RequestParser(maxBodyBytes: 0)
         var offset = 0
@@ -84,8 +79,7 @@ struct RequestHeadTests {
         #expect(!parser.isMidRequest)
     }
 
-    @Test("After a failure there is only the failure")
-    func failureStays() {
+    @Test func `after a failure the parser returns only the failure`() {
         let request = Array("GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
         var parser = RequestParser()
         var offset = 0
@@ -98,8 +92,8 @@ struct RequestHeadTests {
         #expect(!parser.isMidRequest)
     }
 
-    @Test("Every error has a client's or a server's status and a sentence", arguments: WireError.allCases)
-    func errors(_ error: WireError) {
+    @Test(arguments: WireError.allCases)
+    func `every error has a client's or a server's status and a sentence`(_ error: WireError) {
         #expect([400, 413, 414, 431, 501, 505].contains(error.status.code))
         #expect(error.reason.hasSuffix("."))
         #expect(WireError.allCases.count { $0.reason == error.reason } == 1)

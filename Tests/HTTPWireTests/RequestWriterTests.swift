@@ -13,7 +13,7 @@ struct RequestWriterTests {
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    @Test func `a whole request, with fields of its own and those of each time`() throws {
+    @Test func `a request is written with its fixed fields and those that are added each time`() throws {
         let writer = try writer(host: "graph.example:8443", fields: [.accept: "", .userAgent: "companion"])
         #expect(
             text(try writer.request(adding: [.authorization: "Bearer t"]))
@@ -74,7 +74,7 @@ struct RequestWriterTests {
     }
 
     @Test(arguments: ["", "a b", "a\r\nb", "u@a", "a/b", "a:x", "[::1"])
-    func `a host that is none is refused`(_ host: String) {
+    func `an invalid host is refused`(_ host: String) {
         #expect(throws: RequestWriter.Problem.invalidHost) { try writer(host: host) }
     }
 

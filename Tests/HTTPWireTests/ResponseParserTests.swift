@@ -14,16 +14,16 @@ struct ResponseParserTests {
         #expect(Set(Self.cases.map(\.description)).count == Self.cases.count)
     }
 
-    @Test(arguments: cases) func `fed whole`(_ row: CorpusCase) {
+    @Test(arguments: cases) func `a response that comes whole is parsed`(_ row: CorpusCase) {
         #expect(ResponseTranscript.of([row.bytes[...]], settings: row.settings) == row.events)
     }
 
-    @Test(arguments: cases) func `fed byte by byte`(_ row: CorpusCase) {
+    @Test(arguments: cases) func `a response that comes byte by byte is parsed`(_ row: CorpusCase) {
         let bytes = row.bytes.indices.map { row.bytes[$0...$0] }
         #expect(ResponseTranscript.of(bytes, settings: row.settings) == row.events)
     }
 
-    @Test(arguments: cases) func `fed in random cuts`(_ row: CorpusCase) {
+    @Test(arguments: cases) func `a response that comes in random pieces is parsed`(_ row: CorpusCase) {
         for seed in 0..<40 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)
             let pieces = generator.cut(row.bytes, places: 1 + Int(seed % 8))
@@ -31,7 +31,7 @@ struct ResponseParserTests {
         }
     }
 
-    @Test(arguments: cases) func `with another response behind it in the same buffer`(_ row: CorpusCase) {
+    @Test(arguments: cases) func `a response with another behind it in the same buffer is parsed`(_ row: CorpusCase) {
         let next = Array("HTTP/1.1 200 OK\r\n\r\nsecret".utf8)
         let events = ResponseTranscript.of([(row.bytes + next)[...]], settings: row.settings)
         if let end = row.events.firstIndex(of: "end") {

@@ -20,8 +20,7 @@ struct ResponseWriterTests {
         return String(decoding: output, as: UTF8.self)
     }
 
-    @Test("A whole head")
-    func whole() {
+    @Test func `a head is written with its status, fields, length and date`() {
         let response = Response(
             status: .ok, headerFields: [.contentType: "text/plain"], body: Array("hello".utf8))
         #expect(
@@ -30,20 +29,18 @@ struct ResponseWriterTests {
                 + "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n")
     }
 
-    @Test("An empty body says so")
-    func empty() {
+    @Test func `an empty body has a length of 0`() {
         #expect(text(Response(status: .seeOther), date: []) == "HTTP/1.1 303 See Other\r\nContent-Length: 0\r\n\r\n")
     }
 
-    @Test("1xx, 204 and 304 have neither body nor length", arguments: [101, 204, 304])
-    func withoutBody(_ code: Int) {
+    @Test(arguments: [101, 204, 304])
+    func `1xx, 204 and 304 have neither body nor length`(_ code: Int) {
         let response = Response(status: .init(code: code), body: Array("hello".utf8))
         #expect(text(response, date: []) == "HTTP/1.1 \(code) \r\n\r\n")
         #expect(!ResponseWriter.mayHaveBody(response.status))
     }
 
-    @Test("What becomes of the connection")
-    func persistence() throws {
+    @Test func `the head says whether the connection stays open`() throws {
         let response = Response(status: .ok)
         #expect(text(response, persistence: .close, date: []).hasSuffix("\r\nConnection: close\r\n\r\n"))
         #expect(text(response, persistence: .keepAliveHTTP10, date: []).hasSuffix("\r\nConnection: keep-alive\r\n\r\n"))
@@ -52,8 +49,7 @@ struct ResponseWriterTests {
         #expect(Persistence(for: try RequestHead(target: "/", headerFields: [.connection: "close"])) == .close)
     }
 
-    @Test("Framing fields of the application are left away")
-    func ownFields() {
+    @Test func `framing fields of the application are left out`() {
         var fields: HTTPFields = [
             .contentLength: "99", .transferEncoding: "chunked", .connection: "upgrade", .date: "yesterday",
         ]
@@ -63,8 +59,7 @@ struct ResponseWriterTests {
                 == "HTTP/1.1 200 OK\r\nVary: Cookie\r\nContent-Length: 0\r\n\r\n")
     }
 
-    @Test("Common fields are on every answer that does not set them itself")
-    func commonFields() {
+    @Test func `common fields are on every answer that does not set them itself`() {
         let writer = ResponseWriter(commonFields: [
             .xContentTypeOptions: "nosniff", .cacheControl: "no-store", .connection: "x",
         ])
@@ -78,8 +73,7 @@ struct ResponseWriterTests {
                 + "Content-Length: 0\r\n\r\n")
     }
 
-    @Test("Several Set-Cookie lines stay several")
-    func setCookies() {
+    @Test func `several Set-Cookie lines stay several`() {
         var fields = HTTPFields()
         fields.append(HTTPField(name: .setCookie, value: "a=1"))
         fields.append(HTTPField(name: .setCookie, value: "b=2"))
@@ -89,9 +83,8 @@ struct ResponseWriterTests {
     }
 
     @Test(
-        "No line can be injected",
         arguments: ["a\r\nSet-Cookie: evil=1", "a\nb", "a\rb", "a\0b", "\r\n\r\n<script>", "a\u{7F}b\u{0B}"])
-    func injection(_ value: String) {
+    func `no line can be injected`(_ value: String) {
         var field = HTTPField(name: .location, value: "x")
         field.value = value
         let fields: HTTPFields = [field.name: field.value]
@@ -106,8 +99,7 @@ struct ResponseWriterTests {
         }
     }
 
-    @Test("A kept head with the date and end behind it is the same as one written at once")
-    func keptHead() {
+    @Test func `a kept head with the date and end behind it is the same as one written at once`() {
         let writer = ResponseWriter(commonFields: [.vary: "Cookie"])
         let fields: HTTPFields = [.contentType: "text/html"]
         var whole: [UInt8] = []
@@ -119,8 +111,8 @@ struct ResponseWriterTests {
                 == whole)
     }
 
-    @Test("What is written can be read: the status line has three digits", arguments: [100, 200, 404, 599, 999])
-    func statusLine(_ code: Int) {
+    @Test(arguments: [100, 200, 404, 599, 999])
+    func `every status is written with three digits`(_ code: Int) {
         #expect(text(Response(status: .init(code: code)), date: []).hasPrefix("HTTP/1.1 \(code) \r\n"))
     }
 }

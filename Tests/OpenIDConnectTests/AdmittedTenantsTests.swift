@@ -9,7 +9,6 @@ struct AdmittedTenantsTests {
     private static let personal = Authority.consumersTenantID
 
     @Test(
-        "the configured authority and the list decide",
         arguments: [
             ("common", [], [own, other, personal, nil]), ("common", [other], [other]),
             ("common", [personal], [personal]), ("organizations", [], [own, other, nil]),
@@ -17,7 +16,9 @@ struct AdmittedTenantsTests {
             ("consumers", [], [personal]), ("consumers", [other], [other, personal]), (own, [], [own]),
             (own, [other], [own, other]),
         ] as [(String, Set<String>, [String?])])
-    func workforce(segment: String, listed: Set<String>, admitted: [String?]) throws {
+    func `the configured authority and the list decide which tenants are admitted`(
+        segment: String, listed: Set<String>, admitted: [String?]
+    ) throws {
         let authority = try Authority("https://login.microsoftonline.com/\(segment)")
         let tenants = try #require(authority.admittedTenants(listed: listed))
         let candidates = [Self.own, Self.other, Self.personal, nil]
@@ -25,14 +26,13 @@ struct AdmittedTenantsTests {
         #expect(candidates.filter { tenants.contains($0?.uppercased()) } == admitted)
     }
 
-    @Test("a domain's tenant is known from its metadata alone")
-    func domain() throws {
+    @Test func `a domain's tenant is known from its metadata alone`() throws {
         let authority = try Authority("https://login.microsoftonline.com/contoso.example")
         #expect(authority.admittedTenants(listed: [Self.other]) == nil)
     }
 
-    @Test("elsewhere a list only narrows", arguments: [Authority.Kind.external, .oidc])
-    func otherKinds(kind: Authority.Kind) throws {
+    @Test(arguments: [Authority.Kind.external, .oidc])
+    func `for other kinds a list only narrows the tenants`(kind: Authority.Kind) throws {
         let authority = try Authority("https://id.example.com/\(Self.own)", kind: kind)
         #expect(authority.admittedTenants(listed: [])?.contains(nil) == true)
         #expect(authority.admittedTenants(listed: [Self.other])?.contains(Self.own) == false)

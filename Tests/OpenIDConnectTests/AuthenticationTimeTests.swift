@@ -12,7 +12,7 @@ import Testing
         (#"{"auth_time": "1800000000"}"#, false), (#"{"auth_time": true}"#, false), (#"{"auth_time": null}"#, false),
         ("{}", false), ("[]", false), ("", false), ("{", false),
     ])
-    func `only a number of seconds above 0 says when`(json: String, says: Bool) {
+    func `only a number of seconds above 0 is an authentication time`(json: String, says: Bool) {
         #expect((AuthenticationTime(ofValidated: json) != nil) == says)
     }
 

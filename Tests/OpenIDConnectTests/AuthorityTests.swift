@@ -5,7 +5,6 @@ import Testing
 @Suite("Authorities")
 struct AuthorityTests {
     @Test(
-        "are read",
         arguments: [
             (
                 "https://login.microsoftonline.com/common", "https://login.microsoftonline.com/common",
@@ -41,7 +40,7 @@ struct AuthorityTests {
             ("http://[::1]:8081/common", "http://[::1]:8081/common", .common),
             ("https://localhost/common", "https://localhost/common", .common),
         ] as [(String, String, Authority.Segment)])
-    func read(_ text: String, _ canonical: String, _ segment: Authority.Segment) throws {
+    func `a workforce authority is read`(_ text: String, _ canonical: String, _ segment: Authority.Segment) throws {
         let authority = try Authority(text)
         #expect(authority.description == canonical)
         #expect(authority.segment == segment)
@@ -63,7 +62,6 @@ struct AuthorityTests {
     }
 
     @Test(
-        "are refused, saying why",
         arguments: [
             ("https://login.microsoftonline.com/contoso%2", notAURL), ("https://login.microsoftonline.com/[1", notAURL),
             ("https://a.b2clogin.com/tfp/a%com/b", notAURL),
@@ -109,12 +107,11 @@ struct AuthorityTests {
             ("https://login.microsoftonline.com/contoso..com", notATenant),
             ("https://login.microsoftonline.com/%63ommon", notATenant),
         ])
-    func refused(_ text: String, _ reason: String) {
+    func `an invalid authority is refused with a reason`(_ text: String, _ reason: String) {
         #expect(throws: AuthorityError(reason: reason)) { try Authority(text) }
     }
 
-    @Test("ask for their discovery document")
-    func discoveryRequest() throws {
+    @Test func `an authority asks for its discovery document`() throws {
         let head = try Authority("https://login.microsoftonline.com/common").discoveryRequest.head
         #expect(head.method == .get)
         #expect(head.scheme == "https")

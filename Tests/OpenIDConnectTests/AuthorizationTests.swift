@@ -63,8 +63,8 @@ struct AuthorizationTests {
             capabilities: ["cp1"]),
     ]
 
-    @Test("authorize:", arguments: rows)
-    func authorize(_ row: Row) async throws {
+    @Test(arguments: rows)
+    func `the authorization URL has the request's parameters`(_ row: Row) async throws {
         let metadata = try await metadata()
         let url = row.request.url(
             metadata: metadata, registration: registration(clientCapabilities: row.capabilities), attempt: attempt)
@@ -77,15 +77,13 @@ struct AuthorizationTests {
         #expect(!url.contains("+"))
     }
 
-    @Test("authorize keeps what the endpoint's query already has")
-    func endpointWithQuery() async throws {
+    @Test func `the authorization URL keeps the query that the endpoint already has`() async throws {
         let metadata = try await metadata(["authorization_endpoint": "\(origin)/authorize?p=b2c_1_susi"])
         let url = AuthorizationRequest().url(metadata: metadata, registration: registration(), attempt: attempt)
         #expect(url.hasPrefix("\(origin)/authorize?p=b2c_1_susi&client_id=\(clientID)&response_type=code&"))
     }
 
     @Test(
-        "logout",
         arguments: [
             (LogoutRequest(), "client_id=\(clientID)"),
             (
@@ -94,18 +92,19 @@ struct AuthorizationTests {
             ),
             (LogoutRequest(logoutHint: "O.a b"), "client_id=\(clientID)&logout_hint=O.a%20b"),
         ])
-    func logout(_ request: LogoutRequest, _ query: String) async throws {
+    func `the logout URL has the request's parameters`(_ request: LogoutRequest, _ query: String) async throws {
         let url = try await request.url(metadata: metadata(), registration: registration())
         #expect(url == "\(origin)/common/oauth2/v2.0/logout?\(query)")
     }
 
     @Test(
-        "admin consent goes to a tenant or to organizations, never to common",
         arguments: [
             ("common", nil, "organizations"), ("organizations", nil, "organizations"), (tenantID, nil, tenantID),
             ("common", "contoso.example", "contoso.example"), (tenantID, otherTenantID, otherTenantID),
         ] as [(String, String?, String)])
-    func adminConsent(_ segment: String, _ tenant: String?, _ expected: String) throws {
+    func `admin consent goes to a tenant or to organizations, never to common`(
+        _ segment: String, _ tenant: String?, _ expected: String
+    ) throws {
         let request = try AdminConsentRequest(authority: Authority("\(origin)/\(segment)"), tenant: tenant)
         #expect(
             request.url(registration: registration(), attempt: attempt)
@@ -114,19 +113,17 @@ struct AuthorizationTests {
     }
 
     @Test(
-        "admin consent is refused for what is no tenant",
         arguments: [
             ("common", "common"), ("common", "consumers"), ("consumers", nil), ("common", "a/b"), ("common", "x.y?z"),
             ("common", ""),
             ("common", "@evil.example"), ("common", "../x.y"),
         ] as [(String, String?)])
-    func refusedAdminConsent(_ segment: String, _ tenant: String?) throws {
+    func `admin consent for something that is no tenant is refused`(_ segment: String, _ tenant: String?) throws {
         let authority = try Authority("\(origin)/\(segment)")
         #expect(throws: AuthorityError.self) { try AdminConsentRequest(authority: authority, tenant: tenant) }
     }
 
-    @Test("an attempt's secrets are 256 bits each, apart, and not printed")
-    func attemptSecrets() {
+    @Test func `an attempt's secrets have 256 bits each, differ, and are not printed`() {
         let attempt = AuthorizationAttempt { count in [UInt8](repeating: 0xFB, count: count) }
         #expect(attempt.state == "-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_s")
         #expect(attempt.codeVerifier.utf8.count == 43)
@@ -140,11 +137,10 @@ struct AuthorizationTests {
     }
 
     @Test(
-        "claims requests that are no JSON object are refused",
         arguments: [
             "", "null", "[]", "{", #"{"a":1,"a":2}"#, #"{"a":"\#(String(repeating: "x", count: 8192))"}"#,
         ])
-    func claimsRequests(_ text: String) {
+    func `claims requests that are no JSON object are refused`(_ text: String) {
         #expect(ClaimsRequest(json: text) == nil)
     }
 

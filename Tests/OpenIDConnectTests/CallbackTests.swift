@@ -59,8 +59,8 @@ struct CallbackTests {
             requiresIssuer: true),
     ]
 
-    @Test("is refused:", arguments: refused)
-    func refuses(_ row: Refused) async throws {
+    @Test(arguments: refused)
+    func `an invalid callback is refused, in a query as in a form`(_ row: Refused) async throws {
         let metadata = try await metadata(row.authority, requiresIssuer: row.requiresIssuer)
         let inQuery = await openIDError { () throws(OpenIDError) in
             try Callback(query: row.query).validated(against: attempt, metadata: metadata)
@@ -74,14 +74,13 @@ struct CallbackTests {
     }
 
     @Test(
-        "is accepted",
         arguments: [
             ("\(origin)/common", "code=the%2Dcode&\(state)&session_state=s&client_info=e30", false),
             ("\(origin)/common", "\(state)&code=the-code&iss=\(origin)/%7Btenantid%7D/v2.0", true),
             ("\(origin)/common", "code=the-code&\(state)&iss=\(origin)/\(tenantID)/v2.0", true),
             ("\(origin)/\(tenantID)", "code=the-code&\(state)&iss=\(origin)/\(tenantID)/v2.0", true),
         ])
-    func accepted(_ authority: String, _ query: String, _ requiresIssuer: Bool) async throws {
+    func `a valid callback is accepted`(_ authority: String, _ query: String, _ requiresIssuer: Bool) async throws {
         let metadata = try await metadata(authority, requiresIssuer: requiresIssuer)
         let callback = try Callback(query: query)
         #expect(callback.state == attempt.state)
@@ -91,7 +90,6 @@ struct CallbackTests {
     }
 
     @Test(
-        "carries the provider's error",
         arguments: [
             (
                 "error=access_denied&error_description=AADSTS65004%3A+User+declined+to+consent",
@@ -117,9 +115,9 @@ struct CallbackTests {
             ("error=invalid_scope&error_description=AADSTS70011", .providerRejectedRequest, [70011], false),
             ("error=something+new", .providerRejectedRequest, [], false),
         ] as [(String, OpenIDError.Code, [Int], Bool)])
-    func providerErrors(_ query: String, _ code: OpenIDError.Code, _ numbers: [Int], _ isInteractionNeeded: Bool)
-        async throws
-    {
+    func `a callback carries the provider's error`(
+        _ query: String, _ code: OpenIDError.Code, _ numbers: [Int], _ isInteractionNeeded: Bool
+    ) async throws {
         let metadata = try await metadata()
         let callback = try Callback(query: "\(query)&\(Self.state)")
         #expect(callback.code == nil)
@@ -132,13 +130,14 @@ struct CallbackTests {
     }
 
     @Test(
-        "B2C's numbers",
         arguments: [
             ("access_denied", "AADB2C90091%3A+The+user+has+cancelled", OpenIDError.Code.cancelled, 90091),
             ("access_denied", "AADB2C90118%3A+The+user+has+forgotten+their+password", .passwordResetRequested, 90118),
             ("interaction_required", "AADB2C90077%3A+no+session", .interactionRequired, 90077),
         ])
-    func b2cErrors(_ error: String, _ description: String, _ code: OpenIDError.Code, _ number: Int) async throws {
+    func `B2C's numbers decide the error's code`(
+        _ error: String, _ description: String, _ code: OpenIDError.Code, _ number: Int
+    ) async throws {
         let metadata = try await metadata()
         let callback = try Callback(query: "error=\(error)&error_description=\(description)&\(Self.state)")
         let error = await openIDError { () throws(OpenIDError) in
@@ -148,8 +147,7 @@ struct CallbackTests {
         #expect(error?.aadb2c == [number])
     }
 
-    @Test("what the provider says in its error is kept, what it quotes is not")
-    func details() async throws {
+    @Test func `an error keeps the provider's words, and drops values that it quotes`() async throws {
         let metadata = try await metadata()
         let description =
             "AADSTS65004: User declined \(attempt.state) the-secret-code.\r\nTrace ID: \(tenantID)\r\n"
@@ -171,7 +169,6 @@ struct CallbackTests {
     }
 
     @Test(
-        "admin consent: the tenant, or the provider's error",
         arguments: [
             ("admin_consent=True&tenant=\(tenantID)", tenantID, nil),
             ("admin_consent=True&tenant=<b>", nil, nil),
@@ -180,7 +177,9 @@ struct CallbackTests {
             ("admin_consent=False", nil, .badRequest),
             ("code=c", nil, .badRequest),
         ] as [(String, String?, OpenIDError.Code?)])
-    func adminConsent(_ query: String, _ tenant: String?, _ code: OpenIDError.Code?) async throws {
+    func `an admin consent's callback has the tenant or the provider's error`(
+        _ query: String, _ tenant: String?, _ code: OpenIDError.Code?
+    ) async throws {
         let callback = try Callback(query: "\(query)&\(Self.state)")
         let error = await openIDError { () throws(OpenIDError) in
             #expect(try callback.adminConsentTenant(against: attempt) == tenant)

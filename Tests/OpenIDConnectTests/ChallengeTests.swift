@@ -10,7 +10,6 @@ struct ChallengeTests {
     }
 
     @Test(
-        "are read",
         arguments: [
             ([], []),
             ([""], []),
@@ -45,7 +44,7 @@ struct ChallengeTests {
             (["Bearer a=1; b=2"], [bearer(["a": "1"])]),
             (["=nonsense", "Bearer a=1"], [bearer(["a": "1"])]),
         ] as [([String], [AuthenticationChallenge])])
-    func read(_ fields: [String], _ expected: [AuthenticationChallenge]) {
+    func `challenges are read`(_ fields: [String], _ expected: [AuthenticationChallenge]) {
         #expect(AuthenticationChallenge.parse(fields) == expected)
     }
 
@@ -53,7 +52,6 @@ struct ChallengeTests {
     private static let base64 = Data(claims.utf8).base64EncodedString()
 
     @Test(
-        "of insufficient claims bring them, padded or not, in either alphabet and any order",
         arguments: [
             #"Bearer realm="", authorization_uri="https://a/b", error="insufficient_claims", claims="\#(base64)""#,
             #"Bearer claims="\#(base64)", error="insufficient_claims""#,
@@ -61,36 +59,33 @@ struct ChallengeTests {
             #"Bearer error="insufficient_claims", claims="\#(base64.replacing("=", with: ""))""#,
             #"Bearer error="insufficient_claims", claims="\#(base64.replacing("+", with: "-").replacing("/", with: "_"))""#,
         ])
-    func insufficientClaims(_ field: String) {
+    func `challenges of insufficient claims carry them, in either alphabet, padded or not`(_ field: String) {
         #expect(
             ClaimsRequest(challenges: AuthenticationChallenge.parse([field]))?.json
                 == ClaimsRequest(json: Self.claims)?.json)
     }
 
     @Test(
-        "that bring no claims",
         arguments: [
             #"Bearer error="invalid_token", claims="\#(base64)""#, #"Bearer error="insufficient_claims""#,
             #"Bearer error="insufficient_claims", claims="%%%""#, #"Bearer error="insufficient_claims", claims="bm8=""#,
             #"Basic error="insufficient_claims", claims="\#(base64)""#,
         ])
-    func noClaims(_ field: String) {
+    func `other challenges carry no claims`(_ field: String) {
         #expect(ClaimsRequest(challenges: AuthenticationChallenge.parse([field])) == nil)
     }
 
     @Test(
-        "of an insufficient scope name it",
         arguments: [
             (#"Bearer error="insufficient_scope", scope="Mail.Read Mail.Send""#, ["Mail.Read", "Mail.Send"]),
             (#"Bearer error="insufficient_scope""#, []),
             (#"Bearer error="invalid_token", scope="a""#, nil),
         ] as [(String, [String]?)])
-    func insufficientScope(_ field: String, _ scopes: [String]?) {
+    func `a challenge of an insufficient scope names it`(_ field: String, _ scopes: [String]?) {
         #expect(AuthenticationChallenge.insufficientScopes(in: AuthenticationChallenge.parse([field])) == scopes)
     }
 
-    @Test("cut anywhere, or with any byte replaced, never trap")
-    func anyBytes() {
+    @Test func `challenges that are cut or changed anywhere never trap`() {
         let field = Array(
             #"Basic realm="x", Bearer error="insufficient_claims", claims="\#(Self.base64)", Negotiate a=="#.utf8)
         for end in 0...field.count {

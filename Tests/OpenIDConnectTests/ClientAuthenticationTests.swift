@@ -25,7 +25,6 @@ struct ClientAuthenticationTests {
     }
 
     @Test(
-        "a secret goes where the configuration, else the metadata, else the specification says",
         arguments: [
             (.workforce, nil, nil, .post), (.workforce, ["client_secret_basic"], nil, .post),
             (.workforce, nil, .basic, .basic),
@@ -34,7 +33,7 @@ struct ClientAuthenticationTests {
             (.oidc, ["private_key_jwt"], nil, .basic),
             (.oidc, ["client_secret_basic"], .post, .post),
         ] as [(Authority.Kind, [String]?, ClientAuthentication.SecretMethod?, ClientAuthentication.SecretMethod)])
-    func secret(
+    func `a secret goes where the configuration, else the metadata, else the specification says`(
         _ kind: Authority.Kind, _ announced: [String]?, _ configured: ClientAuthentication.SecretMethod?,
         _ expected: ClientAuthentication.SecretMethod
     ) async throws {
@@ -65,7 +64,6 @@ struct ClientAuthenticationTests {
     }
 
     @Test(
-        "What the token endpoint says of a trial proves something, or nothing",
         arguments: [
             (200, #"{"access_token":"a","token_type":"Bearer"}"#, "accepted", "unknown -"),
             (200, "{}", "unknown -", "unknown -"), (200, "<h1>", "unknown -", "unknown -"),
@@ -91,7 +89,9 @@ struct ClientAuthenticationTests {
             (403, "", "unknown -", "unknown -"), (429, "", "unavailable throttled", "unavailable throttled"),
             (503, "<h1>", "unavailable provider_unavailable", "unavailable provider_unavailable"),
         ] as [(Int, String, String, String)])
-    func trial(_ status: Int, _ body: String, _ own: String, _ code: String) async throws {
+    func `the answer to a trial shows whether the credential is accepted, or nothing`(
+        _ status: Int, _ body: String, _ own: String, _ code: String
+    ) async throws {
         let answer = ProviderResponse(head: HTTPResponse(status: .init(code: status)), body: Array(body.utf8))
         for kind in [Authority.Kind.workforce, .oidc] {
             let provider = try TestProvider(kind == .oidc ? KindTests.provider : "\(origin)/common", kind: kind)
@@ -108,8 +108,9 @@ struct ClientAuthenticationTests {
         }
     }
 
-    @Test("A trial asks as a sign-in does, or for the application itself; a public client has a code alone")
-    func trialRequest() async throws {
+    @Test func `a trial sends client credentials or a made-up code, and for a public client only the code`()
+        async throws
+    {
         for kind in [Authority.Kind.workforce, .oidc] {
             let provider = try TestProvider(kind == .oidc ? KindTests.provider : "\(origin)/common", kind: kind)
             let metadata = try await provider.directory().metadata(for: provider.authority)
@@ -139,7 +140,6 @@ struct ClientAuthenticationTests {
     }
 
     @Test(
-        "A refresh asks other providers for no scope, and takes what was granted before for what they do not say",
         arguments: [
             (
                 .workforce, nil, nil, "User.Read Mail.Read openid profile offline_access", ["User.Read", "Mail.Read"],
@@ -153,7 +153,7 @@ struct ClientAuthenticationTests {
             (.oidc, nil, nil, nil, ["User.Read", "Mail.Read"], []),
             (.oidc, ["user.read"], "user.read mail.read", nil, ["user.read", "mail.read"], []),
         ] as [(Authority.Kind, [String]?, String?, String?, [String], [String])])
-    func refreshScopes(
+    func `at other providers a refresh names no scope, and unmentioned scopes stay as granted`(
         _ kind: Authority.Kind, _ before: [String]?, _ said: String?, _ sent: String?, _ granted: [String],
         _ declined: [String]
     ) async throws {
@@ -169,8 +169,7 @@ struct ClientAuthenticationTests {
         #expect(tokens.scopes == granted && tokens.declinedScopes == declined)
     }
 
-    @Test("A federated token goes as the assertion, and a public client sends its name alone")
-    func assertion() async throws {
+    @Test func `a federated token is sent as the assertion, and a public client sends its id alone`() async throws {
         let fields = try form(await request(.assertion("a.b.c"), TestProvider()))
         #expect(fields["client_assertion"] == "a.b.c")
         #expect(fields["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
@@ -219,8 +218,7 @@ struct ClientAuthenticationTests {
         return PEMDocument(type: "CERTIFICATE", derBytes: der.serializedBytes).pemString + "\n"
     }
 
-    @Test("A certificate signs a fresh assertion with PS256 for the token endpoint")
-    func certificate() async throws {
+    @Test func `a certificate signs a fresh assertion with PS256 for the token endpoint`() async throws {
         let key = try TestKeys.rsa.get()
         let pem = try certificate(key)
         let credential = try ClientCertificate(
@@ -256,7 +254,7 @@ struct ClientAuthenticationTests {
         #expect(credential.notValidAfter == end)
     }
 
-    @Test func `a certificate that is cut or goes on is refused`() throws {
+    @Test func `a certificate that is cut or has trailing bytes is refused`() throws {
         let key = try TestKeys.rsa.get()
         let der = try PEMDocument(pemString: certificate(key)).derBytes
         for count in 0..<der.count {
@@ -266,8 +264,7 @@ struct ClientAuthenticationTests {
         _ = try CertificateFields(der: der)
     }
 
-    @Test("Certificates and keys that cannot be used are refused, saying why, without a word of the key")
-    func unusable() throws {
+    @Test func `unusable certificates and keys are refused with a reason that contains nothing of the key`() throws {
         let key = try TestKeys.rsa.get()
         let other = try TestKeys.otherRSA.get()
         let rows = [
@@ -296,7 +293,6 @@ struct ClientAuthenticationTests {
     }
 
     @Test(
-        "declined scopes are those asked for and not granted",
         arguments: [
             (["User.Read", "Mail.Read"], "user.read openid profile", ["Mail.Read"]),
             (["https://graph.microsoft.com/User.Read"], "User.Read", []),
@@ -307,7 +303,9 @@ struct ClientAuthenticationTests {
             (["https://graph.microsoft.com/.default"], "User.Read", []),
             (["User.Read"], "", []),
         ])
-    func declined(_ requested: [String], _ granted: String, _ expected: [String]) async throws {
+    func `declined scopes are those asked for and not granted`(
+        _ requested: [String], _ granted: String, _ expected: [String]
+    ) async throws {
         let provider = try TestProvider()
         let directory = provider.directory()
         let request = try await RefreshRequest(
@@ -317,8 +315,7 @@ struct ClientAuthenticationTests {
         #expect(try await request.tokens(from: answer, directory: directory).tokens.declinedScopes == expected)
     }
 
-    @Test("A guest's refresh is about the same person by client_info alone")
-    func guest() async throws {
+    @Test func `a guest's refresh is known to be about the same person by client_info alone`() async throws {
         let provider = try TestProvider("\(origin)/\(tenantID)")
         let directory = provider.directory()
         var token = TestToken()
@@ -335,8 +332,7 @@ struct ClientAuthenticationTests {
         }
     }
 
-    @Test("An empty 400 refuses a grant of other providers, and says nothing at Microsoft's")
-    func emptyRefusal() async throws {
+    @Test func `an empty 400 refuses a grant of other providers, and is no verdict at Microsoft's`() async throws {
         for (kind, code) in [
             (Authority.Kind.oidc, OpenIDError.Code.interactionRequired), (.workforce, .providerUnavailable),
         ] {
@@ -352,8 +348,7 @@ struct ClientAuthenticationTests {
         }
     }
 
-    @Test("Extra parameters are added, and never replace one of ours")
-    func extraParameters() async throws {
+    @Test func `extra parameters are added, and never replace one of ours`() async throws {
         let provider = try TestProvider()
         var request = AuthorizationRequest()
         request.extraParameters = [("ui_locales", "sv"), ("redirect_uri", "https://evil.example"), ("nonce", "n")]

@@ -97,8 +97,8 @@ struct DirectoryTests {
             reason: insecure("end_session_endpoint")),
     ]
 
-    @Test("refuses a discovery document:", arguments: refused)
-    func refuses(_ row: Refused) async throws {
+    @Test(arguments: refused)
+    func `an invalid discovery document is refused`(_ row: Refused) async throws {
         let provider = try TestProvider(row.authority)
         try provider.setDiscovery(row.changes, removing: row.removing)
         let error = await metadataError(provider)
@@ -106,7 +106,6 @@ struct DirectoryTests {
     }
 
     @Test(
-        "accepts a document",
         arguments: [
             ("\(origin)/common", "\(origin)/{tenantid}/v2.0"), ("\(origin)/organizations", "\(origin)/{tenantid}/v2.0"),
             ("\(origin)/consumers", "\(origin)/\(Authority.consumersTenantID)/v2.0"), ("\(origin)/\(tenantID)", issuer),
@@ -115,13 +114,12 @@ struct DirectoryTests {
             ("https://login.chinacloudapi.cn/common", "https://login.partner.microsoftonline.cn/{tenantid}/v2.0"),
             ("http://localhost:8081/common", "http://localhost:8081/{tenantid}/v2.0"),
         ])
-    func accepts(_ authority: String, _ issuer: String) async throws {
+    func `a valid discovery document is accepted`(_ authority: String, _ issuer: String) async throws {
         let provider = try TestProvider(authority, discovery: ["issuer": issuer])
         #expect(try await provider.directory().metadata(for: provider.authority).issuer == issuer)
     }
 
-    @Test("a provider that cannot sign out is accepted")
-    func noLogout() async throws {
+    @Test func `a provider that cannot sign out is accepted`() async throws {
         let provider = try TestProvider()
         try provider.setDiscovery([:], removing: "end_session_endpoint")
         let metadata = try await provider.directory().metadata(for: provider.authority)
@@ -129,8 +127,7 @@ struct DirectoryTests {
         #expect(LogoutRequest().url(metadata: metadata, registration: registration()) == nil)
     }
 
-    @Test("fetches once for a hundred who wait, and then not for a day")
-    func coalescesAndCaches() async throws {
+    @Test func `metadata is fetched once for a hundred who wait, and then not for a day`() async throws {
         let provider = try TestProvider()
         let directory = provider.directory()
         provider.closeGate()
@@ -149,8 +146,7 @@ struct DirectoryTests {
         #expect(provider.fetches("openid-configuration") == 2)
     }
 
-    @Test("a waiter who is cancelled does not take the fetch from the others")
-    func cancelledWaiter() async throws {
+    @Test func `a waiter who is cancelled does not cancel the fetch for the others`() async throws {
         let provider = try TestProvider()
         let directory = provider.directory()
         provider.closeGate()
@@ -162,8 +158,7 @@ struct DirectoryTests {
         #expect(try await second.value == "\(origin)/{tenantid}/v2.0")
     }
 
-    @Test("does not ask again within ten seconds of a failure")
-    func pausesAfterFailure() async throws {
+    @Test func `a provider that failed is not asked again within ten seconds`() async throws {
         let provider = try TestProvider()
         let directory = provider.directory()
         provider.setUnreachable(true)
@@ -178,8 +173,7 @@ struct DirectoryTests {
         #expect(provider.fetches("openid-configuration") == 2)
     }
 
-    @Test("a clock that was set back neither keeps a failure nor a document")
-    func clockSetBack() async throws {
+    @Test func `a document is fetched again after the clock was set back`() async throws {
         let provider = try TestProvider()
         let directory = provider.directory()
         _ = try await directory.metadata(for: provider.authority)
@@ -188,9 +182,10 @@ struct DirectoryTests {
         #expect(provider.fetches("openid-configuration") == 2)
     }
 
-    @Test(
-        "waits as long as Retry-After asks, five minutes at most", arguments: [("60", 60.0), ("86400", 300), ("2", 10)])
-    func retryAfter(_ value: String, _ pause: TimeInterval) async throws {
+    @Test(arguments: [("60", 60.0), ("86400", 300), ("2", 10)])
+    func `the directory waits as long as Retry-After asks, five minutes at most`(_ value: String, _ pause: TimeInterval)
+        async throws
+    {
         let provider = try TestProvider()
         let directory = provider.directory()
         provider.fail(response("", status: 429, type: nil, retryAfter: value))
@@ -202,8 +197,7 @@ struct DirectoryTests {
         #expect(await metadataError(provider, directory) == nil)
     }
 
-    @Test("serves what it knows for a week while the provider is out of order")
-    func stale() async throws {
+    @Test func `known metadata is served for a week while the provider is out of order`() async throws {
         let provider = try TestProvider()
         let directory = provider.directory()
         _ = try await directory.metadata(for: provider.authority)
@@ -214,8 +208,7 @@ struct DirectoryTests {
         #expect(await metadataError(provider, directory)?.code == .providerUnavailable)
     }
 
-    @Test("does not serve what it knows when the provider now says something wrong")
-    func wrongIsNotStale() async throws {
+    @Test func `known metadata is not served when the provider now returns something wrong`() async throws {
         let provider = try TestProvider()
         let directory = provider.directory()
         _ = try await directory.metadata(for: provider.authority)
@@ -224,8 +217,7 @@ struct DirectoryTests {
         #expect(await metadataError(provider, directory)?.code == .invalidMetadata)
     }
 
-    @Test("an unknown kid fetches the keys once for all who wait, then not for five minutes")
-    func unknownKey() async throws {
+    @Test func `an unknown kid fetches the keys once for all who wait, and then not for five minutes`() async throws {
         let provider = try TestProvider()
         let directory = provider.directory()
         let metadata = try await directory.metadata(for: provider.authority)
@@ -253,8 +245,7 @@ struct DirectoryTests {
         #expect(provider.fetches("/keys") == 3)
     }
 
-    @Test("keys that cannot be fetched anew are no verdict on the token")
-    func unknownKeyWhileUnreachable() async throws {
+    @Test func `keys that cannot be fetched again are no verdict on the token`() async throws {
         let provider = try TestProvider()
         let directory = provider.directory()
         let metadata = try await directory.metadata(for: provider.authority)
@@ -272,7 +263,6 @@ struct DirectoryTests {
     }
 
     @Test(
-        "refuses a key set",
         arguments: [
             (#"{"keys":[]}"#, 200, OpenIDError.Code.invalidMetadata), (#"{}"#, 200, .invalidMetadata),
             (#"{"keys":[{"kty":"oct","k":"AA","kid":"a"}]}"#, 200, .invalidMetadata),
@@ -280,7 +270,7 @@ struct DirectoryTests {
             ("", 200, .providerUnavailable), (#"{"keys":[]}"#, 404, .invalidMetadata), ("", 302, .providerUnavailable),
             ("", 500, .providerUnavailable),
         ] as [(String, Int, OpenIDError.Code)])
-    func refusedKeys(_ body: String, _ status: Int, _ code: OpenIDError.Code) async throws {
+    func `an invalid key set is refused`(_ body: String, _ status: Int, _ code: OpenIDError.Code) async throws {
         let provider = try TestProvider()
         let directory = provider.directory()
         let metadata = try await directory.metadata(for: provider.authority)
@@ -288,8 +278,7 @@ struct DirectoryTests {
         #expect(await keyError("rsa-1", directory, metadata)?.code == code)
     }
 
-    @Test("an unknown tenant is the operator's mistake, with the provider's ids kept")
-    func unknownTenant() async throws {
+    @Test func `an unknown tenant is the operator's mistake, reported with the provider's ids`() async throws {
         let provider = try TestProvider()
         provider.fail(
             response(

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `what is configured stays, however much there is and however often others are asked for`() async throws {
+    @Test func `configured values stay, however many there are and however often others are asked for`() async throws {
         let source = Source()
         let cache = source.cache(others: 2)
         for _ in 0..<2 {
@@ -34,7 +34,7 @@ import Testing
         #expect(source.fetched.withLock { $0.count { $0 < 200 } } == 200)
     }
 
-    @Test func `of the others the hundred used last are kept`() async throws {
+    @Test func `the hundred other values that were used last are kept`() async throws {
         let source = Source()
         let cache = source.cache()
         for key in 0..<100 {
@@ -51,7 +51,7 @@ import Testing
         #expect(source.fetched.withLock { $0.last } == 1, "the one that was used longest ago had gone")
     }
 
-    @Test func `sixty new ones are fetched in a minute, and the known ones are served meanwhile`() async throws {
+    @Test func `sixty new values are fetched in a minute, and the known ones are served meanwhile`() async throws {
         let source = Source()
         let cache = source.cache()
         for key in 0..<60 { _ = try await cache.value(for: key, isConfigured: false) }
@@ -68,7 +68,7 @@ import Testing
         #expect(source.fetched.withLock { $0 } == Array(0..<60) + [1_000, 60])
     }
 
-    @Test func `a failure is remembered for a while, of others too`() async throws {
+    @Test func `a failure is remembered for ten seconds, even of a value that is not configured`() async throws {
         let source = Source()
         let cache = source.cache()
         source.fails.withLock { $0 = true }

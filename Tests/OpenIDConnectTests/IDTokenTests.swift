@@ -246,8 +246,8 @@ struct IDTokenTests {
         .init("another attempt's nonce", .nonce, change: { $0.claims["nonce"] = "nonce-of-another-attempt" }),
     ]
 
-    @Test("is refused:", arguments: rejected)
-    func refuses(_ row: RejectedToken) async throws {
+    @Test(arguments: rejected)
+    func `an invalid ID token is refused`(_ row: RejectedToken) async throws {
         let provider = try TestProvider(row.authority, keys: row.keys())
         var token = TestToken(nonce: attempt.nonce)
         row.change(&token)
@@ -323,8 +323,8 @@ struct IDTokenTests {
         .init(testDescription: "no nbf", change: { $0.claims["nbf"] = nil }),
     ]
 
-    @Test("is accepted:", arguments: accepted)
-    func accepts(_ row: Accepted) async throws {
+    @Test(arguments: accepted)
+    func `a valid ID token is accepted`(_ row: Accepted) async throws {
         let provider = try TestProvider(row.authority, keys: row.keys())
         var token = TestToken(nonce: attempt.nonce)
         row.change(&token)
@@ -339,8 +339,7 @@ struct IDTokenTests {
         #expect(try claims.json == json(token.claims))
     }
 
-    @Test("missing from the answer to a code is refused")
-    func missing() async throws {
+    @Test func `an answer to a code without an ID token is refused`() async throws {
         let provider = try TestProvider()
         let directory = provider.directory()
         let request = try await codeRequest(directory, provider.authority)
@@ -351,8 +350,7 @@ struct IDTokenTests {
         #expect(error == OpenIDError(.missing))
     }
 
-    @Test("of another issuer than the callback's is refused")
-    func callbackIssuer() async throws {
+    @Test func `an ID token of another issuer than the callback's is refused`() async throws {
         let provider = try TestProvider()
         let text = try TestToken(nonce: attempt.nonce).text()
         let same = try await signIn(text, provider, callbackIssuer: issuer)
@@ -364,7 +362,6 @@ struct IDTokenTests {
     }
 
     @Test(
-        "account keys: client_info, else oid.tid, else a hash",
         arguments: [
             (["client_info": Base64URL.encode(#"{"uid":"u","utid":"t"}"#.utf8)], "object-1", "u.t"),
             (["client_info": "not base64!"], "object-1", "object-1.\(tenantID)"),
@@ -372,7 +369,9 @@ struct IDTokenTests {
             (["client_info": Base64URL.encode(#"{"uid":"a b","utid":"t"}"#.utf8)], "object-1", "object-1.\(tenantID)"),
             (["client_info": ""], nil, "mqxS7eaP5k2DnG733VBBZp8FnH0_AB97JEgm7foqJZg"),
         ])
-    func accountID(_ changes: [String: String], _ objectID: String?, _ expected: String) async throws {
+    func `the account's key is client_info, else oid and tid, else a hash`(
+        _ changes: [String: String], _ objectID: String?, _ expected: String
+    ) async throws {
         let provider = try TestProvider()
         let directory = provider.directory()
         var token = TestToken(nonce: attempt.nonce)

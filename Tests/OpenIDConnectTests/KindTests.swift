@@ -12,7 +12,6 @@ struct KindTests {
     // MARK: Authorities
 
     @Test(
-        "authorities are read",
         arguments: [
             (
                 .external, "https://contoso.ciamlogin.com", "https://contoso.ciamlogin.com/contoso.onmicrosoft.com",
@@ -45,7 +44,9 @@ struct KindTests {
             (.oidc, "https://id.example.com:8443/a/b/", "https://id.example.com:8443/a/b", "/a/b"),
             (.oidc, "http://127.0.0.1:4593/api/oidc", "http://127.0.0.1:4593/api/oidc", "/api/oidc"),
         ] as [(Authority.Kind, String, String, String)])
-    func read(_ kind: Authority.Kind, _ text: String, _ canonical: String, _ discovery: String) throws {
+    func `authorities of each kind are read`(
+        _ kind: Authority.Kind, _ text: String, _ canonical: String, _ discovery: String
+    ) throws {
         let authority = try Authority(text, kind: kind)
         #expect(authority.description == canonical)
         #expect(authority.discoveryRequest.head.path == discovery + "/.well-known/openid-configuration")
@@ -53,7 +54,6 @@ struct KindTests {
     }
 
     @Test(
-        "authorities of another shape or kind are refused, saying what to write",
         arguments: [
             (.external, "https://login.contoso.example", "names the tenant"),
             (.external, "https://login.microsoftonline.com/common", "not an external tenant's host"),
@@ -71,7 +71,9 @@ struct KindTests {
             (.oidc, "http://id.example.com", "must be https"),
             (.oidc, "https://id.example.com/?a=b", "has a query"),
         ] as [(Authority.Kind, String, String)])
-    func refused(_ kind: Authority.Kind, _ text: String, _ reason: String) {
+    func `authorities of another shape or kind are refused with advice on what to write`(
+        _ kind: Authority.Kind, _ text: String, _ reason: String
+    ) {
         #expect {
             try Authority(text, kind: kind)
         } throws: { error in
@@ -79,8 +81,7 @@ struct KindTests {
         }
     }
 
-    @Test("A user flow's authority leads to the tenant's others, a workforce authority to other tenants")
-    func relatives() throws {
+    @Test func `a user flow's authority leads to the tenant's others, and a workforce one to other tenants`() throws {
         let susi = try Authority(Self.b2c, kind: .b2c)
         let edit = try susi.withPolicy("B2C_1_Edit")
         #expect(edit.description == "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/b2c_1_edit")
@@ -98,7 +99,6 @@ struct KindTests {
     // MARK: Issuers
 
     @Test(
-        "the discovery document's issuer is accepted or not",
         arguments: [
             (.external, "https://contoso.ciamlogin.com", "https://\(tenantID).ciamlogin.com/\(tenantID)/v2.0", true),
             (
@@ -127,8 +127,9 @@ struct KindTests {
             (.oidc, provider, "https://id.example.com", false),
             (.oidc, provider, "http://id.example.com/realms/one", false),
         ] as [(Authority.Kind, String, String, Bool)])
-    func metadataIssuer(_ kind: Authority.Kind, _ authority: String, _ issuer: String, _ isAccepted: Bool) async throws
-    {
+    func `only a matching issuer of the discovery document is accepted`(
+        _ kind: Authority.Kind, _ authority: String, _ issuer: String, _ isAccepted: Bool
+    ) async throws {
         let provider = try TestProvider(authority, kind: kind, discovery: ["issuer": issuer])
         let error = await openIDError { () async throws(OpenIDError) in
             try await provider.directory().metadata(for: provider.authority)
@@ -250,8 +251,8 @@ struct KindTests {
         oidc("with a signature of another key", .signature, change: { $0.signature = .otherRSAKey }),
     ]
 
-    @Test("a token is accepted, or refused for just this", arguments: rows)
-    func token(_ row: Row) async throws {
+    @Test(arguments: rows)
+    func `a token is accepted, or refused for just one reason`(_ row: Row) async throws {
         let provider = try TestProvider(row.authority, kind: row.kind, discovery: ["issuer": row.issuer])
         var token = TestToken(nonce: attempt.nonce)
         token.claims["iss"] = row.issuer
@@ -273,12 +274,13 @@ struct KindTests {
     // MARK: Callbacks (RFC 9207)
 
     @Test(
-        "a callback's iss is checked when it is there, or announced",
         arguments: [
             (false, nil, nil), (false, provider, nil), (false, "https://evil.example", .issuerMismatch),
             (true, provider, nil), (true, nil, .issuerMismatch), (true, provider + "/", .issuerMismatch),
         ] as [(Bool, String?, OpenIDError.Code?)])
-    func callbackIssuer(_ isAnnounced: Bool, _ iss: String?, _ code: OpenIDError.Code?) async throws {
+    func `a callback's iss is checked when it is there, or announced`(
+        _ isAnnounced: Bool, _ iss: String?, _ code: OpenIDError.Code?
+    ) async throws {
         let provider = try TestProvider(
             Self.provider, kind: .oidc, discovery: ["authorization_response_iss_parameter_supported": isAnnounced])
         let metadata = try await provider.directory().metadata(for: provider.authority)
@@ -292,7 +294,6 @@ struct KindTests {
     }
 
     @Test(
-        "B2C's answers at the callback",
         arguments: [
             (
                 "AADB2C90118: The user has forgotten their password.", OpenIDError.Code.passwordResetRequested,
@@ -300,7 +301,9 @@ struct KindTests {
             ),
             ("AADB2C90091: The user has cancelled entering self-asserted information.", .cancelled, "AADB2C90091"),
         ])
-    func userFlowAnswers(_ description: String, _ code: OpenIDError.Code, _ number: String) async throws {
+    func `B2C's errors at the callback have their codes`(
+        _ description: String, _ code: OpenIDError.Code, _ number: String
+    ) async throws {
         let provider = try TestProvider(Self.b2c, kind: .b2c)
         let metadata = try await provider.directory().metadata(for: provider.authority)
         let callback = try Callback(fields: [

@@ -70,8 +70,8 @@ struct LogoutTests {
             }),
     ]
 
-    @Test("a logout token is accepted, or refused for just this", arguments: rows)
-    func logoutToken(_ row: Row) async throws {
+    @Test(arguments: rows)
+    func `a logout token is accepted, or refused for just one reason`(_ row: Row) async throws {
         let provider = try TestProvider(KindTests.provider, kind: .oidc)
         var token = TestToken()
         token.header["typ"] = "logout+jwt"
@@ -94,8 +94,7 @@ struct LogoutTests {
         #expect(error?.idTokenFault == row.fault)
     }
 
-    @Test("The logout URL carries what is known of the account")
-    func logoutURL() async throws {
+    @Test func `the logout URL carries what is known of the account`() async throws {
         let provider = try TestProvider(KindTests.provider, kind: .oidc)
         let metadata = try await provider.directory().metadata(for: provider.authority)
         let url = LogoutRequest(
@@ -107,8 +106,7 @@ struct LogoutTests {
         )
     }
 
-    @Test("Revocation goes where the provider says, or nowhere; claims of another person are refused")
-    func requests() async throws {
+    @Test func `revocation goes only where the provider says, and claims of another person are refused`() async throws {
         let none = try TestProvider()
         let without = try await none.directory().metadata(for: none.authority)
         #expect(try RevocationRequest(refreshToken: "r", metadata: without, client: client()) == nil)

@@ -73,8 +73,10 @@ struct TokenAnswerTests {
         .init("invalid_request", 900144, .providerRejectedRequest, interaction: false),
     ]
 
-    @Test("map the platform's errors, their numbers in error_codes or in the text alone", arguments: platformErrors)
-    func maps(_ row: PlatformError) async throws {
+    @Test(arguments: platformErrors)
+    func `the platform's errors are recognised, with their numbers in error_codes or in the text alone`(
+        _ row: PlatformError
+    ) async throws {
         let description =
             "AADSTS\(row.number): Some text. Trace ID: \(tenantID) Correlation ID: \(otherTenantID) Timestamp: 2026-11-21 01:02:03Z"
         var inText: [String: Any] = ["error": row.error, "error_description": description]
@@ -97,15 +99,13 @@ struct TokenAnswerTests {
         }
     }
 
-    @Test("every number of the facts has a hint of its own")
-    func hints() {
+    @Test func `every number of the facts has a hint of its own`() {
         for row in Self.platformErrors where row.number > 1 && row.number != 900144 {
             #expect(PlatformErrors.workforce[row.number] != nil, "AADSTS\(row.number)")
         }
     }
 
-    @Test("keep a claims challenge")
-    func claims() async throws {
+    @Test func `an error keeps its claims challenge`() async throws {
         let challenge = #"{"access_token":{"acrs":{"essential":true,"values":["c1"]}}}"#
         let body = try json(["error": "interaction_required", "claims": challenge])
         #expect(await refreshError(response(body, status: 400))?.claims?.json == challenge)
@@ -113,8 +113,7 @@ struct TokenAnswerTests {
         #expect(await refreshError(response(unusable, status: 400))?.claims == nil)
     }
 
-    @Test("drop what only pretends to be an identifier: an answer may quote a secret")
-    func quotedSecrets() async throws {
+    @Test func `an error drops identifiers that may quote a secret`() async throws {
         let secret = "0.AXoAsecret-refresh.token"
         let body = try json([
             "error": "invalid_grant", "suberror": secret, "trace_id": secret, "correlation_id": secret,
@@ -199,8 +198,8 @@ struct TokenAnswerTests {
             body: #"{"token_type":"Bearer","access_token":"a","expires_in":true}"#),
     ]
 
-    @Test("are no verdict:", arguments: transient)
-    func isTransient(_ row: Transient) async throws {
+    @Test(arguments: transient)
+    func `a transient answer is no verdict on the grant`(_ row: Transient) async throws {
         let error = try #require(
             await refreshError(response(row.body, status: row.status, type: row.type, retryAfter: row.retryAfter)))
         #expect(error.code == row.code)
@@ -209,8 +208,7 @@ struct TokenAnswerTests {
         #expect(error.retryAfter == row.pause)
     }
 
-    @Test("an error with status 200 is an error")
-    func errorWith200() async throws {
+    @Test func `an error with status 200 is an error`() async throws {
         #expect(await refreshError(response(#"{"error":"invalid_grant"}"#))?.code == .interactionRequired)
     }
 
@@ -225,7 +223,6 @@ struct TokenAnswerTests {
     }
 
     @Test(
-        "are read:",
         arguments: [
             Success(testDescription: "the least", more: ""),
             .init(testDescription: "expires_in as a number", more: #","expires_in":4242"#, lifetime: 4242),
@@ -254,7 +251,7 @@ struct TokenAnswerTests {
                 testDescription: "members that nobody knows",
                 more: #","ext_expires_in":1,"x":{"y":[1.5e3,null,"\ud83d\ude00"]}"#),
         ])
-    func reads(_ row: Success) async throws {
+    func `a token answer is read`(_ row: Success) async throws {
         for type in ["application/json", "application/json;charset=UTF-8", "Application/JSON", nil] {
             let answer = response(#"{"token_type":"bearer","access_token":"the-token"\#(row.more)}"#, type: type)
             let refreshed = try await refresh(answer)
@@ -270,8 +267,7 @@ struct TokenAnswerTests {
 
     static let account = KnownIdentity(issuer: issuer, subject: "subject-1", tenantID: tenantID.uppercased())
 
-    @Test("a refreshed ID token is checked, without a nonce")
-    func refreshedIDToken() async throws {
+    @Test func `a refreshed ID token is checked without a nonce`() async throws {
         let claims = try await refresh(tokenAnswer(idToken: TestToken().text())).idTokenClaims
         #expect(claims?.name == "Adele Vance")
     }
@@ -289,8 +285,8 @@ struct TokenAnswerTests {
         .init("with another key's signature", .signature, change: { $0.signature = .otherRSAKey }),
     ]
 
-    @Test("a refreshed ID token is refused:", arguments: refusedRefreshes)
-    func refusedRefresh(_ row: RejectedToken) async throws {
+    @Test(arguments: refusedRefreshes)
+    func `an invalid refreshed ID token is refused`(_ row: RejectedToken) async throws {
         var token = TestToken()
         row.change(&token)
         let error = try await refreshError(tokenAnswer(idToken: token.text()))
@@ -298,8 +294,9 @@ struct TokenAnswerTests {
         #expect(error?.isInteractionNeeded == false)
     }
 
-    @Test("a refreshed ID token of another tenant is refused also where the issuer does not say the tenant")
-    func refreshedForAnotherTenant() async throws {
+    @Test func `a refreshed ID token of another tenant is refused even if its issuer does not name the tenant`()
+        async throws
+    {
         let provider = try TestProvider(KindTests.provider, kind: .oidc)
         let directory = provider.directory()
         let request = try await RefreshRequest(
@@ -320,8 +317,9 @@ struct TokenAnswerTests {
         }
     }
 
-    @Test("a refresh at another authority brings a token only of a tenant that the configured one admits")
-    func refreshedAtAnotherAuthority() async throws {
+    @Test func `a refresh at another authority gives tokens only of tenants that the configured one admits`()
+        async throws
+    {
         let own = try TestProvider(
             "\(origin)/\(otherTenantID)", discovery: ["issuer": "\(origin)/\(otherTenantID)/v2.0"])
         let other = try TestProvider("\(origin)/\(tenantID)")
@@ -345,8 +343,7 @@ struct TokenAnswerTests {
         return Dictionary(fields.map { ($0.name, $0.value) }) { "\($0) and \($1)" }
     }
 
-    @Test("redeem a code with a secret, as a public client, with claims")
-    func codeRequest() async throws {
+    @Test func `a code is redeemed with a secret, as a public client, and with claims`() async throws {
         let provider = try TestProvider()
         let callback = try await Callback(query: "code=the-code%2B&state=\(attempt.state)")
             .validated(against: attempt, metadata: provider.directory().metadata(for: provider.authority))
@@ -378,8 +375,7 @@ struct TokenAnswerTests {
         #expect("\(secret) \(secret.providerRequest)" == "CodeRequest(redacted) ProviderRequest(redacted)")
     }
 
-    @Test("refresh with a secret")
-    func refreshRequest() async throws {
+    @Test func `a refresh sends its secret and claims`() async throws {
         let provider = try TestProvider()
         let request = try await RefreshRequest(
             refreshToken: "the-refresh-token", account: Self.account, claims: ClaimsRequest(json: #"{"a":1}"#),

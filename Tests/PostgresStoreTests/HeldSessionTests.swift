@@ -33,7 +33,7 @@ struct HeldSessionTests {
         return sessions
     }
 
-    @Test func `the uses of the others are written at once, and its own when it is free`() async throws {
+    @Test func `uses of other sessions are written at once, and of the held one when it is free`() async throws {
         let (begun, sessions) = (fixture.clock.now, try await signedIn())
         fixture.clock.advance(by: .seconds(600))
         let now = fixture.clock.now
@@ -47,7 +47,7 @@ struct HeldSessionTests {
         await store.close()
     }
 
-    @Test func `what is over is purged, and it when it is free`() async throws {
+    @Test func `other expired sessions are purged at once, and the held one when it is free`() async throws {
         let sessions = try await signedIn()
         fixture.clock.advance(by: .seconds(2 * 3600))
         #expect(try await store.purgeExpired() == 2)
@@ -58,7 +58,7 @@ struct HeldSessionTests {
         await store.close()
     }
 
-    @Test func `sign-ins that nobody finished are purged, those of its session when it is free`() async throws {
+    @Test func `unfinished sign-ins are purged at once, and those of the held session when it is free`() async throws {
         let sessions = try await signedIn()
         fixture.clock.advance(by: .seconds(3500))
         for session in sessions { #expect(store.cachedSession(session.id).session != nil) }

@@ -36,7 +36,7 @@ struct LostCommitTests {
         way.close()
     }
 
-    @Test func `a connection to which nobody says anything is overtaken by another`() async throws {
+    @Test func `a connection that gets no answer is overtaken by another`() async throws {
         way.ignoreNext()
         let attempt = try await store.consume(try await store.begin("one"))
         #expect(way.isOvertaken == true)
@@ -51,7 +51,7 @@ struct LostCommitTests {
         return (try await store.begin("one", cookie: cookie), cookie, try versions().map { $0 + 1 })
     }
 
-    @Test(arguments: [true, false]) func `one that was stored counts, and is not done again`(isNewcomer: Bool)
+    @Test(arguments: [true, false]) func `a commit whose answer was lost counts, and is not repeated`(isNewcomer: Bool)
         async throws
     {
         let (begun, cookie, after) = try await begin(isNewcomer: isNewcomer)
@@ -68,7 +68,9 @@ struct LostCommitTests {
         await close()
     }
 
-    @Test(arguments: [true, false]) func `one that the server never had is done again`(isNewcomer: Bool) async throws {
+    @Test(arguments: [true, false]) func `a commit that never reached the server is repeated`(isNewcomer: Bool)
+        async throws
+    {
         let (begun, cookie, after) = try await begin(isNewcomer: isNewcomer)
         way.lose(.commit)
         let attempt = try await store.consume(begun, cookie: cookie)
@@ -81,7 +83,7 @@ struct LostCommitTests {
     }
 
     @Test(arguments: [true, false])
-    func `where somebody has written since, it is not known, and not done again`(isNewcomer: Bool) async throws {
+    func `a commit is not repeated when a later write hides whether it succeeded`(isNewcomer: Bool) async throws {
         let (begun, cookie, after) = try await begin(isNewcomer: isNewcomer)
         let settings = try #require(fixture.postgres)
         way.lose(

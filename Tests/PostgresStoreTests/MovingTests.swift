@@ -8,7 +8,7 @@ import Testing
 /// Sessions move from a file to PostgreSQL and back.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct MovingTests {
-    @Test func `a database that was emptied as the message says takes the next copy`() async throws {
+    @Test func `a database that was emptied as the message says accepts the next copy`() async throws {
         let (source, target) = (try StoreFixture(.sqlite), try StoreFixture(.postgres))
         let store = try source.open()
         try FileManager.default.copyItem(atPath: source.keyPath, toPath: target.keyPath)
@@ -27,9 +27,9 @@ struct MovingTests {
 
     @Test(arguments: [
         (TestedBackend.sqlite, TestedBackend.postgres), (.postgres, .sqlite), (.postgres, .postgres),
-    ]) func `people stay signed in, with everything that was theirs`(_ from: TestedBackend, to: TestedBackend)
-        async throws
-    {
+    ]) func `people stay signed in after a move, with everything that was theirs`(
+        _ from: TestedBackend, to: TestedBackend
+    ) async throws {
         let (source, target) = (try StoreFixture(from), try StoreFixture(to))
         // The same key.
         _ = try KeyRing.load(orCreateAt: source.keyPath)

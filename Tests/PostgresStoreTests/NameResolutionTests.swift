@@ -7,7 +7,7 @@ import Testing
 
 /// Who waits for which look-up of a name.
 @Suite struct NameResolutionTests {
-    @Test func `a look-up that hangs keeps nobody who asks later, and those who ask together share one`() async throws {
+    @Test func `a look-up that hangs does not block later ones, and simultaneous ones share one`() async throws {
         let time = Shared(ContinuousClock.now)
         let (begun, answers) = (Shared(0), Shared([String]()))
         let hung = DispatchSemaphore(value: 0)

@@ -69,7 +69,7 @@ struct PostgresServerTests {
         }
     }
 
-    @Test func `after a shortage of connections, one that works says that the server is reached`() async throws {
+    @Test func `after a shortage of connections, a working one shows that the server is reached`() async throws {
         let fixture = try StoreFixture(.postgres)
         let user = try role(of: fixture)
         try administrator().query("ALTER ROLE \(user) CONNECTION LIMIT 2")
@@ -121,7 +121,7 @@ struct PostgresServerTests {
 
     @Test(arguments: [
         ("session_pkey", "»session_pkey« gibt es schon", true), ("session_id_hash_key", #"not "session_pkey""#, false),
-    ]) func `a key that was made twice is known by its constraint, not by the message`(
+    ]) func `a duplicate key is recognised by its constraint, not by the message`(
         _ constraint: String, message: String, isWorthAnotherAttempt: Bool
     ) throws {
         let failure = #expect(throws: PostgresFailure.self) {
@@ -135,7 +135,7 @@ struct PostgresServerTests {
         #expect(failure?.isWorthAnotherAttempt == isWorthAnotherAttempt)
     }
 
-    @Test func `of many that start at once one migrates`() async throws {
+    @Test func `one of many servers that start at once migrates the tables`() async throws {
         let fixture = try StoreFixture(.postgres)
         let settings = try #require(fixture.postgres)
         let connection = try BlockingConnection(settings)
@@ -182,7 +182,9 @@ struct PostgresServerTests {
         await wrong.close()
     }
 
-    @Test func `a server of the version before, which does not know of clocks, goes on beside this one`() async throws {
+    @Test func `a server of the previous version, which does not report its clock, goes on beside this one`()
+        async throws
+    {
         let fixture = try StoreFixture(.postgres)
         let store = try fixture.open()
         try BlockingConnection(#require(fixture.postgres)).query(
@@ -198,7 +200,7 @@ struct PostgresServerTests {
         await store.close()
     }
 
-    @Test func `tables that are not migrated yet say who works with them`() throws {
+    @Test func `tables that are not migrated yet name the servers that use them`() throws {
         let fixture = try StoreFixture(.postgres)
         let settings = try #require(fixture.postgres)
         _ = try PostgresStore.migrate(settings)
@@ -212,7 +214,7 @@ struct PostgresServerTests {
         #expect(try PostgresStore.migrate(settings).count == 2)
     }
 
-    @Test func `attempts of the version before are in nobody's way, and those that nobody finished are none`()
+    @Test func `attempts of the previous version push out no session, and unfinished ones do not count`()
         async throws
     {
         let fixture = try StoreFixture(.postgres)
@@ -264,7 +266,7 @@ struct PostgresServerTests {
         await store.close()
     }
 
-    @Test func `a key that is in use and not at hand is named`() async throws {
+    @Test func `the error names a key that is in use and not at hand`() async throws {
         let fixture = try StoreFixture(.postgres)
         let store = try fixture.open()
         try await store.signIn("adele", at: fixture.clock)

@@ -12,7 +12,7 @@ import Testing
         ("host=/run/postgresql dbname=sessions user=companion", "postgresql://companion@/run/postgresql/sessions"),
         ("postgresql://one,two:5433/s", "postgresql://one,two:5433/s"),
         ("postgresql://adele:hidden@db.example/s?sslmode=require", "postgresql://adele@db.example/s"),
-    ]) func `it is named without its password`(_ text: String, name: String) throws {
+    ]) func `settings are described without the password`(_ text: String, name: String) throws {
         #expect(PostgresSettings.isMeant(by: text))
         let settings = try PostgresSettings(text)
         #expect(settings.description == name)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: ["companion.sqlite", "/var/lib/companion/companion.sqlite", "postgres.db", ""])
-    func `a file is none`(_ text: String) {
+    func `a file's path is no PostgreSQL address`(_ text: String) {
         #expect(!PostgresSettings.isMeant(by: text))
         #expect(throws: StoreError.self) { try PostgresSettings(text) }
     }
@@ -31,7 +31,7 @@ import Testing
         "postgresql://db/s?options=-csearch_path=x", "postgresql://db/s?gssencmode=require", "host=db nonsense=1",
         "postgresql://adele:hidden@[db/s", "postgresql://db/s?sslmode=verify-full&sslpassword=hidden",
         "service=hidden", "postgresql:///?service=hidden",
-    ]) func `what is refused is not quoted`(_ text: String) {
+    ]) func `the error does not quote a refused address`(_ text: String) {
         let error = #expect(throws: StoreError.self) { try PostgresSettings(text) }
         #expect(error?.description.contains("hidden") == false)
     }
@@ -52,7 +52,7 @@ import Testing
         ("postgresql://db.example/s", true), ("postgresql://db.example/s?sslmode=require", true),
         ("postgresql://db.example/s?sslmode=verify-full", false), ("postgresql://localhost/s", false),
         ("host=/run/postgresql dbname=s", false),
-    ]) func `who could read what is sent is known`(_ text: String, isUnprotected: Bool) throws {
+    ]) func `a connection that others could read is recognised`(_ text: String, isUnprotected: Bool) throws {
         #expect(try PostgresSettings(text).isUnprotected == isUnprotected)
     }
 
@@ -65,14 +65,15 @@ import Testing
         ("postgresql://db.example/s?sslmode=verify-ca", "verify-ca"), ("postgresql://localhost/s", nil),
         ("postgresql://db.example/s?hostaddr=127.0.0.1", nil), ("host=/run/postgresql dbname=s", nil),
         ("dbname=s", nil),
-    ]) func `another machine is asked for TLS, unless the address says otherwise`(_ text: String, mode: String?) throws
-    {
+    ]) func `a connection to another machine requires TLS, unless the address says otherwise`(
+        _ text: String, mode: String?
+    ) throws {
         let settings = try PostgresSettings(text)
         #expect(settings.parameters["sslmode"] == mode)
         #expect(settings.endpoints.allSatisfy { settings.parameters(for: $0, at: nil)["sslmode"] == mode })
     }
 
-    @Test func `variables of libpq count as if they were written in the address, which goes first`() async {
+    @Test func `variables of libpq count as if they stood in the address, which takes precedence`() async {
         await #expect(processExitsWith: .success) {
             func found(_ text: String = "postgresql:///s") throws -> [String] {
                 let settings = try PostgresSettings(text)

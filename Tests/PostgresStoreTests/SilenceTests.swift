@@ -54,7 +54,7 @@ struct SilenceTests {
         return (id, account)
     }
 
-    @Test func `one waits a second, and nobody after that, until it has answered; others wait`() async throws {
+    @Test func `one call waits a second, later ones are served from memory, and unknown sessions wait`() async throws {
         let (id, account) = try await signedIn()
         let other = try fixture.open()
         let unknown = try await other.signIn("megan", at: fixture.clock)
@@ -85,7 +85,7 @@ struct SilenceTests {
         await close()
     }
 
-    @Test func `a token's turn to be asked for waits a second too`() async throws {
+    @Test func `a look-up of a token waits a second too`() async throws {
         let (_, account) = try await signedIn()
         way.freeze(true)
         var token: StoredAccessToken?
@@ -97,7 +97,7 @@ struct SilenceTests {
         await close()
     }
 
-    @Test func `what was right more than half a minute ago is waited for`() async throws {
+    @Test func `an answer from more than half a minute ago is not served, but waited for`() async throws {
         let (id, _) = try await signedIn()
         way.freeze(true)
         _ = try await store.session(id)
@@ -109,7 +109,7 @@ struct SilenceTests {
         await close()
     }
 
-    @Test func `the end of the silence is noticed although nobody asks`() async throws {
+    @Test func `the end of the silence is noticed without a request`() async throws {
         let (id, _) = try await signedIn()
         way.freeze(true)
         _ = try await store.session(id)

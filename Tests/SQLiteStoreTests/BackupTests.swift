@@ -40,7 +40,7 @@ import Testing
         #expect(try fixture.files() == ["backup.sqlite", "companion.key", "companion.sqlite"])
     }
 
-    @Test func `a backup takes no other file's place`() async throws {
+    @Test func `a backup does not replace another file`() async throws {
         let fixture = try StoreFixture()
         await (try fixture.open()).close()
         let target = fixture.folder + "/precious"
@@ -62,7 +62,7 @@ import Testing
         #expect(try fixture.files() == ["companion.key", "companion.sqlite"])
     }
 
-    @Test func `what is not our database is not backed up`() throws {
+    @Test func `a file that is not our database is not backed up`() throws {
         let fixture = try StoreFixture()
         #expect(throws: StoreError.self) {
             try SQLiteStore.backUp(databaseAt: fixture.path, to: fixture.folder + "/backup")

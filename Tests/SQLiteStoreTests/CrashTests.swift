@@ -11,7 +11,7 @@ import Testing
 @Suite(.serialized) struct CrashTests {
     /// The kill comes so many microseconds after so many answers.
     @Test(arguments: [(0, 1_000), (0, 30_000), (1, 0), (1, 777), (40, 1_234), (150, 0), (150, 3_210), (400, 555)])
-    func nothingThatWasAnsweredIsLost(answers: Int, microseconds: Int) async throws {
+    func `nothing that was answered is lost when the process is killed`(answers: Int, microseconds: Int) async throws {
         let fixture = try StoreFixture()
         // Twice on the same file: the second child begins with what the first left behind.
         for _ in 0..<2 {

@@ -92,7 +92,7 @@ import Testing
         await store.close()
     }
 
-    @Test func aDatabaseThatMayNotGrow() async throws {
+    @Test func `a database that may not grow refuses sign-ins until it may`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -120,7 +120,7 @@ import Testing
         await store.close()
     }
 
-    @Test func aDatabaseThatIsReadOnly() async throws {
+    @Test func `while the database is read-only, writes are refused and people stay signed in`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         try await survives(store, fixture.clock) {
@@ -132,7 +132,9 @@ import Testing
         await store.close()
     }
 
-    @Test func aDatabaseThatAnotherProcessHasLocked() async throws {
+    @Test func `while another process has locked the database, writes are refused and people stay signed in`()
+        async throws
+    {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let outsider = try fixture.outsider()
@@ -146,7 +148,8 @@ import Testing
     }
 
     /// A real full disk: a small file system in memory. Only root may mount it.
-    @Test(.enabled(if: geteuid() == 0 && Mount.works)) func aFullDisk() async throws {
+    @Test(.enabled(if: geteuid() == 0 && Mount.works))
+    func `while the disk is full, writes are refused and people stay signed in`() async throws {
         let fixture = try StoreFixture()
         try Mount.tmpfs(at: fixture.folder, options: "size=4m")
         defer { Mount.unmount(fixture.folder) }
@@ -165,7 +168,8 @@ import Testing
         await store.close()
     }
 
-    @Test(.enabled(if: geteuid() == 0 && Mount.works)) func aReadOnlyDiskAtStart() async throws {
+    @Test(.enabled(if: geteuid() == 0 && Mount.works))
+    func `a store on a read-only disk does not open, and reports the reason`() async throws {
         let fixture = try StoreFixture()
         try Mount.tmpfs(at: fixture.folder, options: "size=4m")
         defer { Mount.unmount(fixture.folder) }
@@ -181,7 +185,7 @@ import Testing
         await again.close()
     }
 
-    @Test func manyWaitingWritersAllGetTheirAnswerWhenLocked() async throws {
+    @Test func `many waiting writers all get their answer when the database is locked`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let outsider = try fixture.outsider()
@@ -205,7 +209,7 @@ import Testing
         await store.close()
     }
 
-    @Test func oneRefusedWriteDoesNotUndoTheOthersInItsTransaction() async throws {
+    @Test func `one refused write does not undo the others in its transaction`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let done = try await store.consume(try await store.begin("done"))
@@ -225,7 +229,7 @@ import Testing
         await store.close()
     }
 
-    @Test func aClosedStoreRefuses() async throws {
+    @Test func `a closed store refuses reads and writes`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -239,7 +243,7 @@ import Testing
         await store.close()
     }
 
-    @Test func aCancelledCallerDoesNotLoseItsWrite() async throws {
+    @Test func `a cancelled caller does not lose its write`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let task = Task {
@@ -263,7 +267,7 @@ import Testing
         }
     }
 
-    @Test func aDatabaseOfANewerVersionIsRefusedAndLeftAlone() async throws {
+    @Test func `a database of a newer version is refused and left alone`() async throws {
         let fixture = try StoreFixture()
         await (try fixture.open()).close()
         try await fixture.outsider().write { db in
@@ -279,7 +283,7 @@ import Testing
 
     /// What a kill during the first start leaves behind.
     @Test(arguments: ["", "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)"])
-    func aFirstStartThatWasCutOffIsTakenUp(_ sql: String) async throws {
+    func `a first start that was cut off is taken up`(_ sql: String) async throws {
         let fixture = try StoreFixture()
         try await fixture.outsider().write { db in try db.execute(sql: sql) }
         let store = try fixture.open()
@@ -288,7 +292,7 @@ import Testing
         await store.close()
     }
 
-    @Test func anotherApplicationsDatabaseIsRefused() async throws {
+    @Test func `another application's database is refused`() async throws {
         let fixture = try StoreFixture()
         try await fixture.outsider().write { db in try db.execute(sql: "CREATE TABLE session (theirs)") }
         #expect(
@@ -296,7 +300,7 @@ import Testing
                 == .corrupt("\(fixture.path) is another application's database. Choose another file."))
     }
 
-    @Test func aFileThatIsNoDatabaseIsRefused() throws {
+    @Test func `a file that is no database is refused`() throws {
         let fixture = try StoreFixture()
         try Data(repeating: 65, count: 8192).write(to: URL(fileURLWithPath: fixture.path))
         guard case .corrupt = try error(fixture) else {
@@ -305,7 +309,7 @@ import Testing
         }
     }
 
-    @Test func theCommandLineCanLookWhileTheWriteLockIsHeld() async throws {
+    @Test func `the command line can look while the write lock is held`() async throws {
         let fixture = try StoreFixture()
         let server = try fixture.open()
         try await server.signIn("adele", at: fixture.clock)
@@ -318,7 +322,7 @@ import Testing
         await server.close()
     }
 
-    @Test func aMissingFolderIsNamed() throws {
+    @Test func `the error names a missing folder`() throws {
         let fixture = try StoreFixture()
         let ring = try KeyRing.load(orCreateAt: fixture.keyPath)
         let path = fixture.folder + "/missing/companion.sqlite"
@@ -327,7 +331,7 @@ import Testing
         }
     }
 
-    @Test func theFileSyncsEveryCommitAndEnforcesForeignKeys() async throws {
+    @Test func `the file syncs every commit and enforces foreign keys`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let pragmas = try await store.sqlite.database.onWriter { db in

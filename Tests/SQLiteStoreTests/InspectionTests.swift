@@ -10,7 +10,7 @@ import Testing
         SQLiteStore.health(databaseAt: fixture.path, keyRing: try KeyRing.load(existingAt: fixture.keyPath))
     }
 
-    @Test func `before the first start there is nothing, and looking makes nothing`() throws {
+    @Test func `before the first start there is nothing, and inspecting makes nothing`() throws {
         let fixture = try StoreFixture()
         let found = try inspect(fixture)
         #expect(
@@ -65,7 +65,7 @@ import Testing
         #expect(!found.damage.isEmpty || found.failure != nil)
     }
 
-    @Test func `a file that is no database is told from ours`() throws {
+    @Test func `a file that is no database is recognised`() throws {
         let fixture = try StoreFixture()
         try Data(repeating: 7, count: 10_000).write(to: URL(fileURLWithPath: fixture.path))
         guard case .corrupt = try inspect(fixture).failure else {

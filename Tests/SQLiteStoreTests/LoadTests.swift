@@ -7,7 +7,7 @@ import Testing
 @testable import SessionStore
 
 @Suite struct LoadTests {
-    @Test func concurrentSignInsShareTheirTransactions() async throws {
+    @Test func `200 concurrent sign-ins all get a session of their own`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let ids = try await withThrowingTaskGroup(of: SessionID.self) { group in
@@ -19,7 +19,7 @@ import Testing
         await store.close()
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatArrivesDuringATransactionSharesTheNext() async throws {
+    @Test(.timeLimit(.minutes(1))) func `writes that arrive during a transaction share the next one`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let commits = store.sqlite.database.commitCount
@@ -46,7 +46,7 @@ import Testing
         await store.close()
     }
 
-    @Test func oneSessionAmong100000IsFoundByItsIndex() async throws {
+    @Test func `one session among 100,000 is found by its index`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let id = try await store.signIn("adele", at: fixture.clock)

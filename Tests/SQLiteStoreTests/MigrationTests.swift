@@ -19,7 +19,7 @@ import Testing
 
     private static let waiting = Array(Schema.migrator.migrations.dropFirst())
 
-    @Test func `a rehearsal tells what would run, and leaves the database as it is`() throws {
+    @Test func `a rehearsal lists what would run, and leaves the database as it is`() throws {
         let fixture = try StoreFixture()
         try firstVersion(fixture)
         #expect(try SQLiteStore.pendingMigrations(databaseAt: fixture.path) == Self.waiting)
@@ -67,7 +67,7 @@ import Testing
 
     /// Sign-ins under way when the server was brought up begin again; nobody is signed out.
     @Test(arguments: [(true, nil), (false, 1), (false, 2)] as [(Bool, Int?)])
-    func `attempts of the version before are gone, and nothing else`(isWaiting: Bool, ended: Int?) async throws {
+    func `attempts of the previous version are gone, and nothing else is`(isWaiting: Bool, ended: Int?) async throws {
         let fixture = try StoreFixture()
         let outsider = try fixture.outsider()
         try Schema.migrator.migrate(outsider, upTo: "4: indexes by last use and by beginning")
@@ -118,7 +118,7 @@ import Testing
         #expect(found == [])
     }
 
-    @Test func aFileOfTheFirstVersionIsBroughtUpAndLosesNothing() async throws {
+    @Test func `a file of the first version is migrated and loses nothing`() async throws {
         let fixture = try StoreFixture()
         let ring = try KeyRing.load(orCreateAt: fixture.keyPath)
         let sealer = Sealer(ring, storeName: fixture.path)

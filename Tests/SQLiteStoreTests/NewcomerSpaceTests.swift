@@ -69,7 +69,7 @@ import Testing
 
     /// Only root may mount a small disk.
     @Test(.enabled(if: geteuid() == 0 && Mount.works))
-    func `a nearly full disk refuses newcomers alone, until there is room`() async throws {
+    func `a nearly full disk refuses only newcomers, until there is room`() async throws {
         let fixture = try StoreFixture()
         try Mount.tmpfs(at: fixture.folder, options: "size=40m")
         defer { Mount.unmount(fixture.folder) }

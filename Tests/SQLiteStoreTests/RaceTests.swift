@@ -43,7 +43,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `a value that is renewed while it is sealed anew keeps what is newer`() async throws {
+    @Test func `a value that is renewed while it is resealed keeps the newer content`() async throws {
         let fixture = try StoreFixture()
         let afterRead = AfterRead()
         let store = try fixture.open(onOperation: afterRead.note)
@@ -71,9 +71,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `what was sealed with the older key while the rest was sealed anew is found by another round`()
-        async throws
-    {
+    @Test func `values that got the older key while the rest was resealed are found by another round`() async throws {
         let fixture = try StoreFixture()
         let afterRead = AfterRead()
         let store = try fixture.open(onOperation: afterRead.note)

@@ -41,7 +41,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `sealing anew that was interrupted goes on at the next start`() async throws {
+    @Test func `an interrupted resealing continues at the next start`() async throws {
         let fixture = try StoreFixture()
         let server = try fixture.open()
         for number in 0..<250 { try await server.signIn("user\(number)", at: fixture.clock) }
@@ -58,7 +58,7 @@ import Testing
         await next.close()
     }
 
-    @Test func `a damaged value keeps its key, and none of the others from the new one`() async throws {
+    @Test func `a damaged value keeps its key, and the others still get the new one`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let adele = try await store.signIn("adele", at: fixture.clock)

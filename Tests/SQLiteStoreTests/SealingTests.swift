@@ -32,7 +32,7 @@ import WebFormats
             "UPDATE account_secret SET claims = CAST(substr(claims, 1, 40) || x'0000' || substr(claims, 43) AS BLOB)"
         ),
     ])
-    func doesNotOpen(_ name: String, _ sql: String) async throws {
+    func `a value that was moved or changed does not open`(_ name: String, _ sql: String) async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open(cacheBytes: 0)
         let adele = try await store.signIn("adele", at: fixture.clock)
@@ -99,7 +99,7 @@ import WebFormats
     @Test(arguments: [
         "x'', x''", "x'01', x'01'", "CAST(x'02' || randomblob(90) AS BLOB), x'02'", "randomblob(9), randomblob(9)",
     ])
-    func garbageInASealedColumnIsAnErrorAndNoCrash(_ values: String) async throws {
+    func `garbage in a sealed column is an error and no crash`(_ values: String) async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open(cacheBytes: 0)
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -114,7 +114,7 @@ import WebFormats
         await store.close()
     }
 
-    @Test func noSecretIsInTheFilesInTheClear() async throws {
+    @Test func `no secret is in the files in the clear`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let outcome = try await store.consume(
@@ -151,7 +151,7 @@ import WebFormats
         try scan([""])
     }
 
-    @Test func theFilesAreForTheirOwnerOnly() async throws {
+    @Test func `only the owner can read the files`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         try await store.signIn("adele", at: fixture.clock)
@@ -162,7 +162,7 @@ import WebFormats
         await store.close()
     }
 
-    @Test func keysRotateWhileTheServerRuns() async throws {
+    @Test func `keys rotate while the server runs`() async throws {
         let fixture = try StoreFixture()
         let server = try fixture.open(cacheBytes: 0)
         let old = try await server.signIn("adele", at: fixture.clock)
@@ -199,7 +199,7 @@ import WebFormats
         }
     }
 
-    @Test func aLostKeyIsNamedWhenTheFileIsOpened() async throws {
+    @Test func `a lost key is named when the file is opened`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -225,7 +225,7 @@ import WebFormats
         await again.close()
     }
 
-    @Test func aKeyThatSealedNothingMayGo() async throws {
+    @Test func `a key that sealed nothing may go`() async throws {
         let fixture = try StoreFixture()
         await (try fixture.open()).close()
         try FileManager.default.removeItem(atPath: fixture.keyPath)

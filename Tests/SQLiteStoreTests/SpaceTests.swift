@@ -63,9 +63,7 @@ import Testing
         #expect(found == [])
     }
 
-    @Test func `a file from before is rewritten once, keeps its sessions, and gives space back from then on`()
-        async throws
-    {
+    @Test func `an older file is rewritten once, keeps its sessions, and gives space back from then on`() async throws {
         let fixture = try StoreFixture()
         let outsider = try fixture.outsider()
         try Schema.migrator.migrate(outsider, upTo: "2: ID tokens, user flows, tokens by tenant")

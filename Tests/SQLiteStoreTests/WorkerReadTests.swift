@@ -39,7 +39,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `what is damaged is left to those who wait, and learn why`() async throws {
+    @Test func `an immediate read leaves damaged data to one that waits, which reports it`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open(cacheBytes: 0, hasStoppedClock: true)
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -62,7 +62,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `claims that do not open are left to those who wait, and learn why`() async throws {
+    @Test func `an immediate read leaves claims that do not open to one that waits, which reports it`() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open(cacheBytes: 0, hasStoppedClock: true)
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -91,7 +91,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `after a slow read nobody is held for a second`() async throws {
+    @Test func `after a slow read there are no immediate reads for a second`() async throws {
         let fixture = try StoreFixture()
         try await fixture.open(hasStoppedClock: true).close()
         let time = Shared(ContinuousClock.now)
@@ -113,7 +113,7 @@ import Testing
         readers.close()
     }
 
-    @Test func `who finds all connections in use does not wait for one`() async throws {
+    @Test func `a read that finds all connections in use does not wait for one`() async throws {
         let fixture = try StoreFixture()
         try await fixture.open(hasStoppedClock: true).close()
         let readers = Self.readers(fixture)

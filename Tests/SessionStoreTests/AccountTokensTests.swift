@@ -59,7 +59,7 @@ import Testing
             (nil, ["a"], "a"), (nil, ["b"], "b c"), (nil, ["c"], "c d"), (nil, ["e"], nil), (nil, [], nil),
             ("t", ["a"], "a b"), ("u", ["a"], nil),
         ] as [(String?, [String], String?)])
-    func `the token for exactly these scopes is the best, else the one that lives longest, sealed or open`(
+    func `the token for exactly these scopes comes first, then the one that lives longest`(
         _ tenant: String?, _ scopes: [String], _ expected: String?
     ) {
         let rows = [

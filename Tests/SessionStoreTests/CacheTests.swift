@@ -21,7 +21,7 @@ import Testing
             idHash: SHA256Hash(of: "id\(key)"), tokens: [])
     }
 
-    @Test func aFillThatBeganBeforeAWriteIsRefused() {
+    @Test func `a fill that began before a write is not kept`() {
         let cache = SessionCache(maxBytes: 1 << 20, lifetimes: Self.lifetimes)
         let before = cache.ticket()
         cache.end([7])
@@ -31,7 +31,7 @@ import Testing
         #expect(cache.session(SHA256Hash(of: "id7"), now: 1).session != nil)
     }
 
-    @Test func aWriteToAnotherSessionRefusesNoFill() {
+    @Test func `a write to another session does not prevent a fill`() {
         let cache = SessionCache(maxBytes: 1 << 20, lifetimes: Self.lifetimes)
         let before = cache.ticket()
         cache.end([8])
@@ -39,7 +39,7 @@ import Testing
         #expect(cache.session(SHA256Hash(of: "id7"), now: 1).session != nil)
     }
 
-    @Test func anOutsideChangeEndsEveryEntryAndRefusesFillsUnderWay() {
+    @Test func `an outside change ends every entry and prevents fills under way`() {
         let cache = SessionCache(maxBytes: 1 << 20, lifetimes: Self.lifetimes)
         _ = cache.admit(snapshot(7), cache.ticket(), now: 5, isUse: true)
         let before = cache.ticket()
@@ -52,7 +52,7 @@ import Testing
         #expect(cache.lastUse(8) == 5)
     }
 
-    @Test func aSessionThatNobodySignedInToIsNotKeptAndPushesOutNobody() {
+    @Test func `a session without accounts is not kept, and pushes out no other`() {
         let cache = SessionCache(maxBytes: 1 << 20, lifetimes: Self.lifetimes)
         _ = cache.admit(snapshot(1), cache.ticket(), now: 1, isUse: true)
         let before = cache.size
@@ -73,7 +73,7 @@ import Testing
         #expect(cache.session(SHA256Hash(of: "id2"), now: 1).session != nil, "the one who was signed in is remembered")
     }
 
-    @Test func itsBytesAreBoundedAndWhatIsUsedStays() {
+    @Test func `the cache's bytes are bounded, and sessions in use stay`() {
         let one = snapshot(1, bytes: 1000).cost
         let cache = SessionCache(maxBytes: one * 10, lifetimes: Self.lifetimes)
         for key in 1...200 {
@@ -90,7 +90,7 @@ import Testing
         #expect(cache.session(SHA256Hash(of: "id999"), now: 1).session == nil)
     }
 
-    @Test func aUseThatIsBeingWrittenIsKnown() {
+    @Test func `a use that is being written is known`() {
         // Nothing is kept in memory but the uses.
         let cache = SessionCache(maxBytes: 0, lifetimes: Lifetimes(idle: 100, maxAge: 1000, attempt: 100))
         _ = cache.admit(snapshot(1), cache.ticket(), now: 90, isUse: true)
@@ -102,7 +102,7 @@ import Testing
         #expect(cache.admit(snapshot(1), cache.ticket(), now: 150, isUse: false) == nil, "nothing knows of the use")
     }
 
-    @Test func anEntryIsAHitWhileItIsTrustedThenStale() {
+    @Test func `an entry is a hit while it is trusted, and stale after that`() {
         let steady = Mutex<Int64>(0)
         let cache = SessionCache(
             maxBytes: 1 << 20, lifetimes: Self.lifetimes, trust: 1000, steady: { steady.withLock { $0 } })
@@ -126,7 +126,7 @@ import Testing
         #expect(look(1_007_002) == "miss", "its time is over")
     }
 
-    @Test func usesThatCouldNotBeWrittenAreKeptForTheNextTime() {
+    @Test func `uses that could not be written are kept for the next time`() {
         let cache = SessionCache(maxBytes: 1 << 20, lifetimes: Self.lifetimes)
         _ = cache.admit(snapshot(1), cache.ticket(), now: 10, isUse: true)
         _ = cache.session(SHA256Hash(of: "id1"), now: 20)

@@ -20,7 +20,9 @@ import Testing
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")) ?? ""
     }
 
-    @Test func `each change is synced under another name before it takes the file's, and its folder after`() throws {
+    @Test func `each change is synced in a new file before that takes the old one's place, and its folder after`()
+        throws
+    {
         let fixture = try StoreFixture()
         let folder = URL(fileURLWithPath: fixture.folder).resolvingSymlinksInPath().path
         for change in Self.changes {
@@ -53,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be synced takes no file's place, and leaves nothing behind`() throws {
+    @Test func `a file that cannot be synced replaces no other, and is removed`() throws {
         for (number, change) in Self.changes.enumerated() {
             let fixture = try StoreFixture()
             if number > 0 { _ = try KeyRing.load(orCreateAt: fixture.keyPath) }

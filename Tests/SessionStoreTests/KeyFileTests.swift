@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func isMadeOnFirstStartWithMode600AndLoadedAfterwards() throws {
+    @Test func `the key file is made at the first start with mode 600, and loaded after that`() throws {
         let fixture = try StoreFixture()
         let made = try KeyRing.load(orCreateAt: fixture.keyPath)
         let attributes = try FileManager.default.attributesOfItem(atPath: fixture.keyPath)
@@ -27,7 +27,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder) == ["companion.key"])
     }
 
-    @Test func concurrentFirstStartsAgreeOnOneKey() async throws {
+    @Test func `concurrent first starts agree on one key`() async throws {
         let fixture = try StoreFixture()
         let ids = try await withThrowingTaskGroup(of: KeyRing.KeyID.self) { group in
             for _ in 0..<32 { group.addTask { try KeyRing.load(orCreateAt: fixture.keyPath).currentKeyID } }
@@ -36,7 +36,8 @@ import Testing
         #expect(ids.count == 1)
     }
 
-    @Test(arguments: [0o644, 0o640, 0o606, 0o660, 0o604]) func isRefusedWhenOthersCanReadIt(mode: Int) throws {
+    @Test(arguments: [0o644, 0o640, 0o606, 0o660, 0o604])
+    func `a key file that others can read is refused`(mode: Int) throws {
         let fixture = try StoreFixture()
         _ = try KeyRing.load(orCreateAt: fixture.keyPath)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: fixture.keyPath)
@@ -51,7 +52,8 @@ import Testing
         ("a truncated second key", key + "\n" + key.prefix(40), "line 2, is not a key"),
         ("larger than a key file can be", String(repeating: "#", count: 80_000), "too large"),
     ])
-    func isRefusedWhenItHolds(_ name: String, _ text: String, _ message: String) throws {
+    func `a malformed key file is refused and not overwritten`(_ name: String, _ text: String, _ message: String) throws
+    {
         let fixture = try StoreFixture()
         let created = FileManager.default.createFile(
             atPath: fixture.keyPath, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
@@ -63,21 +65,21 @@ import Testing
         #expect(try String(contentsOfFile: fixture.keyPath, encoding: .utf8) == text)
     }
 
-    @Test func isRefusedWhenItIsAFolderOrHasNone() throws {
+    @Test func `a key file that is a folder, or whose folder is missing, is refused`() throws {
         let fixture = try StoreFixture()
         #expect(reason { _ = try KeyRing.load(orCreateAt: fixture.folder) }.contains("is not an ordinary file"))
         let missing = fixture.folder + "/missing/companion.key"
         #expect(reason { _ = try KeyRing.load(orCreateAt: missing) }.contains("Its folder must exist"))
     }
 
-    @Test func textMayHoldSeveralKeysTheFirstSeals() throws {
+    @Test func `the text may hold several keys, of which the first seals`() throws {
         let other = Data(repeating: 8, count: 32).base64EncodedString()
         let ring = try KeyRing(text: "# comment\n\(Self.key), \(other)\n\(Self.key)\n")
         #expect(ring.keyIDs.count == 2)
         #expect(try ring.currentKeyID == KeyRing(text: Self.key).currentKeyID)
     }
 
-    @Test func rotationPutsANewKeyFirstAndDroppingLeavesOnlyThat() throws {
+    @Test func `rotation puts a new key first, and dropping the older one leaves only that`() throws {
         let fixture = try StoreFixture()
         let first = try KeyRing.load(orCreateAt: fixture.keyPath)
         let rotated = try KeyRing.rotate(fileAt: fixture.keyPath)
@@ -92,7 +94,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder) == ["companion.key"])
     }
 
-    @Test func rotationOfAMissingFileMakesNone() throws {
+    @Test func `rotating a missing file makes none`() throws {
         let fixture = try StoreFixture()
         #expect(reason { _ = try KeyRing.rotate(fileAt: fixture.keyPath) }.contains("There is no key file"))
         #expect(!FileManager.default.fileExists(atPath: fixture.keyPath))

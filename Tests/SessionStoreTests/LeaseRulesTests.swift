@@ -46,13 +46,13 @@ import Testing
         Row("none is stored", held(), stored: nil, .changed),
     ]
 
-    @Test(arguments: rows) func `a lease is taken, waited for or in vain`(_ row: Row) {
+    @Test(arguments: rows) func `the rules decide whether a lease is taken or waited for`(_ row: Row) {
         let decision = SignInRules.lease(
             row.state, refreshToken: row.stored, seen: Self.seen, by: "b", now: row.at * 1000)
         #expect(decision == row.decision)
     }
 
-    @Test func `each lease has a number of its own, and so has whatever renews the tokens`() {
+    @Test func `each lease and each renewal of the tokens gets a number of its own`() {
         let taken = Self.free.taken(by: "a", for: .seconds(20), now: 1000)
         #expect(taken == RefreshState(fence: 1, holder: "a", until: 21_000, retryAt: 0))
         #expect(taken.taken(by: "b", for: .seconds(20), now: 30_000).fence == 2)
@@ -67,7 +67,7 @@ import Testing
             ("no leases here", nil, nil, seen, true), ("no leases here, another token", nil, nil, other, false),
             ("the token is gone", 6, 7, nil, false),
         ] as [(String, Int64?, Int64?, Data?, Bool)])
-    func `an answer is stored under the latest lease, else over the token that it cost`(
+    func `an answer is stored under the latest lease, or over the token that it cost`(
         _ name: String, own: Int64?, latest: Int64?, stored: Data?, expected: Bool
     ) {
         let lease = RefreshLease(
@@ -77,7 +77,7 @@ import Testing
 
     @Test(
         arguments: [("", 0, true), ("a", 6, false), ("a", 5, true), ("b", 6, true)] as [(String, Int64, Bool)])
-    func `a chore is taken when nobody else has it`(_ holder: String, until: Int64, expected: Bool) {
+    func `a chore is taken when no other process has it`(_ holder: String, until: Int64, expected: Bool) {
         #expect(SignInRules.mayTake("b", from: holder, until: until, now: 5) == expected)
     }
 }

@@ -19,7 +19,7 @@ import WebFormats
     }
 
     @Test(arguments: [true, false], [[], Array(0...255)] as [[UInt8]])
-    func `what was sealed is what opens`(hasSession: Bool, payload: [UInt8]) throws {
+    func `a sealed sign-in opens as it was`(hasSession: Bool, payload: [UInt8]) throws {
         let fixture = try StoreFixture(.memory)
         let store = try fixture.open()
         let new = Self.attempt(payload: payload)
@@ -49,7 +49,7 @@ import WebFormats
         #expect(other?.text != kept.text)
     }
 
-    @Test func `it opens for its state and its browser alone, and where the keys are`() throws {
+    @Test func `a sealed sign-in opens only for its state and browser, and where the keys are`() throws {
         let store = try StoreFixture(.memory).open()
         let kept = try #require(try store.seal(Self.attempt(payload: [1]), in: nil, for: Self.browser))
         #expect(store.open(kept, state: "s1", for: Self.browser) != nil)
@@ -85,7 +85,7 @@ import WebFormats
         }
     }
 
-    @Test func `one of another version, or cut before it was sealed, begins again`() throws {
+    @Test func `an attempt of another version, or one that was cut before it was sealed, does not open`() throws {
         let begun = BegunSignIn(Self.attempt(payload: [1]), origin: nil, begunAt: Date(milliseconds: 5))
         let packed = begun.packed
         #expect(BegunSignIn(packed: packed, state: begun.stateHash, begunAt: 5)?.payload == [1])
@@ -97,7 +97,7 @@ import WebFormats
         }
     }
 
-    @Test func `more than a cookie takes is refused`() throws {
+    @Test func `a sign-in that does not fit into a cookie is refused`() throws {
         let store = try StoreFixture(.memory).open()
         func kept(_ count: Int) throws -> SealedSignIn? {
             try store.seal(
@@ -113,7 +113,7 @@ import WebFormats
         #expect(try kept(most + 1) == nil)
     }
 
-    @Test func `it opens after a rotation, and no more when its key is retired`() async throws {
+    @Test func `a sealed sign-in opens after a rotation, and no longer when its key is retired`() async throws {
         let fixture = try StoreFixture(.memory)
         let store = try fixture.open()
         let kept = try #require(try store.seal(Self.attempt(payload: []), in: nil, for: Self.browser))
@@ -128,7 +128,7 @@ import WebFormats
 
 /// Bytes that are signed for those who bring them back.
 @Suite struct SignedTests {
-    @Test func `a state is ours for half an hour, and none is like another`() throws {
+    @Test func `a state is ours for half an hour, and no two are alike`() throws {
         let fixture = try StoreFixture(.memory)
         let store = try fixture.open()
         let state = store.newState()
@@ -156,7 +156,7 @@ import WebFormats
         #expect(!store.isOwn(state: try StoreFixture(.memory).open().newState()))
     }
 
-    @Test func `an older key of the ring is as good, until it is retired`() async throws {
+    @Test func `a signature of an older key is good until that key is retired`() async throws {
         let fixture = try StoreFixture(.memory)
         let store = try fixture.open()
         let state = store.newState()

@@ -14,7 +14,7 @@ import Testing
         ServerProcess(id: name, host: name, version: "", keys: Set(ring.keyIDs), clockAhead: nil)
     }
 
-    @Test func `a new key seals when all have it`() throws {
+    @Test func `a new key seals when all servers have it`() throws {
         let (old, both) = (try Self.ring(1), try Self.ring(2, 1))
         #expect(both.sealingKey(for: []) == both.currentKeyID)
         #expect(both.sealingKey(for: [Self.process("a", both)]) == both.currentKeyID)
@@ -23,7 +23,7 @@ import Testing
         #expect(both.sealingKey(for: [Self.process("a", try Self.ring(3))]) == both.currentKeyID)
     }
 
-    @Test func `with another key first, the ring is the same`() throws {
+    @Test func `sealing with another key only reorders the ring`() throws {
         let both = try Self.ring(2, 1)
         let turned = both.sealing(with: both.keyIDs[1])
         #expect(turned.keyIDs == both.keyIDs.reversed())

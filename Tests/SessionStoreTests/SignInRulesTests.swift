@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(arguments: [(30_000, .emptiedSession), (28_000, .newSession)] as [(Int64, CallbackDecision.Destination)])
-    func `a session that is over by a clock that may be wrong keeps who is in it`(
+    func `a session that is over by a clock that may be wrong keeps its accounts`(
         _ deletionTime: Int64, _ destination: CallbackDecision.Destination
     ) {
         var rules = Self.rules
@@ -166,7 +166,7 @@ import Testing
             ("who was in it is remembered", session(hasAccounts: false, remembers: true), 3600, false),
             ("remembered and idle", session(hasAccounts: false, remembers: true), 3601, true),
         ] as [(String, SessionRow, Int64, Bool)])
-    func `a session is over by its row`(_ name: String, _ row: SessionRow, at seconds: Int64, isOver: Bool) {
+    func `a session's row says whether it is over`(_ name: String, _ row: SessionRow, at seconds: Int64, isOver: Bool) {
         #expect(Self.rules.isOver(row, now: seconds * 1000) == isOver, "\(name)")
         #expect(Self.rules.isPurgeable(row, now: (seconds + 120) * 1000) == isOver, "\(name), two minutes later")
     }
@@ -186,7 +186,7 @@ import Testing
             ("over", 3721, true, .delete), ("empty and over", 1921, false, .delete),
             ("empty, over for less than two minutes", 1920, false, .keep),
         ] as [(String, Int64, Bool, SignInRules.Purge)])
-    func `a purge deletes what is over`(
+    func `a purge deletes sessions that have been over for two minutes`(
         _ name: String, at seconds: Int64, hasAccounts: Bool, _ expected: SignInRules.Purge
     ) {
         #expect(Self.rules.purge(Self.session(hasAccounts: hasAccounts), now: seconds * 1000) == expected, "\(name)")
@@ -224,7 +224,7 @@ import Testing
         #expect((row.consumedAt < Self.rules.oldestRedemption(now: seconds * 1000)) == (seconds == 131))
     }
 
-    @Test func `what is neither completed nor failed may be completed`() {
+    @Test func `an attempt that is neither completed nor failed may be completed`() {
         for row in [Self.consumed(), Self.consumed { $0.failedAt = 20_000 }, Self.completed] {
             #expect(SignInRules.isBeingRedeemed(row) == (row == Self.consumed()))
         }
@@ -234,7 +234,8 @@ import Testing
         ("user.read", "user.read", true), ("mail.read user.read", "user.read", true), ("mail.read", "user.read", false),
         ("", "", true), ("", "user.read", false), ("user.read", "", false),
     ])
-    func `a token goes when one for some of its scopes comes`(_ old: String, by newer: String, expected: Bool) {
+    func `a token is superseded by a newer one for some of its scopes`(_ old: String, by newer: String, expected: Bool)
+    {
         #expect(SignInRules.isSuperseded(old, by: newer) == expected)
     }
 }

@@ -20,7 +20,7 @@ import Testing
             ("the others do not say", 7_200_000, [nil], false),
             ("one of them is good", 60_000, [nil, 90_000, 1], true),
         ] as [(String, Int64, [Int64?], Bool?)])
-    func `a clock is a concern, and keeps from serving where another server's is right`(
+    func `a wrong clock is a concern, and keeps from serving where another server's clock is right`(
         _ name: String, ahead: Int64, others: [Int64?], keepsFromServing: Bool?
     ) {
         let own = Self.server("own", clockAhead: ahead)
@@ -30,7 +30,7 @@ import Testing
         #expect(found.first?.keepsFromServing == keepsFromServing, "\(name)")
     }
 
-    @Test func `a key that is not at hand and a newer version keep from serving`() {
+    @Test func `a missing key and a newer version keep from serving`() {
         let standing = PlaceStanding(
             time: 0, sealingKeys: [Self.key, KeyRing.KeyID(bytes: Array(8..<16))], refusal: .newerSchema("newer"))
         let found = StoreConcern.all(of: Self.server("own", clockAhead: 0), standing, beside: [])

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a jump ahead is the time at once, and deletes when it has lasted for the idle time`() {
+    @Test func `a jump ahead counts at once, and deletes only when it has lasted for the idle time`() {
         let time = time()
         clock.setWrong(by: .seconds(7200))
         #expect(seconds(time) == [7200, 0])
@@ -36,7 +36,7 @@ import Testing
         #expect(seconds(time) == [7801, 7801])
     }
 
-    @Test func `a jump that is taken back before has changed nothing, and is noticed`() {
+    @Test func `a jump that is taken back in time changes nothing, and is noticed`() {
         let time = time()
         clock.setWrong(by: .seconds(7200))
         #expect(!look(time, for: 599))
@@ -50,7 +50,7 @@ import Testing
         #expect(seconds(time) == [8800, 1600])
     }
 
-    @Test func `two jumps ahead, of which none has lasted, delete nothing`() {
+    @Test func `two jumps ahead that did not last delete nothing`() {
         let time = time()
         for jump in [7200, 14_400] {
             clock.setWrong(by: .seconds(jump))
@@ -67,7 +67,7 @@ import Testing
         #expect(time.deleting == start - 6_000_000, "what is older than both clocks say")
     }
 
-    @Test func `a server that starts with a wrong clock believes what the place knows when it deletes`() {
+    @Test func `a server that starts with a wrong clock deletes by the time that the place knows`() {
         clock.setWrong(by: .seconds(7200))
         let time = time(openedAt: -60)
         #expect(seconds(time) == [7200, -60])
@@ -79,7 +79,9 @@ import Testing
         #expect(seconds(self.time(openedAt: 86_400)) == [602, 602], "what the place knows may be wrong too")
     }
 
-    @Test func `only back to where it was is a jump ahead taken back; elsewhere a clock must last for the idle time`() {
+    @Test
+    func `a jump ahead is undone only by a return to the time before, and any other time must last for the idle time`()
+    {
         let time = time(openedAt: -604_800)
         clock.setWrong(by: .seconds(-7200))
         #expect(!look(time, for: 599))
@@ -100,7 +102,8 @@ import Testing
         #expect(!look(time, for: 700), "once")
     }
 
-    @Test(arguments: [false, true]) func `what was noted ahead at the start, or before it, is so for the idle time`(
+    @Test(arguments: [false, true])
+    func `a time noted ahead at the start, or before it, counts as ahead for the idle time`(
         _ isBefore: Bool
     ) {
         clock.setWrong(by: .seconds(isBefore ? 0 : 7200))

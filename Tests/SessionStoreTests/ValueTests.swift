@@ -5,7 +5,7 @@ import Testing
 @testable import SessionStore
 
 @Suite struct ValueTests {
-    @Test func cookieValueOf32BytesComesBackAsTheSameID() throws {
+    @Test func `the cookie value of 32 bytes comes back as the same id`() throws {
         let id = SessionID(randomBytes: { count in (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37) } })
         #expect(id.cookieValue.utf8.count == 43)
         #expect(SessionID(cookieValue: id.cookieValue) == id)
@@ -20,7 +20,7 @@ import Testing
         ("not ASCII", String(repeating: "A", count: 42) + "é"),
         ("a space in it", "A " + String(repeating: "A", count: 41)),
     ])
-    func cookieValueIsRefusedWhen(_ name: String, _ value: String) {
+    func `an invalid cookie value is refused`(_ name: String, _ value: String) {
         #expect(SessionID(cookieValue: value) == nil, "\(name)")
     }
 
@@ -29,12 +29,12 @@ import Testing
         (["openid", "profile", "offline_access", "email", "Mail.Read"], "mail.read"), (["OpenID", "x y"], "x y"),
         ([], ""), (["https://graph.microsoft.com/User.Read"], "https://graph.microsoft.com/user.read"),
     ])
-    func scopesAreNormalised(_ scopes: [String], _ text: String) {
+    func `scopes are normalised`(_ scopes: [String], _ text: String) {
         #expect(ScopeSet(scopes).description == text)
         #expect(ScopeSet(text: scopes.joined(separator: " ")) == ScopeSet(scopes))
     }
 
-    @Test func secretsAreNotPrinted() {
+    @Test func `secrets are not printed`() {
         let id = SessionID(randomBytes: SessionStore.secureRandomBytes)
         let clock = StoreClock()
         var shown = ""
@@ -47,8 +47,8 @@ import Testing
         #expect(!shown.contains(id.cookieValue))
     }
 
-    @Test(arguments: [Double.infinity, -.infinity, .nan, 1e300]) func timesBeyondAllMeasureDoNotTrap(_ seconds: Double)
-    {
+    @Test(arguments: [Double.infinity, -.infinity, .nan, 1e300])
+    func `times beyond all measure do not trap`(_ seconds: Double) {
         let time = Date(timeIntervalSince1970: seconds).milliseconds
         #expect(time == 0 || time == .min || time == .max)
     }

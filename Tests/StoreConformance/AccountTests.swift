@@ -18,7 +18,8 @@ import Testing
         return token.secret
     }
 
-    @Test(arguments: TestedBackend.allCases) func accessTokensAreFoundByWhatWasAskedForElseByWhatWasGranted(
+    @Test(arguments: TestedBackend.allCases)
+    func `an access token is found by what was asked for, else by what was granted`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)
@@ -46,9 +47,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func aRefreshRenewsTheTokensAndKeepsWhatItDoesNotBring(
-        _ backend: TestedBackend
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `a refresh renews the tokens and keeps what it does not bring`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let (store, id, key) = try await signedIn(fixture)
         try await store.markNeedsInteraction(
@@ -77,9 +77,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func aRefreshThatEndsAfterTheSignOutStoresNothing(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `a refresh that ends after the sign-out stores nothing`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let (store, _, key) = try await signedIn(fixture)
         let id = try await store.removeAccount(
@@ -93,9 +92,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func anAccountKeepsOnlyItsNewestTokens(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `an account keeps only its newest tokens`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let (store, _, key) = try await signedIn(fixture)
         for number in 0..<30 {
@@ -112,9 +110,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `a new token takes the place of each that was asked for with some of its scopes`(_ backend: TestedBackend)
-        async throws
-    {
+    func `a new token replaces each that was asked for with some of its scopes`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let (store, _, key) = try await signedIn(fixture)
         for (label, scopes) in [("first", ["mail.read", "files.read"]), ("second", ["files.read", "tasks.read"])] {
@@ -134,9 +130,10 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func needsInteractionIsMarkedOnlyForTheRefreshTokenThatWasRefused(
-        _ backend: TestedBackend
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `only the refusal of the current refresh token marks the account for interaction`(_ backend: TestedBackend)
+        async throws
+    {
         let fixture = try StoreFixture(backend)
         let (store, id, key) = try await signedIn(fixture)
         try await store.markNeedsInteraction(
@@ -156,7 +153,7 @@ import Testing
 
     @Test(
         arguments: TestedBackend.allCases, [(true, "adele@contoso.example"), (false, nil)] as [(Bool, String?)])
-    func signOutRemovesTokensAndKeepsThePreviousUsernameIfWanted(
+    func `sign-out removes tokens, and keeps the previous username if that is wanted`(
         _ backend: TestedBackend, _ kept: (keep: Bool, previous: String?)
     ) async throws {
         let fixture = try StoreFixture(backend)
@@ -194,9 +191,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func signOutOfOneAccountLeavesTheOthers(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `signing out of one account leaves the others`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let (store, id, key) = try await signedIn(fixture)
         var next = try await store.signIn("megan", cookie: id, at: fixture.clock)
@@ -215,8 +211,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func signOutOfAVanishedSessionSaysSo(_ backend: TestedBackend) async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `signing out of a session that is gone is an error`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let (store, _, key) = try await signedIn(fixture)
         #expect(try await store.revoke(key))
@@ -227,9 +223,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func theProvidersSignOutFindsAccountsByIssuerAndSidOrSubject(
-        _ backend: TestedBackend
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `the provider's sign-out finds accounts by issuer and sid or subject`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let issuer = "https://issuer.example/v2.0"

@@ -5,9 +5,8 @@ import Testing
 @testable import SessionStore
 
 @Suite struct AdministrationTests {
-    @Test(arguments: TestedBackend.allCases) func listPagesThroughSessionsWithTheirAccounts(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `sessions are listed page by page with their accounts`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         for user in ["adele", "megan", "lee"] { try await store.signIn(user, at: fixture.clock) }
@@ -24,9 +23,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func revokeEndsOneSessionThoseOfAUserOrAll(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `revoke ends one session, those of a user, or all`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let one = try await store.signIn("adele", at: fixture.clock)
@@ -46,9 +44,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.marked) func whatAnotherProcessRevokesIsNoticed(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.marked)
+    func `a server notices what another process revokes`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let server = try fixture.open()
         let id = try await server.signIn("adele", at: fixture.clock)
@@ -72,7 +69,7 @@ import Testing
 
     /// With the background work that a server runs: polls for what must happen within about a second.
     @Test(.timeLimit(.minutes(1)), arguments: TestedBackend.marked)
-    func theRunningServerNoticesByItself(_ backend: TestedBackend) async throws {
+    func `the running server notices a revocation by itself`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let server = try fixture.open(maxAge: .seconds(3600), backgroundWork: true)
         let id = try await server.signIn("adele", at: fixture.clock)
@@ -86,9 +83,8 @@ import Testing
         await server.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func aProbeAnswersForARecentCommitAndWritesOtherwise(
-        _ backend: TestedBackend
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `a probe relies on a recent commit, and writes otherwise`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         #expect(await store.probeWritable())

@@ -7,7 +7,7 @@ import Testing
 /// A session without an account ends with its last attempt.
 @Suite struct AnonymousSessionTests {
     @Test(arguments: TestedBackend.allCases, [true, false])
-    func `it ends half an hour after its last sign-in began, however much it is used`(
+    func `an anonymous session ends half an hour after its last sign-in began, however much it is used`(
         _ backend: TestedBackend, cached: Bool
     ) async throws {
         let fixture = try StoreFixture(backend)
@@ -34,11 +34,9 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `it is purged with its last attempt, long before a session in which somebody is signed in`(
+    func `an anonymous session is purged with its last attempt, long before one with an account`(
         _ backend: TestedBackend
-    )
-        async throws
-    {
+    ) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(idle: .seconds(3600))
         let member = try await store.signIn("adele", at: fixture.clock)
@@ -62,9 +60,9 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `it stays for the sign-in that is under way, and for who was signed in before`(_ backend: TestedBackend)
-        async throws
-    {
+    func `an anonymous session stays for a sign-in under way, and for a previous username`(
+        _ backend: TestedBackend
+    ) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(idle: .seconds(7200))
         let signedIn = try await store.signIn("adele", at: fixture.clock)

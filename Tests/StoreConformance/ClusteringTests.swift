@@ -7,7 +7,7 @@ import Testing
 /// What one server does is seen by another on the same place.
 @Suite struct ClusteringTests {
     @Test(arguments: TestedBackend.clustered)
-    func `what one server changes, the other reads, and what nobody changes is not read again`(
+    func `one server reads what the other changes, and does not read unchanged sessions again`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)
@@ -31,7 +31,7 @@ import Testing
 
     /// What a place's mark says at once where it has one (``TestedBackend/marked``), a session's version says everywhere.
     @Test(arguments: TestedBackend.clustered)
-    func `what another process revokes is not served, and others stay as they were`(_ backend: TestedBackend)
+    func `a session that another process revokes is not served, and others stay as they were`(_ backend: TestedBackend)
         async throws
     {
         let fixture = try StoreFixture(backend)
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.clustered)
-    func `two servers of one account: one refreshes, and the other waits and reads`(_ backend: TestedBackend)
+    func `of two servers one refreshes an account, and the other waits and reads`(_ backend: TestedBackend)
         async throws
     {
         let fixture = try StoreFixture(backend)
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.clustered, [true, false])
-    func `while the place is away, what was right a moment ago is served, unless nothing may be stale`(
+    func `recent data is served while the place is away, unless nothing may be stale`(
         _ backend: TestedBackend, mayBeStale: Bool
     ) async throws {
         let fixture = try StoreFixture(backend)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct CoherenceTests {
     /// Readers and a writer of one session at once: after a write was answered, no read may give what was before it.
     @Test(arguments: TestedBackend.allCases, [16_000_000, 0])
-    func noReadAfterAnAnsweredWriteIsStale(_ backend: TestedBackend, cacheBytes: Int) async throws {
+    func `no read after an answered write is stale`(_ backend: TestedBackend, cacheBytes: Int) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(cacheBytes: cacheBytes)
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -43,8 +43,8 @@ import Testing
     }
 
     /// A chain of rotations under fire: an id that was rotated away answers nothing, from the moment of the answer on.
-    @Test(arguments: TestedBackend.allCases) func noRotatedIDIsServedFromTheCache(_ backend: TestedBackend) async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `no rotated id is served from the cache`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let first = try await store.signIn("adele", at: fixture.clock)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ExpiryTests {
     @Test(arguments: TestedBackend.allCases, [true, false])
-    func anIdleSessionIsOverCachedOrNot(_ backend: TestedBackend, cached: Bool) async throws {
+    func `an idle session is over, cached or not`(_ backend: TestedBackend, cached: Bool) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(idle: .seconds(600), cacheBytes: cached ? 1 << 20 : 0)
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -21,9 +21,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func aSessionIsOverAtItsMaximumAgeHoweverMuchItIsUsed(
-        _ backend: TestedBackend
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `a session is over at its maximum age, however much it is used`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(idle: .seconds(600), maxAge: .seconds(1500))
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -37,9 +36,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func signingTheOnlyAccountInAgainBeginsANewAge(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `signing the only account in again begins a new age`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(idle: .seconds(2000), maxAge: .seconds(1500))
         var id = try await store.signIn("adele", at: fixture.clock)
@@ -54,9 +52,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func useIsWrittenOnceAndKnownBeforeItIsWritten(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `a use is written once, and known before it is written`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(idle: .seconds(600), cacheBytes: 0)
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -72,9 +69,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func useIsThereAfterClosingAndReopening(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `a use is there after closing and reopening`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         var store = try fixture.open(idle: .seconds(600))
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -88,9 +84,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func purgeDeletesWhatIsOverAndNothingElse(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `a purge deletes what is over and nothing else`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(idle: .seconds(600))
         for number in 0..<1200 { try await store.signIn("old\(number)", at: fixture.clock) }
@@ -117,9 +112,9 @@ import Testing
 
     /// It ends by its age, however late its last use was; what is younger and unused for as long is another walk's. Its row
     /// stays for as long as somebody who has used it may be at the provider's page.
-    @Test(arguments: TestedBackend.allCases) func purgeDeletesASessionAtItsMaximumAgeHoweverMuchItIsUsed(
-        _ backend: TestedBackend
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `a purge deletes a session at its maximum age, however much it is used`(_ backend: TestedBackend) async throws
+    {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(idle: .seconds(3600), maxAge: .seconds(7200))
         let used = try await store.signIn("adele", at: fixture.clock)
@@ -144,9 +139,8 @@ import Testing
     }
 
     /// The command line purges beside the server, which has not written the last minute of use yet.
-    @Test(arguments: TestedBackend.allCases) func anotherProcessDoesNotPurgeASessionThatWasUsedAMinuteAgo(
-        _ backend: TestedBackend
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `another process does not purge a session that was used a minute ago`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let server = try fixture.open(idle: .seconds(120))
         let id = try await server.signIn("adele", at: fixture.clock)

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.immediate)
-    func `who was signed in before is read at once too`(_ backend: TestedBackend) async throws {
+    func `the previous username is read at once too`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(cacheBytes: 0, hasStoppedClock: true)
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.immediate)
-    func `a closed store has nothing at once, and says why to those who wait`(_ backend: TestedBackend) async throws {
+    func `a closed store finds nothing at once, and says why to those who wait`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(cacheBytes: 0, hasStoppedClock: true)
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -64,7 +64,7 @@ import Testing
 /// What is on another machine cannot be read on the thread that asks, unless memory has it.
 @Suite struct RemoteReadTests {
     @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), arguments: TestedBackend.remote)
-    func `a session that memory does not have must be waited for, and is found then`(_ backend: TestedBackend)
+    func `a session that is not in memory must be waited for, and is found at once after that`(_ backend: TestedBackend)
         async throws
     {
         let fixture = try StoreFixture(backend)

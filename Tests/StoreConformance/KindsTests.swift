@@ -6,9 +6,8 @@ import Testing
 
 /// What user flows, guests and the provider's sign-out need of the store.
 @Suite struct KindsTests {
-    @Test(arguments: TestedBackend.allCases) func tokensAreKeptByTenantAndAGuestDoesNotBecomeTheAccount(
-        _ backend: TestedBackend
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `tokens are kept by tenant, and a guest does not become the account`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -35,9 +34,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func aTokenForMoreTakesThePlaceOfOneThatWasAskedForWithLess(
-        _ backend: TestedBackend
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `a token for more scopes replaces one that was asked for with fewer`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -55,9 +53,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func theIDTokenIsSealedRenewedAndResealed(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `the ID token is sealed, renewed and resealed`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let attempt = try await store.consume(try await store.begin("s"))
@@ -85,9 +82,10 @@ import Testing
         #expect(bytes.range(of: Data("first.id.token".utf8)) == nil)
     }
 
-    @Test(arguments: TestedBackend.allCases) func anAttemptWithoutAccountEndsOnceAndItsCallbackMayComeAgain(
-        _ backend: TestedBackend
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `an attempt without an account ends once, and its callback may come again`(_ backend: TestedBackend)
+        async throws
+    {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let id = try await store.signIn("adele", at: fixture.clock)

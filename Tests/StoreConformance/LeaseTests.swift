@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test(arguments: TestedBackend.clustered) func `of many that ask at once, one has the lease`(
+    @Test(arguments: TestedBackend.clustered) func `only one of many that ask at once gets the lease`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -79,7 +79,8 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.clustered) func `those who wait learn for how long, and see when it is given back`(
+    @Test(arguments: TestedBackend.clustered)
+    func `those who wait learn for how long, and see when the lease is given back`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -103,7 +104,8 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.clustered) func `one that is given back with a pause is not taken before its end`(
+    @Test(arguments: TestedBackend.clustered)
+    func `a lease that is given back with a pause is not taken before the pause ends`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -121,7 +123,8 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.clustered) func `one whose holder died is taken by another when its time is over`(
+    @Test(arguments: TestedBackend.clustered)
+    func `a lease whose holder died is taken by another when its time is over`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -144,7 +147,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.clustered)
-    func `a process takes its own lease again, and one with an old token reads`(
+    func `a process can take its own lease again, and one with an old token reads the new one`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -160,7 +163,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.clustered)
-    func `a turn is prolonged while it is the holder's, and what it brings is stored`(
+    func `a turn is prolonged while its holder has it, and its tokens are stored`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -199,7 +202,7 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.clustered) func `what one server was refused, another learns with the claims`(
+    @Test(arguments: TestedBackend.clustered) func `a refusal at one server is known at another, with the claims`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -251,7 +254,7 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.clustered) func `nobody has a lease on an account that is not signed in`(
+    @Test(arguments: TestedBackend.clustered) func `no server gets a lease on an account that is not signed in`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -268,7 +271,8 @@ import Testing
 
     // MARK: What else they agree on
 
-    @Test(arguments: TestedBackend.clustered) func `whatever a page can see changes the version, and a use does not`(
+    @Test(arguments: TestedBackend.clustered)
+    func `every change that a page can see changes the version, and a use does not`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -298,7 +302,9 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.clustered) func `versions are asked for many at once`(_ backend: TestedBackend)
+    @Test(arguments: TestedBackend.clustered) func `the versions of many sessions are read at once`(
+        _ backend: TestedBackend
+    )
         async throws
     {
         let fixture = try StoreFixture(backend)
@@ -314,7 +320,7 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.clustered) func `a chore is one process's until its time is over`(
+    @Test(arguments: TestedBackend.clustered) func `a chore belongs to one process until its time is over`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)
@@ -329,7 +335,7 @@ import Testing
         await servers.close()
     }
 
-    @Test(arguments: TestedBackend.clustered) func `processes that live are known with their keys`(
+    @Test(arguments: TestedBackend.clustered) func `living processes are listed with their keys`(
         _ backend: TestedBackend
     ) async throws {
         let servers = try await Servers(backend)

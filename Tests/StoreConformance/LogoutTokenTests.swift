@@ -18,7 +18,7 @@ import Testing
             .count
     }
 
-    @Test(arguments: TestedBackend.allCases) func `it is known again after a restart, until it ends`(
+    @Test(arguments: TestedBackend.allCases) func `a used logout token is known after a restart, until it ends`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)
@@ -40,7 +40,7 @@ import Testing
         #expect(try await fixture.count("logout_token") == 0)
     }
 
-    @Test(arguments: TestedBackend.allCases) func `another token, and another issuer's of the same number, are others`(
+    @Test(arguments: TestedBackend.allCases) func `a token of another number or issuer is another one`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)
@@ -54,9 +54,10 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func `it ends just the accounts that session and person both name`(
-        _ backend: TestedBackend
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `a logout token ends just the accounts that match both session and person`(_ backend: TestedBackend)
+        async throws
+    {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let adele = try await store.signIn("adele", at: fixture.clock, sid: "sid1")
@@ -70,7 +71,7 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func `of the same token many times at once, one is taken`(
+    @Test(arguments: TestedBackend.allCases) func `the same token many times at once is accepted once`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)

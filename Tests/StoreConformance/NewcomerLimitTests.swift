@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `where there are a thousand, the oldest that are over make room, with what ends with them`(
+    func `at a thousand newcomers the oldest that are over make room, with what ends with them`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `a sign-in that has left is nobody's row, and one in a session with an account is no newcomer's`(
+    func `a sign-in under way has no row, and one in a session with an account is no newcomer's`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)
@@ -95,7 +95,7 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func `with the account nothing in its session is a newcomer's any more`(
+    @Test(arguments: TestedBackend.allCases) func `a sign-in leaves nothing in its session that counts as a newcomer's`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)

@@ -24,7 +24,9 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.clustered)
-    func `what each server notes, all read, in the order in which it happened`(_ backend: TestedBackend) async throws {
+    func `all servers read the notes of each one, in the order in which they were made`(_ backend: TestedBackend)
+        async throws
+    {
         try await Self.run(backend) { (fixture, stores, session) async throws in
             for number in 0..<6 {
                 stores[number % 2].note(SessionNote(app: "ios", text: "ä \(number)\u{0}"), of: session)
@@ -41,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.clustered)
-    func `a note goes by itself, and one who reads sees what the same server noted before`(_ backend: TestedBackend)
+    func `a note is written by itself, and a reader sees what the same server noted before`(_ backend: TestedBackend)
         async throws
     {
         try await Self.run(backend) { (_, stores, session) async throws in
@@ -80,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.clustered)
-    func `of trips at whichever server so many go ahead, until somebody got somewhere or the time is over`(
+    func `trips are limited at all servers together, until there is progress or the time is over`(
         _ backend: TestedBackend
     ) async throws {
         try await Self.run(backend) { (fixture, stores, session) async throws in
@@ -103,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.clustered)
-    func `of many trips at once at both servers three go ahead`(_ backend: TestedBackend) async throws {
+    func `only three of many simultaneous trips at both servers go ahead`(_ backend: TestedBackend) async throws {
         try await Self.run(backend) { _, stores, session in
             let admitted = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in 0..<40 {
@@ -137,7 +139,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `answers that nobody fetches are bounded in bytes, and what is kept stays`(_ backend: TestedBackend)
+    func `unfetched answers are bounded in bytes, and kept ones stay`(_ backend: TestedBackend)
         async throws
     {
         try await Self.run(backend) { _, stores, _ in
@@ -154,7 +156,7 @@ import Testing
 
     // In PostgreSQL the bound is the same rule's, and a thousand writes take long.
     @Test(arguments: TestedBackend.allCases.filter(TestedBackend.immediate.contains))
-    func `where there is no room, the newcomer is refused and what is kept stays`(_ backend: TestedBackend)
+    func `without room, new answers are refused and kept ones stay`(_ backend: TestedBackend)
         async throws
     {
         try await Self.run(backend) { (fixture, stores, _) async throws in
@@ -173,7 +175,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `of one address ten answers are kept, at all servers together, and the oldest makes room`(
+    func `ten answers of one address are kept at all servers together, and the oldest makes room`(
         _ backend: TestedBackend
     ) async throws {
         try await Self.run(backend) { fixture, stores, _ in
@@ -193,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func `where one server is alone, nothing of it is stored`() async throws {
+    @Test func `a server that is alone stores no notes, answers or trips`() async throws {
         let fixture = try StoreFixture(.sqlite)
         let store = try fixture.open()
         let id = try await store.signIn("adele", at: fixture.clock)

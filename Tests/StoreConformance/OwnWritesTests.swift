@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.clustered)
-    func `what a browser changed at one server, it reads at the other, which shows others what it has`(
+    func `another server shows a browser its own changes, and others what it has in memory`(
         _ backend: TestedBackend
     ) async throws {
         try await Self.run(backend) { _, stores, id, session in
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.clustered)
-    func `while the place is away, what a browser knows to be older is not served`(_ backend: TestedBackend)
+    func `a session older than the browser's version is not served while the place is away`(_ backend: TestedBackend)
         async throws
     {
         try await Self.run(backend) { _, stores, id, session in
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `where nothing may be stale, and where one server is alone, nobody needs a version`() async throws {
+    @Test func `no version is needed where nothing may be stale or one server is alone`() async throws {
         for (backend, trust) in [(TestedBackend.sqlite, nil), (.memory, Duration.zero)] {
             let fixture = try StoreFixture(backend)
             let store = try fixture.open(trust: trust)

@@ -48,7 +48,7 @@ import Testing
         for name in names { #expect(name.wholeMatch(of: /[0-9a-f]{32}/) != nil) }
     }
 
-    @Test(arguments: TestedBackend.allCases) func `the account that is signed in has the name with which it came`(
+    @Test(arguments: TestedBackend.allCases) func `an account keeps its name from sign-in to sign-out`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)

@@ -111,7 +111,8 @@ import Testing
         .newcomer("repeated a second time with the current id", .replayed, .issued, "replayed"),
     ]
 
-    @Test(arguments: TestedBackend.allCases, rows) func callback(_ backend: TestedBackend, _ row: Row) async throws {
+    @Test(arguments: TestedBackend.allCases, rows)
+    func `the code and cookie of a callback decide its outcome`(_ backend: TestedBackend, _ row: Row) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let other = try await store.signIn("mallory", at: fixture.clock)

@@ -60,7 +60,7 @@ import Testing
         await server.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func `of rotations side by side none loses another's key`(
+    @Test(arguments: TestedBackend.allCases) func `simultaneous rotations do not lose each other's keys`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)
@@ -76,7 +76,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder) == ["companion.key"])
     }
 
-    @Test(arguments: TestedBackend.allCases) func `what a killed rotation left behind is in nobody's way`(
+    @Test(arguments: TestedBackend.allCases) func `leftovers of a killed rotation do no harm`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `an older key goes when no browser can bring back what it sealed, half an hour after the rotation`(
+    func `an older key can be retired half an hour after the rotation, when no browser needs it`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)
@@ -110,9 +110,9 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func `keys of the environment are retired there`(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases) func `keys of the environment have to be retired there`(
+        _ backend: TestedBackend
+    ) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(keyRing: KeyRing(text: Data(repeating: 1, count: 32).base64EncodedString()))
         await #expect(

@@ -5,9 +5,8 @@ import Testing
 @testable import SessionStore
 
 @Suite struct SignInTests {
-    @Test(arguments: TestedBackend.allCases) func aSignInIsThereAfterReopeningTheFile(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `a sign-in is there after the store is reopened`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         var store = try fixture.open()
         let attempt = try await store.consume(try await store.begin("s1"))
@@ -43,9 +42,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func theSessionIDChangesAtSignInAndTheOldOneIsDead(
-        _ backend: TestedBackend
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `the session id changes at sign-in, and the old one is dead`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let outcome = try await store.consume(try await store.begin("s1"), code: "code", cookie: nil)
@@ -66,9 +64,10 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases, [true, false]) func anAttemptIsConsumedOnceBy100ConcurrentConsumers(
-        _ backend: TestedBackend, isNewcomer: Bool
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases, [true, false])
+    func `an attempt is consumed once by 100 concurrent consumers`(_ backend: TestedBackend, isNewcomer: Bool)
+        async throws
+    {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let cookie = isNewcomer ? nil : try await store.failNewcomer("before")
@@ -112,7 +111,7 @@ import Testing
         for store in stores { await store.close() }
     }
 
-    @Test(arguments: TestedBackend.allCases) func anAttemptCompletesOnce(_ backend: TestedBackend) async throws {
+    @Test(arguments: TestedBackend.allCases) func `an attempt completes once`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let attempt = try await store.consume(try await store.begin("s1"))
@@ -123,7 +122,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func aFailedAttemptDoesNotComplete(_ backend: TestedBackend) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `a failed attempt does not complete`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let outcome = try await store.consume(try await store.begin("s1"), code: "code", cookie: nil)
@@ -149,9 +149,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func anAttemptOfARevokedSessionDoesNotComplete(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `an attempt of a revoked session does not complete`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let attempt = try await store.consume(try await store.begin("s1"))
@@ -162,9 +161,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases, [true, false]) func parallelTabsCompleteOneAfterTheOther(
-        _ backend: TestedBackend, isNewcomer: Bool
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases, [true, false])
+    func `parallel tabs complete one after the other`(_ backend: TestedBackend, isNewcomer: Bool) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let first = isNewcomer ? nil : try await store.failNewcomer("before")
@@ -186,7 +184,7 @@ import Testing
     /// Session fixation: anyone who planted or kept the id from before the sign-in completes an attempt of their own, begun
     /// with that id or without.
     @Test(arguments: TestedBackend.allCases, [true, false])
-    func aPendingAttemptWithTheIDFromBeforeTheSignInGoesIntoASessionOfItsOwn(
+    func `a pending attempt with the id from before the sign-in goes into a session of its own`(
         _ backend: TestedBackend, hasBegunWithIt: Bool
     ) async throws {
         let fixture = try StoreFixture(backend)
@@ -205,9 +203,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func anExpiredCookieBeginsInANewSession(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `an expired cookie begins in a new session`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(idle: .seconds(120))
         let old = try await store.signIn("adele", at: fixture.clock)
@@ -222,9 +219,8 @@ import Testing
     }
 
     /// A kiosk: two idle minutes are over while the next person types a password.
-    @Test(arguments: TestedBackend.allCases) func aSlowSignInCompletesInAnEmptiedSession(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `a slow sign-in completes in an emptied session`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(idle: .seconds(120))
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -241,9 +237,10 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func theSlowSignInDoesNotBringBackWhoHadExpiredWithoutAPurgeEither(
-        _ backend: TestedBackend
-    ) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `a slow sign-in does not bring back an expired account, even without a purge`(_ backend: TestedBackend)
+        async throws
+    {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open(idle: .seconds(120))
         let id = try await store.signIn("adele", at: fixture.clock)
@@ -278,9 +275,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func aSessionKeepsItsFiftyNewestAttempts(_ backend: TestedBackend)
-        async throws
-    {
+    @Test(arguments: TestedBackend.allCases)
+    func `a session keeps its fifty newest attempts`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let cookie = try await store.failNewcomer("before")
@@ -298,7 +294,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func anErrorCallbackConsumesToo(_ backend: TestedBackend) async throws {
+    @Test(arguments: TestedBackend.allCases)
+    func `an error callback consumes the attempt too`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         let store = try fixture.open()
         let begun = try await store.begin("s1")

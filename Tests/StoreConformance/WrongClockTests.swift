@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `sessions that a clock that was ahead has called over are there when it is right`(_ backend: TestedBackend)
+    func `sessions that seem over while the clock is ahead are there when it is right`(_ backend: TestedBackend)
         async throws
     {
         let server = try Server(backend)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `a server that starts with a clock that is ahead deletes nobody`(_ backend: TestedBackend) async throws {
+    func `a server that starts with a clock that is ahead deletes no session`(_ backend: TestedBackend) async throws {
         let server = try Server(backend)
         let id = try await server.store.signIn("adele", at: server.fixture.clock)
         server.fixture.clock.setWrong(by: .seconds(7200))
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `what has lasted as long as a session may stay unused is the time, and deletes`(_ backend: TestedBackend)
+    func `a clock that stays ahead for the idle time counts as right, and deletes`(_ backend: TestedBackend)
         async throws
     {
         let server = try Server(backend)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `the command line purges by the clock that there is`(_ backend: TestedBackend) async throws {
+    func `the command line purges by the current clock`(_ backend: TestedBackend) async throws {
         let server = try Server(backend)
         try await server.store.signIn("adele", at: server.fixture.clock)
         server.fixture.clock.setWrong(by: .seconds(7200))
@@ -94,7 +94,8 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `a sign-in that ends while the clock is ahead takes nobody's place`(_ backend: TestedBackend) async throws {
+    func `a sign-in that ends while the clock is ahead removes no other account`(_ backend: TestedBackend) async throws
+    {
         let server = try Server(backend)
         let store = server.store
         let id = try await store.signIn("adele", at: server.fixture.clock)
@@ -116,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases, [-7200, -600])
-    func `a clock that is set back prolongs no session, and deletes nobody`(_ backend: TestedBackend, by seconds: Int)
+    func `a clock that is set back neither prolongs nor deletes a session`(_ backend: TestedBackend, by seconds: Int)
         async throws
     {
         let server = try Server(backend)
@@ -133,7 +134,9 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `what was used while the clock was ahead lasts no longer for it`(_ backend: TestedBackend) async throws {
+    func `a session that is used while the clock is ahead does not last longer for it`(_ backend: TestedBackend)
+        async throws
+    {
         let server = try Server(backend)
         server.fixture.clock.setWrong(by: .seconds(7200))
         await server.work()
@@ -181,7 +184,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases, [false, true])
-    func `what was used by a clock that was ahead at the start ends, without anybody being signed out`(
+    func `sessions used while the clock was ahead at the start end in time, and are not signed out before`(
         _ backend: TestedBackend, isRestarted: Bool
     ) async throws {
         let server = try Server(backend)

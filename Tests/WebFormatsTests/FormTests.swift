@@ -13,7 +13,6 @@ struct FormTests {
     }
 
     @Test(
-        "Reading a form",
         arguments: [
             Form("nothing", "", []),
             Form("one field", "a=1", [["a", "1"]]),
@@ -30,7 +29,7 @@ struct FormTests {
             Form("an encoded NUL is a character", "a=%00", [["a", "\0"]]),
             Form("a semicolon separates nothing", "a=1;b=2", [["a", "1;b=2"]]),
         ])
-    func reading(_ row: Form) throws {
+    func `a form is read into its fields`(_ row: Form) throws {
         let form = try FormFields(query: row.text)
         #expect(form.fields.map { [$0.name, $0.value] } == row.fields)
         #expect(try FormFields(body: Array(row.text.utf8)) == form)
@@ -38,31 +37,27 @@ struct FormTests {
     }
 
     @Test(
-        "Reading a form refuses",
         arguments: [
             ("a=%", FormError.invalidEscape), ("a=%4", .invalidEscape), ("a=%4g", .invalidEscape),
             ("%zz=1", .invalidEscape), ("a=%+1", .invalidEscape), ("a=%&b=41", .invalidEscape),
             ("a=%ff", .invalidUTF8), ("a=%c3", .invalidUTF8), ("%c0%80=1", .invalidUTF8), ("a=%ed%a0%80", .invalidUTF8),
         ])
-    func refusing(_ text: String, _ error: FormError) {
+    func `a form with an invalid escape or invalid UTF-8 is refused`(_ text: String, _ error: FormError) {
         #expect(throws: error) { try FormFields(query: text) }
     }
 
-    @Test("A body that is not UTF-8 is refused")
-    func notUTF8() {
+    @Test func `a body that is not UTF-8 is refused`() {
         #expect(throws: FormError.invalidUTF8) { try FormFields(body: [0x61, 0x3D, 0xFF]) }
     }
 
-    @Test("The number of fields is limited")
-    func limit() throws {
+    @Test func `the number of fields is limited`() throws {
         let hundred = Array(repeating: "a=1", count: 100).joined(separator: "&")
         #expect(try FormFields(query: hundred).fields.count == 100)
         #expect(throws: FormError.tooManyFields) { try FormFields(query: hundred + "&b=2") }
         #expect(throws: FormError.tooManyFields) { try FormFields(query: "a=1&b=2", maxFields: 1) }
     }
 
-    @Test("Repeated names are seen")
-    func repeated() throws {
+    @Test func `repeated names are recognised`() throws {
         let form = try FormFields(query: "code=1&state=2&code=3")
         #expect(form["code"] == "1")
         #expect(form["none"] == nil)
@@ -73,8 +68,8 @@ struct FormTests {
         #expect(try !FormFields(query: "a=1&b=1").hasRepeatedNames)
     }
 
-    @Test("forms are read as they were written", arguments: ["", "a b+c", "ä&=%?#/", "~-._", "\u{0}\r\n", "😀"])
-    func forms(_ value: String) throws {
+    @Test(arguments: ["", "a b+c", "ä&=%?#/", "~-._", "\u{0}\r\n", "😀"])
+    func `forms are read as they were written`(_ value: String) throws {
         let encoded = FormEncoding.encode([("n", value), (value, "v")])
         #expect(encoded.utf8.allSatisfy { (0x21...0x7E).contains($0) })
         let fields = try FormFields(query: encoded).fields

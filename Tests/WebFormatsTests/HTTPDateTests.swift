@@ -8,7 +8,6 @@ struct HTTPDateTests {
     static let now = HTTPDate(secondsSince1970: 1_782_864_000)
 
     @Test(
-        "Written and read",
         arguments: [
             (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
             (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
@@ -20,14 +19,13 @@ struct HTTPDateTests {
             (-62_167_219_200, "Sat, 01 Jan 0000 00:00:00 GMT"),
             (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
         ] as [(Int64, String)])
-    func writtenAndRead(_ seconds: Int64, _ text: String) {
+    func `a date is written and read`(_ seconds: Int64, _ text: String) {
         let date = HTTPDate(secondsSince1970: seconds)
         #expect(date.text == text)
         #expect(HTTPDate(parsing: text, now: Self.now) == date)
     }
 
-    @Test("Every day of 400 years comes back, in order")
-    func everyDay() {
+    @Test func `every day of 400 years comes back, in order`() {
         var previous = HTTPDate.civil(days: -719_529)
         for day in Int64(-719_528)..<(-719_528 + 146_097) {
             let civil = HTTPDate.civil(days: day)
@@ -41,14 +39,12 @@ struct HTTPDateTests {
         }
     }
 
-    @Test("Seconds outside of the years 0 to 9999 are clamped")
-    func clamped() {
+    @Test func `seconds outside of the years 0 to 9999 are clamped`() {
         #expect(HTTPDate(secondsSince1970: .max).text == "Fri, 31 Dec 9999 23:59:59 GMT")
         #expect(HTTPDate(secondsSince1970: .min).text == "Sat, 01 Jan 0000 00:00:00 GMT")
     }
 
     @Test(
-        "The two old formats",
         arguments: [
             ("Sunday, 06-Nov-94 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT"),
             ("Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 GMT"),
@@ -57,12 +53,11 @@ struct HTTPDateTests {
             ("Friday, 01-Jul-77 00:00:00 GMT", "Fri, 01 Jul 1977 00:00:00 GMT"),
             ("Sun, 06 Nov 1994 08:49:60 GMT", "Sun, 06 Nov 1994 08:50:00 GMT"),
         ])
-    func oldFormats(_ text: String, _ preferred: String) {
+    func `the two old formats are read`(_ text: String, _ preferred: String) {
         #expect(HTTPDate(parsing: text, now: Self.now)?.text == preferred)
     }
 
     @Test(
-        "Not dates",
         arguments: [
             "", "0", "Sun", "Sun, 06 Nov 1994", "Sun, 6 Nov 1994 08:49:37 GMT", "sun, 06 nov 1994 08:49:37 gmt",
             "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 +0000", "Sun, 06 Nov 1994 08:49:37 GMT ",
@@ -72,7 +67,7 @@ struct HTTPDateTests {
             "Sunday, 06-Nov-1994 08:49:37 GMT", "Someday, 06-Nov-94 08:49:37 GMT", "Sun Nov 6 08:49:37 1994",
             "Sun Nov  6 08:49:37 94", "1994-11-06T08:49:37Z", "Sun, 06 Nov 19a4 08:49:37 GMT", ",,,,", "Sun,\u{0}",
         ])
-    func notDates(_ text: String) {
+    func `text that is not a date is refused`(_ text: String) {
         #expect(HTTPDate(parsing: text, now: Self.now) == nil)
     }
 }

@@ -5,7 +5,6 @@ import Testing
 @Suite("JSON")
 struct JSONTests {
     @Test(
-        "JSON is read",
         arguments: [
             ("null", JSONValue.null), (" [ ] ", .array([])), ("{}", .object([:])), ("-0", .integer(0)),
             ("1e2", .number(100)),
@@ -17,13 +16,12 @@ struct JSONTests {
                 (0..<31).reduce(JSONValue.array([])) { value, _ in .array([value]) }
             ),
         ])
-    func readsJSON(_ text: String, _ value: JSONValue) {
+    func `JSON is read`(_ text: String, _ value: JSONValue) {
         #expect(JSONValue(parsing: Array(text.utf8)) == value)
         #expect(JSONValue(parsing: Array(value.text.utf8)) == value)
     }
 
     @Test(
-        "JSON is refused",
         arguments: [
             "", " ", "nul", "nullx", "[1,]", "[1 2]", "{,}", #"{"a"}"#, #"{"a":1,}"#, "{a:1}", "{'a':1}",
             #"{"a":1,"a":1}"#,
@@ -34,19 +32,17 @@ struct JSONTests {
             String(repeating: "[", count: 33) + String(repeating: "]", count: 33),
             String(repeating: "[", count: 100_000),
         ])
-    func refusesJSON(_ text: String) {
+    func `invalid JSON is refused`(_ text: String) {
         #expect(JSONValue(parsing: Array(text.utf8)) == nil)
     }
 
     @Test(
-        "JSON that is not UTF-8 is refused",
         arguments: [[0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22]] as [[UInt8]])
-    func refusesNotUTF8(_ bytes: [UInt8]) {
+    func `JSON that is not UTF-8 is refused`(_ bytes: [UInt8]) {
         #expect(JSONValue(parsing: bytes) == nil)
     }
 
-    @Test("every cut of a JSON text is refused, and none traps")
-    func cutJSON() {
+    @Test func `every cut of a JSON text is refused, and none traps`() {
         let text = Array(#"{"a":[1,-2.5e+3,"\u00e9\ud83d\ude00",true,null],"b":{"c":"é"}}"#.utf8)
         #expect(JSONValue(parsing: text) != nil)
         for end in text.indices { #expect(JSONValue(parsing: Array(text[..<end])) == nil) }
@@ -67,14 +63,14 @@ struct JSONTests {
             ("3", 3, 3), ("3.0", 3, 3), ("3e2", 300, 300), ("3.5", nil, 3.5), ("9223372036854775808", nil, 0x1p63),
             ("\"3\"", nil, nil), ("true", nil, nil), ("null", nil, nil),
         ] as [(String, Int?, Double?)])
-    func `a number is whole however it is written`(_ text: String, _ integer: Int?, _ double: Double?) {
+    func `a whole number is an integer, however it is written`(_ text: String, _ integer: Int?, _ double: Double?) {
         let value = JSONValue(parsing: text.utf8)
         #expect(value != nil)
         #expect(value?.integer == integer)
         #expect(value?.double == double)
     }
 
-    @Test func `a value is only what it is`() {
+    @Test func `a value has only its own type`() {
         let values: [JSONValue] = [.null, true, 1, .number(1.5), "a", [1], ["a": 1]]
         #expect(values.map { $0.bool != nil } == [false, true, false, false, false, false, false])
         #expect(values.map { $0.string != nil } == [false, false, false, false, true, false, false])
@@ -84,7 +80,7 @@ struct JSONTests {
         #expect([JSONValue(nil), JSONValue("a")] == [.null, .string("a")])
     }
 
-    @Test func `objects are merged member by member, and else the other one wins`() {
+    @Test func `objects are merged member by member, and other values are replaced`() {
         let one: JSONValue = ["a": ["b": 1, "c": [1]], "d": 1]
         let other: JSONValue = ["a": ["c": [2], "e": 3], "d": ["f": 4]]
         #expect(one.merging(other) == ["a": ["b": 1, "c": [2], "e": 3], "d": ["f": 4]])

@@ -7,7 +7,7 @@ struct PackedFieldsTests {
         0, 1, -1, 63, 64, -64, -65, 127, 128, 8191, 8192, 1_800_000_000_000, .max, .min, .max - 1, .min + 1,
     ]
 
-    @Test(arguments: numbers) func `a number comes back, and one that is cut never`(_ number: Int64) throws {
+    @Test(arguments: numbers) func `a number is read back, and a cut one is refused`(_ number: Int64) throws {
         var fields = PackedFields()
         fields.append(number)
         #expect(fields.bytes.count <= 10)
@@ -21,7 +21,7 @@ struct PackedFieldsTests {
     }
 
     @Test(arguments: [(0, [0]), (-1, [1]), (1, [2]), (-64, [127]), (64, [128, 1])] as [(Int64, [UInt8])])
-    func `small numbers are small`(_ number: Int64, _ bytes: [UInt8]) {
+    func `small numbers take few bytes`(_ number: Int64, _ bytes: [UInt8]) {
         var fields = PackedFields()
         fields.append(number)
         #expect(fields.bytes == bytes)
@@ -32,14 +32,14 @@ struct PackedFieldsTests {
             [128, 0], [255, 128, 0], [130, 128, 128, 0], Array(repeating: 128, count: 9) + [2],
             Array(repeating: 255, count: 9) + [127], Array(repeating: 128, count: 10) + [1],
         ] as [[UInt8]])
-    func `a number of more than 64 bits, or of more bytes than it needs, is none`(_ bytes: [UInt8]) {
+    func `a number of more than 64 bits, or of more bytes than it needs, is refused`(_ bytes: [UInt8]) {
         var number = PackedReader(bytes)
         #expect(throws: PackedReader.Malformed.self) { try number.number() }
         var field = PackedReader(bytes)
         #expect(throws: PackedReader.Malformed.self) { try field.bytes() }
     }
 
-    @Test func `none is not empty`() throws {
+    @Test func `a missing value is not an empty one`() throws {
         var fields = PackedFields()
         fields.append(nil as String?)
         fields.append("")
@@ -56,7 +56,7 @@ struct PackedFieldsTests {
         #expect(try text.text() == "")
     }
 
-    @Test func `fields come back in their order, and cut anywhere they throw`() throws {
+    @Test func `fields are read back in their order, and reading throws wherever they are cut`() throws {
         func read(_ bytes: some Sequence<UInt8>) throws -> ([UInt8]?, String, Int64, String?) {
             var reader = PackedReader(bytes)
             return (try reader.bytes(), try reader.text(), try reader.number(), try reader.optionalText())
@@ -75,7 +75,7 @@ struct PackedFieldsTests {
     }
 
     @Test(arguments: [[2, 255], [3, 0xC3, 0x28], [3, 0xC0, 0x80], [4, 0xED, 0xA0, 0x80]] as [[UInt8]])
-    func `what is not UTF-8 is no text`(_ bytes: [UInt8]) throws {
+    func `bytes that are not UTF-8 are no text`(_ bytes: [UInt8]) throws {
         var text = PackedReader(bytes)
         #expect(throws: PackedReader.Malformed.self) { try text.text() }
         var field = PackedReader(bytes)

@@ -19,7 +19,7 @@ import Testing
         report.findings.filter { $0.subject == subject && $0.application == app }
     }
 
-    @Test func `a running installation has no mistakes, and is told what to register`() async throws {
+    @Test func `a running installation has no mistakes, and the report lists what to register`() async throws {
         try await Site.run { site in
             let report = await run(site, site.configuration)
             #expect(report.ok, "\(report.text)")
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `the provider does not know the redirect URI`() async throws {
+    @Test func `a redirect URI that the provider does not know is a mistake`() async throws {
         try await Site.run { site in
             var configuration = site.configuration
             configuration.publicURL = try PublicURL("http://localhost:9/elsewhere")
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `a portal is told of the claim by which a recent sign-in is known, until it comes`() async throws {
+    @Test func `a portal gets advice about the auth_time claim until it comes`() async throws {
         try await Site.run(configured: { $0.applications[1].page = .portal }) { site in
             func advice() async throws -> [String] {
                 let report = await run(site, site.configuration)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `the provider does not know the client id`() async throws {
+    @Test func `a client id that the provider does not know is a mistake`() async throws {
         try await Site.run { site in
             var configuration = site.configuration
             configuration.applications[0].register(clientID: "99999999-2222-4333-8444-555555555555")
@@ -112,9 +112,7 @@ import Testing
         }
     }
 
-    @Test func `a provider that is down, a clock that is wrong and a secret that ends are named with remedy`()
-        async throws
-    {
+    @Test func `a provider that is down, a wrong clock and a secret that ends are named with a remedy`() async throws {
         try await Site.run { site in
             var configuration = site.configuration
             configuration.applications[0].clientSecretExpires = site.clock.now().addingTimeInterval(10 * 86_400)
@@ -163,7 +161,7 @@ import Testing
                 "Wait as long as it asks"
             ),
         ] as [(String, String, String, CheckFinding.Severity, String)])
-    func `what a sign-in would stumble over is named with remedy`(
+    func `anything that would make a sign-in fail is named with a remedy`(
         row: String, control: String, subject: String, severity: CheckFinding.Severity, remedy: String
     ) async throws {
         try await Site.run { site in
@@ -183,9 +181,7 @@ import Testing
         findings(report, "credential", app: app)
     }
 
-    @Test func `a wrong secret is a mistake at every kind of provider, and nothing beside says that it is good`()
-        async throws
-    {
+    @Test func `a wrong secret is a mistake at every kind of provider, and no finding calls it good`() async throws {
         try await Site.run { site in
             var configuration = site.configuration
             for index in configuration.applications.indices {
@@ -203,7 +199,7 @@ import Testing
         CheckFinding.Severity.unknown, "whether the provider accepts it (it answered invalid_grant)."
     )
 
-    @Test func `a secret that the provider takes is told so, and where it cannot be told, that`() async throws {
+    @Test func `check reports an accepted secret, and says when it cannot know`() async throws {
         try await Site.run { site in
             let report = await run(site, site.configuration)
             #expect(report.ok, "\(report.text)")
@@ -242,7 +238,7 @@ import Testing
         }
     }
 
-    @Test func `a public client that is one at the provider too is no mistake`() async throws {
+    @Test func `a public client that the provider knows as one is no mistake`() async throws {
         try await Site.run(registered: { $0.secret = nil }, configured: { _ in }) { site in
             let report = await run(site, withoutSecrets(site.configuration))
             #expect(report.ok, "\(report.text)")
@@ -318,7 +314,7 @@ import Testing
     }
 
     @Test(arguments: ["unsupported_grant_type", "unauthorized_client", "invalid_request", "invalid_scope"])
-    func `a provider that does not take the question does not refuse the secret`(error: String) async throws {
+    func `a provider that refuses the kind of request does not refuse the secret`(error: String) async throws {
         try await Site.run { site in
             try await site.control(
                 #"{"token_error":{"status":400,"times":99,"body":{"error":"\#(error)"}}}"#)
@@ -333,7 +329,7 @@ import Testing
         }
     }
 
-    @Test func `a secret that ends soon and is refused is told once as what it is`() async throws {
+    @Test func `a secret that is refused and ends soon is one mistake and one advice`() async throws {
         try await Site.run { site in
             var configuration = site.configuration
             configuration.applications[0].clientSecretExpires = site.clock.now().addingTimeInterval(10 * 86_400)
@@ -437,7 +433,7 @@ import Testing
     }
 
     @Test(arguments: [(60 << 30, .good), (40 << 30, .advice)] as [(Int64, CheckFinding.Severity)])
-    func `of a large disk a twentieth should be free, as the alert has it`(
+    func `advice asks for a twentieth of a large disk to be free, as the alert does`(
         free: Int64, severity: CheckFinding.Severity
     ) {
         let findings = storage {
@@ -447,7 +443,7 @@ import Testing
         #expect(findings["disk_space"] == severity)
     }
 
-    @Test func `a missing folder, a damaged database and an unreadable one are mistakes; an old one is not`() {
+    @Test func `a missing folder, a damaged database and an unreadable one are mistakes, and an old one is not`() {
         #expect(storage { $0.freeBytes = nil }["disk_space"] == .mistake)
         #expect(storage { $0.damage = ["page 3 is never used"] }["database"] == .mistake)
         #expect(storage { $0.failure = .corrupt("x") }["database"] == .mistake)
@@ -455,7 +451,7 @@ import Testing
         #expect(storage(mode: nil)["database"] == .good)
     }
 
-    @Test func `a key that cannot be used or does not fit is a mistake, one that seals nothing is to be retired`()
+    @Test func `a key that cannot be used or does not fit is a mistake, and one that seals nothing is to be retired`()
         throws
     {
         let key = try KeyRing(text: Data(repeating: 1, count: 32).base64EncodedString()).currentKeyID

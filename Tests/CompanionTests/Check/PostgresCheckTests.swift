@@ -15,7 +15,7 @@ struct PostgresCheckTests {
         return Dictionary(all.map { ($0.subject, $0) }) { first, _ in first }
     }
 
-    @Test func `each thing has its line, before and after the first start`() async throws {
+    @Test func `each check has a line of its own, before and after the first start`() async throws {
         let fixture = try StoreFixture(.postgres)
         let settings = try #require(fixture.postgres)
         var found = findings(settings)
@@ -69,7 +69,7 @@ struct PostgresCheckTests {
     @Test(arguments: [
         ("", CheckFinding.Severity.advice, "encrypted connections, but its certificate is not checked"),
         ("?sslmode=disable", .advice, "connections that are not encrypted"),
-    ]) func `who could read what another machine is sent is found`(
+    ]) func `connections to another machine that others could read are reported`(
         _ more: String, severity: CheckFinding.Severity, what: String
     ) throws {
         let server = try PostgresServer.shared.get()
@@ -103,7 +103,7 @@ struct PostgresCheckTests {
         #expect(mistakes?.description.contains("adele:secret") == false)
     }
 
-    @Test func `the password comes from its file, and the key is not looked for beside a database elsewhere`() throws {
+    @Test func `the password is read from its file, and the key is not looked for at the database's address`() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("password-\(UUID().uuidString)")
         try Data("hidden\n".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }

@@ -75,7 +75,7 @@ import WebFormats
             testDescription: "an issuer of the tenant's own", kind: .external, location: "@?error=login_required",
             expected: mayWork + ["mistake kind"]),
     ])
-    func `what the provider shows is found, all else only a sign-in can show`(row: Row) async throws {
+    func `the probe finds what the provider shows, and leaves the rest to a sign-in`(row: Row) async throws {
         let provider = Provider(row)
         let workers = try WorkerGroup(count: 1)
         let server = HTTPServer(

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `a secret whose file is gone serves on, and is told as not usable`() async throws {
+    @Test func `a secret whose file is gone goes on working, and is reported as not usable`() async throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let file = folder + "/secret"
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a federated token is read anew when it was renewed`() async throws {
+    @Test func `a federated token is read again when it was renewed`() async throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let file = folder + "/token"
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `a public client needs no secret, and a secret is refused for one`() async throws {
+    @Test func `a public client needs no secret, and may not have one`() async throws {
         try await Site.run(
             registered: { $0.secret = nil },
             configured: { $0.applications[0].credential = .fixed(.publicClient) }

@@ -56,7 +56,7 @@ import Testing
         #expect(configuration.sessionIdle == .seconds(300))
     }
 
-    @Test func `limits are on unless configured, one by one`() throws {
+    @Test func `limits are on by default, and each can be changed on its own`() throws {
         let defaults = try read(Self.application).limits
         let rates: [Int] = [
             defaults.signInsPerMinute, defaults.callbacksPerMinute, defaults.forcedRefreshesPerMinute,
@@ -90,7 +90,7 @@ import Testing
         #expect(try read("limits: { exempt: 192.0.2.1 }\n" + Self.application).limits.exempt.count == 1)
     }
 
-    @Test func `options win over the environment, and that over the file`() throws {
+    @Test func `options win over the environment, and the environment over the file`() throws {
         let file = "listen: 127.0.0.1:1\ndatabase: file.sqlite\nlog_level: error\n" + Self.application
         let environment = ["COMPANION_LISTEN": "127.0.0.1:2", "COMPANION_DATABASE": "environment.sqlite"]
         #expect(try read(file).port == 1)
@@ -102,7 +102,7 @@ import Testing
         #expect(all.publicURL.origin == "http://localhost:3")
     }
 
-    @Test func `the environment's key may have those before it behind it`() throws {
+    @Test func `the environment's key may be followed by older ones`() throws {
         let keys = [1, 2].map { Data(repeating: $0, count: 32).base64EncodedString() }.joined(separator: ",")
         guard
             case .value(keys) = try read(Self.application, environment: ["COMPANION_ENCRYPTION_KEY": keys])
@@ -220,7 +220,7 @@ import Testing
         #expect(mistakes.all.map(\.key).contains(key), "\(mistakes)")
     }
 
-    @Test func `each kind has what it needs, and its own defaults`() throws {
+    @Test func `each kind of provider has its own requirements and defaults`() throws {
         let configuration = try read(
             """
             apps:
@@ -337,7 +337,7 @@ import Testing
         ("/companion/ios", "/ios"), ("/companion", "/"), ("/companion/", "/"), ("/ios", "/ios"), ("/", "/"),
         ("/companions", "/companions"), ("/companion/companion", "/companion"), ("/Companion/ios", "/Companion/ios"),
     ])
-    func `a front may take the path away or pass it on`(asked: String, own: String) throws {
+    func `a front may strip the path or pass it on`(asked: String, own: String) throws {
         #expect(try PublicURL("https://a.example/companion").ownPath(asked) == own)
         #expect(try PublicURL("https://a.example").ownPath(asked) == asked)
     }
@@ -348,7 +348,7 @@ import Testing
         ("fd00::/8", "fe80::1", false), ("fd00::/8", "10.0.0.1", false), ("192.168.1.0/25", "192.168.1.127", true),
         ("192.168.1.0/25", "192.168.1.128", false),
     ])
-    func `a network holds an address`(network: String, address: String, holds: Bool) throws {
+    func `a network contains an address, or not`(network: String, address: String, holds: Bool) throws {
         #expect(try #require(AddressRange(network)).contains(address) == holds)
     }
 }

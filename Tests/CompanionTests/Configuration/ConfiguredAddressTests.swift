@@ -10,12 +10,12 @@ import Testing
         "::1]:80",
         "[[::1]]:80",
     ])
-    func `an address to listen on is refused`(_ text: String) {
+    func `an invalid address to listen on is refused`(_ text: String) {
         #expect(ListenAddress(text) == nil)
     }
 
     @Test(arguments: [("localhost:0", "localhost", 0), ("[::1]:65535", "::1", 65535), ("0.0.0.0:080", "0.0.0.0", 80)])
-    func `an address to listen on is taken`(_ text: String, _ host: String, _ port: Int) {
+    func `a valid address to listen on is accepted`(_ text: String, _ host: String, _ port: Int) {
         #expect(ListenAddress(text) == ListenAddress(host: host, port: port))
     }
 
@@ -23,7 +23,7 @@ import Testing
         "https://a.example:+443", "https://a.example:", "https://a<b", "https://a\"b", "https://a%2eb", "https://[::1",
         "https://[::g]", "https://[]", "https://[::1]x", "https://a..b", "https://a,b", "https://*",
     ])
-    func `a public URL is refused`(_ text: String) {
+    func `an invalid public URL is refused`(_ text: String) {
         #expect(throws: PublicURL.Mistake.self) { try PublicURL(text) }
     }
 
@@ -33,12 +33,12 @@ import Testing
         ("http://a_b.localhost:080", "http://a_b.localhost"),
         ("https://xn--kse-qla.example", "https://xn--kse-qla.example"),
     ])
-    func `a public URL is taken`(_ text: String, _ address: String) throws {
+    func `a valid public URL is accepted`(_ text: String, _ address: String) throws {
         #expect(try PublicURL(text).address == address)
     }
 
     @Test(arguments: ["10.0.0.0/+8", "10.0.0.0/-0", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/8/8", "::/129"])
-    func `a network is refused`(_ text: String) {
+    func `an invalid network is refused`(_ text: String) {
         #expect(AddressRange(text) == nil)
     }
 }

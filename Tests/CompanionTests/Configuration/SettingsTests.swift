@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: settings.filter { $0.standard != nil })
-    func `the default that is shown is the one that counts`(setting: Setting) throws {
+    func `the default that is shown is the one that applies`(setting: Setting) throws {
         let value = try #require(setting.standard).trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         #expect(try Built([setting.key: value]) == Built([:]))
     }
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `an empty variable takes back what the file says`() throws {
+    @Test func `an empty variable undoes the file's setting`() throws {
         let file = "database: file.sqlite\napps: { ios: { client_id: abc, scopes: [mail.read] } }"
         func read(_ environment: [String: String]) throws -> CompanionConfiguration {
             try Self.withFile(file) { try CompanionConfiguration.read(environment: environment, file: $0) }
@@ -166,7 +166,7 @@ import Testing
 
     // MARK: The documents
 
-    @Test func `the README's tables are the declarations`() throws {
+    @Test func `the README's tables list exactly the declared settings`() throws {
         let readme = try Self.text(of: "README.md")
         let start = try #require(readme.range(of: "## Configure it"))
         let end = try #require(readme.range(of: "\n| command |"))
@@ -182,7 +182,7 @@ import Testing
         return "| `\(key)` | \(setting.values) | \(standard) | \(setting.help) |"
     }
 
-    @Test func `the README's examples have settings alone`() throws {
+    @Test func `the README's examples contain only settings`() throws {
         let blocks = try Self.text(of: "README.md").components(separatedBy: "```yaml\n").dropFirst()
         #expect(!blocks.isEmpty)
         for block in blocks {
@@ -222,7 +222,7 @@ import Testing
         _ = try Self.withFile(example) { try CompanionConfiguration.read(file: $0) }
     }
 
-    @Test func `the options' help is the settings'`() throws {
+    @Test func `the help of the options is that of the settings`() throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
             .appendingPathComponent("companion")

@@ -23,14 +23,14 @@ import Testing
         [(.memory, 40)] + (PostgresServer.isInstalled ? [(.postgres, 40)] : [])
 
     @Test(arguments: backends)
-    func `whatever happens in whatever order, the laws of sign-in and refresh hold`(
+    func `the laws of sign-in and refresh hold in every order of events`(
         _ backend: TestedBackend, schedules: UInt64
     ) async throws {
         try await run(schedules, in: backend) { site, test in try await test(Visitor(site)) }
     }
 
     @Test(arguments: clusteredBackends)
-    func `they hold at two companions at once`(_ backend: TestedBackend, schedules: UInt64) async throws {
+    func `the laws hold at two companions at once`(_ backend: TestedBackend, schedules: UInt64) async throws {
         try await run(schedules, in: backend, atTwo: true) { site, test in
             try await site.beside { second in try await test(Visitor(site, and: second)) }
         }

@@ -11,7 +11,7 @@ import Testing
 
 /// What `/metrics` tells, and that it is what happened.
 @Suite struct MetricsTests {
-    @Test func `a day of one person is told by route, application and outcome`() async throws {
+    @Test func `one person's day is counted by route, application and outcome`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `nothing of a person or of a request's own words becomes a label`() async throws {
+    @Test func `no label contains data of a person or text of a request`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -106,7 +106,9 @@ import Testing
             [#"companion_api_requests_total{app="ios",status="unreachable"}"#]
         ),
     ])
-    func `a fault moves what an alert looks at`(row: String, control: String, series: [String]) async throws {
+    func `each fault changes a metric that an alert watches`(row: String, control: String, series: [String])
+        async throws
+    {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -135,7 +137,7 @@ import Testing
             #"{"token_platform_error":7000215}"#, "failed", "provider_rejected_client"
         ),
     ])
-    func `a sign-in that ends otherwise is counted with its code`(
+    func `a sign-in that does not succeed is counted with its code`(
         row: String, username: String, consent: String, control: String, outcome: String, code: String
     ) async throws {
         try await Site.run { site in
@@ -150,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `a clock that is ten minutes ahead of the provider's is told in seconds`() async throws {
+    @Test func `a clock that is ten minutes ahead of the provider's is reported in seconds`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -163,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func `a secret's last day and a credential that is gone are told by application`() async throws {
+    @Test func `a secret's last day and a missing credential are reported for each application`() async throws {
         try await Site.run(configured: { configuration in
             configuration.applications[0].clientSecretExpires = Date.now.addingTimeInterval(10 * 86_400)
             configuration.applications[1].credential = .secretFile("/nowhere/secret", method: nil)
@@ -177,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `a database that another program holds is told as not writable`() async throws {
+    @Test func `a database that another program holds is reported as not writable`() async throws {
         try await Site.run { site in
             let (shell, input, output) = try SQLiteShell.start(site.database)
             input.write(Data("BEGIN IMMEDIATE;\nSELECT 'locked';\n".utf8))
@@ -209,7 +211,7 @@ import Testing
         #expect(text.text == "# HELP a x \\\\ \" \\n y\n# TYPE a gauge\na{b=\"x \\\\ \\\" \\n y\"} 1\n")
     }
 
-    @Test func `a counter has the sum of what all threads added, and a place that there is not is left alone`() async {
+    @Test func `a counter is the sum of all threads' additions, and ignores a place that does not exist`() async {
         let family = CounterFamily(
             "a", "b", [MetricLabel("x", ["0", "1"]), MetricLabel("y", ["0", "1", "2"])], workers: 2)
         await withTaskGroup(of: Void.self) { group in
@@ -225,7 +227,7 @@ import Testing
         #expect(text.text == "# HELP a b\n# TYPE a counter\na{x=\"1\",y=\"2\"} 8000\n")
     }
 
-    @Test func `a duration is counted in its bucket and in all above`() throws {
+    @Test func `a duration is counted in its bucket and in all higher ones`() throws {
         let family = HistogramFamily("a", "b", MetricLabel("x", ["0", "1"]), workers: 1)
         for milliseconds in [0.0, 0.25, 0.26, 30, 60_000] {
             family.record(.milliseconds(milliseconds), 1)
@@ -244,7 +246,7 @@ import Testing
     }
 
     @Test(arguments: [(200, "200"), (299, "2xx"), (404, "404"), (451, "4xx"), (599, "5xx"), (101, "1xx"), (999, "5xx")])
-    func `a status that servers rarely send is one of its class`(code: Int, text: String) throws {
+    func `a status that servers rarely send is counted in its class`(code: Int, text: String) throws {
         #expect(StatusLabel.values[StatusLabel.place(HTTPResponse.Status(code: code))] == text)
     }
 

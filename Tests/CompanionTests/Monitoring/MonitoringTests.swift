@@ -31,7 +31,7 @@ import Testing
             ("a front that names the client", true, "localhost", [.realIP: "192.0.2.1"], false),
             ("a page of another site in a browser here", true, "localhost", [.secFetchSite: "cross-site"], false),
         ] as [(String, Bool, String, HTTPFields, Bool)])
-    func `the main listener tells this machine itself and nobody else`(
+    func `the main listener serves metrics to this machine alone`(
         row: String, isHere: Bool, host: String, fields: HTTPFields, isAllowed: Bool
     ) throws {
         let access = MonitoringAccess(configuration: CompanionConfiguration(port: 8080))
@@ -51,7 +51,7 @@ import Testing
         return head
     }
 
-    @Test func `behind a front the main listener tells nobody, since a front can look like this machine`() throws {
+    @Test func `the main listener serves no metrics behind a front, which can look like this machine`() throws {
         var configuration = CompanionConfiguration(port: 8080)
         configuration.publicURL = try PublicURL("https://companion.example")
         let head = try RequestHead(target: "/metrics")
@@ -62,7 +62,7 @@ import Testing
         #expect(!MonitoringAccess(configuration: configuration).allows(head, from: Self.here), "it has its own")
     }
 
-    @Test func `anyone who may not read metrics finds nothing there, by any method`() async throws {
+    @Test func `metrics seem absent, by any method, to anyone who may not read them`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             for method in [HTTPRequest.Method.get, .head, .post] {
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `metrics with a listener of their own are there and only there`() async throws {
+    @Test func `metrics with a listener of their own are served there alone`() async throws {
         let port = try Site.freePort()
         try await Site.run(configured: { $0.metricsListener = ListenAddress(host: "127.0.0.1", port: port) }) { site in
             let visitor = Visitor(site)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `readiness says what is wrong to this machine, and to others only whether`() async throws {
+    @Test func `readiness shows this machine the details, and others only whether it is ready`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -160,8 +160,9 @@ import Testing
             ("no port", "127.0.0.1", nil, "metrics.listen"),
             ("the main listener's port", "127.0.0.1:8080", nil, "metrics.listen"),
         ] as [(String, String, String?, String?)])
-    func `the listener of metrics is an address of its own`(row: String, value: String, read: String?, mistake: String?)
-    {
+    func `the metrics listener needs an address and a port of its own`(
+        row: String, value: String, read: String?, mistake: String?
+    ) {
         do throws(ConfigurationMistakes) {
             let listener = try CompanionConfiguration.read(
                 environment: ["COMPANION_METRICS_LISTEN": value], file: nil, needsApplications: false

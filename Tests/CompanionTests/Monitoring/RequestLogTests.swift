@@ -43,7 +43,7 @@ import Testing
         #expect(line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
     }
 
-    @Test func `a message stands as it is, unless it could pass for a field or a line`() {
+    @Test func `a message is logged as it is, unless it could pass for a field or a line`() {
         #expect(
             LogText.line("The server listens on http://localhost:8080.", [:])
                 == "The server listens on http://localhost:8080.")
@@ -70,9 +70,8 @@ import Testing
             ("another separator", "00_\(trace)_b7ad6b7169203331_01", nil), ("nothing", "", nil),
             ("characters beyond ASCII", "00-\(trace)-b7ad6b716920333é-01", nil),
         ] as [(String, String, Bool?)])
-    func `a traceparent is taken as the specification has it, or not at all`(
-        row: String, text: String, isSampled: Bool?
-    ) {
+    func `a traceparent is accepted as the specification says, or ignored`(row: String, text: String, isSampled: Bool?)
+    {
         let parent = TraceParent(text)
         #expect(parent?.isSampled == isSampled, "\(row)")
         if isSampled != nil { #expect(parent?.traceID == Self.trace) }
@@ -88,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `providers and APIs get the trace; two fields of it are none`() async throws {
+    @Test func `providers and APIs get the trace, and two traceparent fields count as none`() async throws {
         let recorder = Recorder()
         let workers = try WorkerGroup(count: 1)
         var logger = Logger(label: "recorder")
@@ -134,7 +133,7 @@ import Testing
         await workers.shutdown()
     }
 
-    @Test func `a request is one line, by its route's name, and names nobody`() async throws {
+    @Test func `a request is one log line that names its route and no person`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -157,7 +156,7 @@ import Testing
     @Test(arguments: [
         ("as configured by default", false, "debug request "), ("when the operator wants it", true, "info request "),
     ])
-    func `a request that goes well is told at a level that the operator chooses`(
+    func `a request that goes well is logged at a level that the operator chooses`(
         row: String, isWanted: Bool, prefix: String
     ) async throws {
         try await Site.run(configured: { $0.logRequests = isWanted }) { site in
@@ -205,7 +204,7 @@ import Testing
             "/api/ios/me", "throttled", "the API answered 429, Retry-After: 7"
         ),
     ])
-    func `what a provider or an API cannot do is a warning with code and cause, also where its answer is passed on`(
+    func `a failure of a provider or an API is a warning with code and cause, even if it is passed on`(
         row: String, control: String, path: String, code: String, cause: String
     ) async throws {
         try await Site.run { site in
@@ -220,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `an ID token that cannot be verified is a warning; a person who cancels is none`() async throws {
+    @Test func `an ID token that cannot be verified is a warning, and a person who cancels is not`() async throws {
         try await Site.run { site in
             try await site.control(#"{"bad_id_token": "not_yet_valid"}"#)
             _ = try await Visitor(site).signIn()
@@ -231,8 +230,7 @@ import Testing
         }
     }
 
-    @Test func `a shared device that looks whether the provider is there tells the same, in metrics too`() async throws
-    {
+    @Test func `a shared device also logs and counts a provider that is away`() async throws {
         try await Site.run(configured: { $0.deviceMode = .shared }) { site in
             let visitor = Visitor(site)
             try await visitor.signIn()

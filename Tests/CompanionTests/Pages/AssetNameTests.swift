@@ -6,7 +6,7 @@ import Testing
 /// What a page loads has names that browsers keep: a second visit asks for the page alone.
 @Suite struct AssetNameTests {
     @Test(arguments: ["/", "/ios", "/macos", "/portal", "/auth/signed-out", "/nowhere"])
-    func `all that a page names, and that its modules and styles name, is kept for a year`(path: String) async throws {
+    func `every file that a page, its modules or its styles name is kept for a year`(path: String) async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let page = try await visitor.send(.get, path, headers: [.accept: "text/html"])
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `a plain name goes on working, with revalidation`() async throws {
+    @Test func `a plain name still works, with revalidation`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let file = try await visitor.send(.get, "/assets/companion.css")
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a page that is made when somebody first asks for it is sent compressed soon after`() async throws {
+    @Test func `a page that is made at its first request is sent compressed soon after`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             // Each form has a tag of its own; this client decodes what it gets.

@@ -25,19 +25,19 @@ import Testing
     @Test(arguments: [
         ("#000000", 21.0), ("#ffffff", 1.0), ("#0040dd", 7.56), ("#767676", 4.54), ("#777777", 4.47), ("#8C1D40", 8.88),
     ])
-    func `a colour's contrast with white is WCAG's`(text: String, contrast: Double) throws {
+    func `a colour's contrast with white is computed as WCAG says`(text: String, contrast: Double) throws {
         let color = try #require(KioskColor(text))
         #expect(abs(color.contrast - contrast) < 0.1)
         #expect(color.text == text.lowercased())
     }
 
     @Test(arguments: ["", "red", "#fff", "#12345g", "#+12345", "#-12345", "0040dd", "#0040dd0", "#００４０ｄｄ"])
-    func `what is no colour is none`(text: String) {
+    func `text that is not a colour is refused`(text: String) {
         #expect(KioskColor(text) == nil)
     }
 
     @Test(arguments: ["#000000", "#00008b", "#0040dd", "#8c1d40", "#006400", "#767676"])
-    func `at night the colour is so much lighter that letters on it can be read`(text: String) throws {
+    func `in the dark scheme the colour is light enough to be read`(text: String) throws {
         let night = try #require(KioskColor(text)).styleSheet.components(separatedBy: "dark)").last ?? ""
         let accent = try #require(night.firstMatch(of: /--accent:(#[0-9a-f]{6})/)).output.1
         // The surface of companion.css is #1c1c1f, whose contrast with white is 17: what has less than 17 / 4.5 to white has
@@ -45,7 +45,7 @@ import Testing
         #expect(try #require(KioskColor(String(accent))).contrast < 17.0 / 4.5)
     }
 
-    @Test func `a file that is no PNG, is too large or is not there is refused, and says what to do`() throws {
+    @Test func `a logo that is not a PNG, is too large or is missing is refused with advice`() throws {
         func reason(_ data: Data) throws -> String {
             try #require(throws: WrongValue.self) { try Self.logo(data) }.reason
         }
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `people can be welcomed in each language of the pages, and in no other`() throws {
+    @Test func `a welcome can be written in each language of the pages, and in no other`() throws {
         let languages = try Languages(folder: Site.publicFolder + "/languages", cookieName: "language")
         #expect(CompanionConfiguration.welcomeLanguages.map(\.0).sorted() == languages.all.map(\.tag).sorted())
     }

@@ -21,7 +21,7 @@ import Testing
         "https://.mysignins.microsoft.com:443",
     ]
 
-    @Test func `everything is blocked but ours, the authorities, Microsoft's sign-in and what the operator names`()
+    @Test func `everything is blocked but our pages, the authorities, Microsoft's sign-in and the operator's hosts`()
         throws
     {
         let policy = try #require(
@@ -48,7 +48,7 @@ import Testing
         #expect(json == ["URLBlocklist": ["*"], "URLAllowlist": policy.allowed])
     }
 
-    @Test func `a provider that is not Microsoft's brings none of its hosts along`() throws {
+    @Test func `a provider other than Microsoft allows no hosts but its own`() throws {
         let policy = try #require(
             try policy(
                 "apps: { kiosk: { kind: oidc, client_id: a, authority: \"https://id.example.com:8443/realms/one\" } }"))
@@ -63,7 +63,7 @@ import Testing
         "https://adfs.contoso.com", "adfs.contoso.com/path", "*", "a..b", "*.*.example", "-a.example", "a_b.example",
         "host:0", "host:70000", "host:1:2", "*.",
     ])
-    func `what is no host is a mistake`(host: String) throws {
+    func `text that is not a host is a mistake`(host: String) throws {
         let mistakes = try #require(throws: ConfigurationMistakes.self) {
             try policy("kiosk: { hosts: [\"\(host)\"] }\napps: { kiosk: { client_id: a } }")
         }

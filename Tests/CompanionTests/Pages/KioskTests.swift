@@ -27,7 +27,7 @@ import Testing
         return account?["username"] as? String
     }
 
-    @Test func `a kiosk that nobody touches signs out after a minute by itself, whatever its page does`() async throws {
+    @Test func `an idle kiosk signs out after a minute by itself, whatever its page does`() async throws {
         try await Self.run { site, visitor in
             try await visitor.signIn()
             // A second client with the same cookie: no page runs there.
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `the time that somebody spends at the provider's pages is not idle time`() async throws {
+    @Test func `time at the provider's pages is not idle time`() async throws {
         try await Self.run { site, visitor in
             let back = try await visitor.walkToCallback()
             site.clock.advance(300)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `a provider that takes what the person before has left is found out`() async throws {
+    @Test func `a provider that reuses the previous person's session is detected`() async throws {
         try await Self.run { site, visitor in
             try await visitor.signIn()
             // Signed out here; the provider's session is left, and the provider passes over what it is asked.
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `a provider that does not say when is believed`() async throws {
+    @Test func `a provider that does not report the time of the sign-in is believed`() async throws {
         try await Self.run { site, visitor in
             try await site.control(#"{"omit_auth_time": true}"#)
             #expect(try await visitor.signIn().location == "/ios")
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `sessions end when the server is started anew`() async throws {
+    @Test func `sessions end when the server is restarted`() async throws {
         try await Self.run { site, visitor in
             try await visitor.signIn()
             try await site.restart()
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `a provider that does not answer is never gone to`() async throws {
+    @Test func `the browser is not sent to a provider that does not answer`() async throws {
         try await Self.run { site, visitor in
             try await visitor.signIn()
             await site.stopTenant()
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `the page is told how long it may be left alone, and is kept by no cache`() async throws {
+    @Test func `the page learns the times of its idle countdown, and no cache keeps it`() async throws {
         try await Self.run { _, visitor in
             let device = try await visitor.api(.get, "/api/device").json
             #expect(device["session_idle_seconds"] as? Int == 60)

@@ -54,12 +54,12 @@ import Testing
     ]
 
     @Test(arguments: unusual)
-    func `what no browser sends is not read further than its bounds`(field: String, tag: String?) throws {
+    func `an unusual Accept-Language field is read only within its bounds`(field: String, tag: String?) throws {
         #expect(try languages().lookup(field)?.tag == tag)
     }
 
     @Test(arguments: ["", "home"])
-    func `a page and a text are compressed soon after they were first asked for`(section: String) async throws {
+    func `a page and a text are compressed soon after their first request`(section: String) async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let path = section.isEmpty ? "/ios" : try await visitor.path(ofTexts: section)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `an error is told in the person's language, as JSON and as a page`() async throws {
+    @Test func `an error is reported in the person's language, as JSON and as a page`() async throws {
         try await Site.run { site in
             let language = try #require(try languages()["sv"])
             let visitor = Visitor(site)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `the languages are the files of their folder, and folders in it are none`() throws {
+    @Test func `each file of the folder is a language, and a folder in it is not`() throws {
         #expect(try languages().all.map(\.tag) == Self.tags)
     }
 
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `every place in the sources that makes a sentence is one where its literal is found`() throws {
+    @Test func `the places in the sources that compute a sentence or name its type are known`() throws {
         let sentences = try ServerSentences.ofSources.get()
         #expect(
             sentences.computed == [
@@ -182,7 +182,7 @@ import Testing
             (#"[("a", "b")].map(Problem.init)"#, nil),
             (#"typealias Fault = Problem"#, nil),
         ] as [(String, [String]?)])
-    func `a sentence is found however it is written, or what is not understood is named`(
+    func `a sentence is found in every notation, or reported as unread`(
         code: String, expected: [String]?
     ) {
         let sentences = ServerSentences(reading: code.replacing("\\n", with: "\n"), of: "File.swift")
@@ -190,7 +190,7 @@ import Testing
         #expect(sentences.all == Set(expected ?? []))
     }
 
-    @Test func `every text is used by a page or a script, and every text that they use is there`() throws {
+    @Test func `every text is used by a page or a script, and every text that they use exists`() throws {
         let keys = Set(try languages().source.page.keys)
         var used: Set<String> = []
         var prefixes: Set<String> = []
@@ -216,7 +216,7 @@ import Testing
         "index", "ios", "macos", "external", "b2c", "portal", "kiosk", "signed-out", "error", "native", "native-lint",
         "native-explain", "native-map",
     ])
-    func `a page brings the sections of all texts that its scripts use, or they fetch them`(page: String) throws {
+    func `a page contains or fetches the sections of all texts that its scripts use`(page: String) throws {
         let html = try Self.html(of: page)
         let block = try #require(html.firstMatch(of: /\{\{strings ([^}]*)\}\}/)).output.1
         var sections = Set(block.split(separator: " ").map(String.init))
@@ -241,7 +241,7 @@ import Testing
         return try file("\(page).html").replacing(/\{\{part ([a-z-]+)\}\}/) { try file("parts/\($0.output.1).html") }
     }
 
-    @Test func `a text that a page needs and a language lacks is noticed at the start`() throws {
+    @Test func `a text that a page needs and a language lacks prevents the start`() throws {
         let files = FileManager.default
         let folder = files.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? files.removeItem(at: folder) }
@@ -260,7 +260,7 @@ import Testing
         #expect { try load() } throws: { "\($0)".contains("sv.json has no “home_page.headline”") }
     }
 
-    @Test func `an asset that is made when it is first asked for is made once`() {
+    @Test func `an asset that is made at its first request is made once`() {
         let count = Atomic(0)
         let page = LazyAsset(compressedBy: AssetCompression()) {
             count.add(1, ordering: .relaxed)

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: NativeSetup.Platform.allCases)
-    func `the constants are Swift, with the values in them`(platform: NativeSetup.Platform) throws {
+    func `the constants are Swift code with the values in it`(platform: NativeSetup.Platform) throws {
         let text = try setup().text(for: platform, Self.values)
         let constants = text.split(separator: "\n").filter { $0.hasPrefix("let k") }.joined(separator: "\n")
         #expect(constants.contains(#"let kClientID = "00001111-aaaa-2222-bbbb-3333cccc4444""#))
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: ["en", "ja", "pt-BR", "pt-PT", "sv", "zh-Hans"])
-    func `the text has no place that is not filled in, and no key instead of a sentence`(language: String) throws {
+    func `the text has all places filled in, and a sentence for each key`(language: String) throws {
         for platform in NativeSetup.Platform.allCases {
             let text = try setup(language).text(for: platform, Self.values)
             #expect(!text.contains("_id}") && !text.contains("_uri}"))
@@ -83,7 +83,7 @@ import Testing
         ("com..contoso", "dots"), ("com.contoso.", "dots"), ("tasks", "one_word"),
         ("com.contoso.tasks", nil), ("com.contoso.enterprise-center", nil), ("COM.Contoso.Savour", nil),
     ])
-    func `a bundle id that cannot be right is called by its mistake`(value: String, mistake: String?) throws {
+    func `an invalid bundle id is refused with a reason`(value: String, mistake: String?) throws {
         #expect(try setup().mistake(in: value, of: "bundle_id") == mistake)
     }
 
@@ -97,11 +97,11 @@ import Testing
         ("00001111-aaaa-2222-bbbb-3333cccc444", "characters"), ("00001111-aaaa-2222-bbbb-3333cccc444g", "characters"),
         ("00001111-aaaa-2222-bbbb-3333cccc4444", nil), ("00001111-AAAA-2222-BBBB-3333CCCC4444", nil),
     ])
-    func `a client id that cannot be right is called by its mistake`(value: String, mistake: String?) throws {
+    func `an invalid client id is refused with a reason`(value: String, mistake: String?) throws {
         #expect(try setup().mistake(in: value, of: "client_id") == mistake)
     }
 
-    @Test func `a value that cannot be right ends the command with the sentences of both`() throws {
+    @Test func `the command refuses invalid values with a sentence for each`() throws {
         let values = NativeSetup.Values(bundleID: "tasks", clientID: "{00001111-aaaa-2222-bbbb-3333cccc4444}")
         #expect {
             try setup().text(for: .ios, values)
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: ["/native", "/native/lint", "/native/explain", "/native/map"])
-    func `the pages are there, and count as one route`(path: String) async throws {
+    func `the pages are served, and count as one route`(path: String) async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             #expect(try await visitor.send(.get, path, headers: [.accept: "text/html"]).status == 200)

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `removing an account leaves the other one, and is gone for good`() async throws {
+    @Test func `a removed account is gone for good, and the other one stays`() async throws {
         try await Self.both { site, visitor, ids in
             let megan = try #require(ids[Self.megan])
             let before = visitor.sessionCookie
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `signing out of a shared device signs everybody out, of every application`() async throws {
+    @Test func `signing out of a shared device signs all accounts out of every application`() async throws {
         try await Site.run(configured: { $0.deviceMode = .shared }) { site in
             let visitor = Visitor(site)
             try await visitor.signIn(username: Self.adele)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `only what the configuration names is handed on to the provider`() async throws {
+    @Test func `only parameters that the configuration names are passed on to the provider`() async throws {
         try await Site.run(configured: { $0.applications[0].extraQueryParameters = ["ui_locales"] }) { site in
             let begun = try await Visitor(site).get(
                 "/auth/ios/sign-in?ui_locales=sv&mkt=sv-SE&redirect_uri=https://evil.example")
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `somebody who signs in as a guest is renewed as one`() async throws {
+    @Test func `an account that signs in as a guest is renewed as a guest`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             #expect(try await visitor.signIn(query: "tenant=tailspin.example").location == "/ios")
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `a guest gets tokens of the other tenant beside those of the own one`() async throws {
+    @Test func `a guest gets tokens of the other tenant beside those of the home tenant`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()

@@ -23,7 +23,7 @@ import Testing
         return Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
     }
 
-    @Test func `another site may begin a sign-in, in which the person picks the account, and ask for nothing`()
+    @Test func `another site may begin a sign-in in which the person picks the account, and ask for nothing else`()
         async throws
     {
         try await Site.run(configured: { $0.applications[0].extraQueryParameters = ["ui_locales"] }) { site in
@@ -43,7 +43,8 @@ import Testing
             ("our own page", [site: "same-origin", dest: "document"]), ("an address that was typed", [site: "none"]),
             ("an older browser", [:]), ("another port of this machine", [site: "same-site", dest: "document"]),
         ] as [(String, HTTPFields)])
-    func `anyone who is no other site asks for what it wants`(row: String, headers: HTTPFields) async throws {
+    func `a request that comes from no other site gets what it asks for`(row: String, headers: HTTPFields) async throws
+    {
         try await Site.run(configured: { $0.applications[0].extraQueryParameters = ["ui_locales"] }) { site in
             let sent = try parameters(
                 try await Visitor(site).send(.get, "/auth/ios/sign-in?" + Self.asking, headers: headers))
@@ -63,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `another site begins no user flow but the sign-in`() async throws {
+    @Test func `another site can begin no user flow but the sign-in`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn(app: "b2c", username: "b2cuser@fabrikamb2c.example")
@@ -95,7 +96,7 @@ import Testing
     @Test(
         arguments: ["iframe", "image", "empty", "Document"],
         ["/auth/callback?state=x&code=y", "/auth/ios/callback?state=x&code=y", "/auth/callback?resume=x", "POST"])
-    func `an answer of the provider comes in a window of its own, and is not counted elsewhere`(
+    func `an answer of the provider is taken only in a window of its own, and is not counted elsewhere`(
         destination: String, path: String
     ) async throws {
         try await Site.run(configured: {
@@ -133,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: ["cross-site", "same-site"])
-    func `no other site reads the API, not even of the same domain`(from: String) async throws {
+    func `no other site can read the API, not even one of the same domain`(from: String) async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -152,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `an origin that only begins like ours, or that ours begins like, is another one`() async throws {
+    @Test func `an origin that shares only a prefix with ours is another one`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             for origin in [

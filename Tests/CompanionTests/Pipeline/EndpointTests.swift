@@ -12,7 +12,7 @@ import WebFormats
 @Suite struct EndpointTests {
     // MARK: Sign-in
 
-    @Test func `another browser at the same callback at the same time gets nothing of it`() async throws {
+    @Test func `another browser at the same callback at the same time is not signed in`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let callback = try #require(try await visitor.walkToCallback().location)
@@ -27,7 +27,7 @@ import WebFormats
         }
     }
 
-    @Test func `a failed attempt is marked as failed, and its callback stays one`() async throws {
+    @Test func `a failed attempt is marked as failed, and its callback fails again`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await site.control(#"{"require_consent": "adele@contoso.example"}"#)
@@ -57,7 +57,9 @@ import WebFormats
     }
 
     @Test(arguments: [("login_hint", 256, true), ("login_hint", 257, false), ("domain_hint", 257, false)])
-    func `what goes on to the provider has a length`(field: String, length: Int, isTaken: Bool) async throws {
+    func `a parameter that goes on to the provider has a maximum length`(field: String, length: Int, isTaken: Bool)
+        async throws
+    {
         try await Site.run { site in
             let value = String(repeating: "a", count: length)
             let answer = try await Visitor(site).api(.get, "/auth/ios/sign-in?\(field)=\(value)")
@@ -67,7 +69,7 @@ import WebFormats
     }
 
     @Test(arguments: ["sign-in", "admin-consent"])
-    func `below a path the way back is below it, too`(begin: String) async throws {
+    func `below a path, people can return only to pages below it`(begin: String) async throws {
         try await Site.run(below: "/companion", configured: { _ in }) { site in
             let visitor = Visitor(site)
             for path in ["/", "/elsewhere", "/companions", "//companion", "https://evil.example/companion"] {
@@ -81,7 +83,7 @@ import WebFormats
         }
     }
 
-    @Test func `a store that takes nothing is a page of its own when somebody wants to sign in`() async throws {
+    @Test func `a sign-in gets an error page of its own while the store refuses writes`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -99,7 +101,7 @@ import WebFormats
         }
     }
 
-    @Test func `why one application's sign-in failed is not told by another`() async throws {
+    @Test func `one application's sign-in failure is not shown at another`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await site.control(#"{"require_consent": "adele@contoso.example"}"#)
@@ -110,7 +112,7 @@ import WebFormats
         }
     }
 
-    @Test func `an answer is for our own pages and windows alone`() async throws {
+    @Test func `only our own pages and windows can use an answer`() async throws {
         try await Site.run { site in
             for path in ["/ios", "/api/apps", "/auth/ios/sign-in", "/nowhere"] {
                 let answer = try await Visitor(site).get(path)
@@ -122,7 +124,7 @@ import WebFormats
 
     // MARK: Accounts
 
-    @Test func `the account that a page asks for is that one, not the current one`() async throws {
+    @Test func `a page that asks for an account gets that one, not the current one`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -135,7 +137,7 @@ import WebFormats
         }
     }
 
-    @Test func `an operator whom the list names by object id stays one after signing in`() async throws {
+    @Test func `an operator listed by object id is still one after signing in`() async throws {
         try await Site.run(configured: { configuration in
             configuration.applications[1].page = .portal
             configuration.applications[1].allowedUsers = [.object(id: "87d349ed-44d7-43e1-9a83-5f2406dee5bd")]
@@ -148,7 +150,7 @@ import WebFormats
         }
     }
 
-    @Test func `the log does not quote what somebody sent`() async throws {
+    @Test func `the log does not quote an invalid request`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             for path in ["/api/a-persons-name/account", "/auth/a-persons-name/sign-in", "/api/ios/a-persons-name"] {
@@ -202,7 +204,7 @@ import WebFormats
 
     // MARK: Sign-out
 
-    @Test func `a provider that knows the session by its hint does not get the ID token`() async throws {
+    @Test func `a provider that gets a logout hint does not get the ID token`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -223,7 +225,7 @@ import WebFormats
         }
     }
 
-    @Test func `a session that no provider would name is refused at the front channel`() async throws {
+    @Test func `a session id longer than a provider would send is refused at the front channel`() async throws {
         try await Site.run { site in
             for (length, status) in [(512, 200), (513, 400)] {
                 let sid = String(repeating: "s", count: length)
@@ -262,7 +264,7 @@ import WebFormats
         }
     }
 
-    @Test func `the provider's word ends a token that would be good for a while`() async throws {
+    @Test func `a refusal by the provider ends a token that would be good for a while`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await site.control(#"{"access_token_seconds": 1200}"#)
@@ -275,7 +277,7 @@ import WebFormats
 
     // MARK: APIs
 
-    @Test func `one account's pause at the API is no other's`() async throws {
+    @Test func `one account's pause at the API does not affect another`() async throws {
         try await Site.run { site in
             let (adele, megan) = (Visitor(site), Visitor(site))
             try await adele.signIn()
@@ -294,7 +296,7 @@ import WebFormats
         }
     }
 
-    @Test func `what the provider tells about somebody else is not passed on`() async throws {
+    @Test func `an answer of the provider about another person is not passed on`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn(app: "provider")
@@ -309,7 +311,7 @@ import WebFormats
         }
     }
 
-    @Test func `of an API's head only what a page needs is passed on`() async throws {
+    @Test func `only the fields of an API's answer that a page needs are passed on`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()

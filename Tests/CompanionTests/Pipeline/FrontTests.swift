@@ -50,7 +50,7 @@ import WebFormats
     }
 
     @Test(arguments: [false, true])
-    func `below a path, what the server tells people to open is below it`(isStripped: Bool) async throws {
+    func `below a path, addresses to which the server sends people are below it`(isStripped: Bool) async throws {
         try await below(isStripped: isStripped) { site, visitor in
             let nobody = try await visitor.api(.get, "/companion/api/ios/me")
             let action = try #require(nobody.json["action"] as? [String: Any])
@@ -102,7 +102,7 @@ import WebFormats
             ("another network is trusted", ["10.0.0.0/8"], "http", false),
             ("the front says nothing", ["127.0.0.0/8"], "", false),
         ] as [(String, [String], String, Bool)])
-    func `what came by plain http is sent to https when a trusted front says so`(
+    func `a request that a trusted front received by plain http is redirected to https`(
         row: String, trusted: [String], scheme: String, isSent: Bool
     ) async throws {
         try await Site.run(configured: {
@@ -121,7 +121,7 @@ import WebFormats
         ("forwarded", "for=127.0.0.1;host=evil.example;proto=http"), ("x-original-url", "/evil"),
         ("x-rewrite-url", "/evil"),
     ])
-    func `a client's own word about where it is changes nothing`(name: String, value: String) async throws {
+    func `forwarding fields of a client change nothing`(name: String, value: String) async throws {
         try await Site.run { site in
             let field = try #require(HTTPField.Name(name))
             func answer(_ path: String, _ more: HTTPFields) async throws -> (Int, String?, HTTPFields, Int) {
@@ -143,7 +143,7 @@ import WebFormats
         }
     }
 
-    @Test func `the host that a client names stands in no address of ours`() async throws {
+    @Test func `a host that a client names appears in no address of ours`() async throws {
         // Listening on every address, it is asked by one that is neither its public name nor an alias of it.
         try await Site.run(configured: { $0.host = "0.0.0.0" }) { site in
             let other = "http://127.0.0.2:\(site.port)"

@@ -26,9 +26,7 @@ import Testing
 
     private static let begin = "/auth/ios/sign-in"
 
-    @Test func `a session has 32 calls of its API under way, others have theirs, and it has them again later`()
-        async throws
-    {
+    @Test func `a session has at most 32 API calls under way, without affecting other sessions`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -49,7 +47,8 @@ import Testing
         }
     }
 
-    @Test func `a sign-in too many gets a page that counts down, before anything is written or asked for`() async throws
+    @Test func `a sign-in beyond the limit gets a page that counts down, before anything is written or fetched`()
+        async throws
     {
         try await Self.run { site in
             let operatorVisitor = Visitor(site)
@@ -92,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `what is done by who is signed in counts as the session's, and not as the address's`() async throws {
+    @Test func `requests of a signed-in person count for the session, not for the address`() async throws {
         try await Self.run { site in
             let adele = Visitor(site)
             try await adele.signIn()
@@ -116,7 +115,9 @@ import Testing
         ).status
     }
 
-    @Test func `a browser in which somebody has signed in before counts by itself, if the mark is ours`() async throws {
+    @Test func `a browser with a genuine mark of an earlier sign-in counts by itself`()
+        async throws
+    {
         try await Self.run { site in
             let adele = Visitor(site)
             try await adele.signIn()
@@ -141,7 +142,8 @@ import Testing
         }
     }
 
-    @Test func `networks of IPv6 next to each other have ten times as much together, and others theirs`() async throws {
+    @Test func `neighbouring IPv6 networks share a limit ten times as high, and others are not affected`() async throws
+    {
         try await Self.run(configured: { $0.trustedProxies = ["127.0.0.1"].compactMap(AddressRange.init) }) { site in
             var passed = 0
             for number in 0..<40 where try await Self.status(Visitor(site), from: "2001:db8:1:\(number)::1") == 302 {
@@ -161,9 +163,7 @@ import Testing
     }
 
     @Test(arguments: ["a stranger", "a person", "a person who was here before"])
-    func `a browser that brings made-up answers uses up its own share, and not its neighbours'`(who: String)
-        async throws
-    {
+    func `a browser that brings made-up answers uses up only its own share`(who: String) async throws {
         try await Site.run { site in
             let stranger = Visitor(site)
             if who != "a stranger" { try await stranger.signIn() }
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `an answer without its sign-in is refused, and does not count`() async throws {
+    @Test func `an answer without its sign-in is refused and not counted`() async throws {
         try await Site.run(configured: { $0.limits.callbacksPerMinute = 1 }) { site in
             let stranger = Visitor(site)
             for _ in 0..<3 { #expect(try await stranger.get("/auth/callback?state=x&code=y").status == 400) }
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test(arguments: ["callbacks", "posted callbacks", "operator requests", "one session to end", "health"])
-    func `what costs something is limited, a route at a time, and 0 ends the limit`(what: String) async throws {
+    func `each costly route has a limit of its own, and 0 turns it off`(what: String) async throws {
         func ask(_ visitor: Visitor) async throws -> Int {
             switch what {
             case "callbacks": try await visitor.get("/auth/callback?state=\(try await visitor.leave())&code=y").status
@@ -254,8 +254,7 @@ import Testing
 
     // MARK: Whose address
 
-    @Test func `behind a trusted front each client is counted, and what clients say of themselves is not`() async throws
-    {
+    @Test func `behind a trusted front each client is counted, whatever it says of itself`() async throws {
         func begin(_ site: Site, _ forwarded: String) async throws -> Visitor.Answer {
             try await Visitor(site).send(
                 .get, Self.begin, headers: [.xForwardedFor: forwarded, .accept: "text/html"])
@@ -275,7 +274,7 @@ import Testing
         }
     }
 
-    @Test func `an address that is exempt is not counted at all`() async throws {
+    @Test func `an exempt address is not counted at all`() async throws {
         try await Self.run(configured: {
             $0.trustedProxies = ["127.0.0.1"].compactMap(AddressRange.init)
             $0.limits.exempt = ["203.0.113.0/24"].compactMap(AddressRange.init)
@@ -307,7 +306,7 @@ import Testing
             ("a front of IPv6", "fd00::1", ["203.0.113.5, fd00::2"], "203.0.113.5"),
             ("a front of IPv4 that is written as one of IPv6", "::ffff:10.0.0.1", ["203.0.113.5"], "203.0.113.5"),
         ] as [(String, String, [String], String)])
-    func `a client is who the last trusted front has spoken with`(
+    func `the client is the address to which the last trusted front has spoken`(
         row: String, peer: String, fields: [String], client: String
     ) throws {
         var headers = HTTPFields()
@@ -324,14 +323,15 @@ import Testing
         ("10.0.0.0/8", "::ffff:10.1.2.3", true), ("2001:db8::/32", "2001:db8:1::1", true),
         ("2001:db8::/32", "2001:db9::1", false), ("0.0.0.0/0", "2001:db8::1", false),
     ])
-    func `a network holds a peer, however either is written`(network: String, peer: String, holds: Bool) throws {
+    func `a network contains a peer, however either is written`(network: String, peer: String, holds: Bool) throws {
         let peer = try #require(PeerAddress(forwarded: peer[...]))
         #expect(try #require(AddressRange(network)).contains(peer) == holds)
     }
 
     // MARK: Connections
 
-    @Test func `a connection too many of one address is closed, but for fronts and the exempt`() async throws {
+    @Test func `a connection beyond an address's limit is closed, except for fronts and exempt addresses`() async throws
+    {
         // Each needs a connection of its own, because the API takes its time.
         func six(_ site: Site, delay: Int) async throws -> [Int] {
             let visitor = Visitor(site)
@@ -419,7 +419,7 @@ import Testing
     }
 
     @Test(arguments: [(1, 1), (2, 1), (3, 2), (120, 60)])
-    func `half a minute's worth may come at once where nothing is said`(rate: Int, burst: Int) throws {
+    func `the burst is half a minute's worth unless configured`(rate: Int, burst: Int) throws {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let buckets = try #require(TokenBuckets<Int>(perMinute: rate))
         let taken = (0..<200).count { _ in buckets.take(1, now: now) == nil }
@@ -427,7 +427,7 @@ import Testing
         #expect(TokenBuckets<Int>(perMinute: 0, burst: 5) == nil)
     }
 
-    @Test func `keys beyond the most push out those that were used longest ago`() throws {
+    @Test func `too many keys push out those that were used longest ago`() throws {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let buckets = try #require(TokenBuckets<Int>(perMinute: 1, burst: 1, maxKeys: 2))
         for key in [1, 2, 3] { #expect(buckets.take(key, now: now) == nil) }

@@ -32,7 +32,7 @@ import Testing
     @Test(arguments: [
         ("second_factor", 401, "interaction_required"), ("provider_down", 503, "provider_unavailable"),
     ])
-    func `a failure is its session's until it is ended, and another browser of the same person notices nothing`(
+    func `a failure stays in its session until it is ended, and another browser notices nothing`(
         failure: String, status: Int, code: String
     ) async throws {
         try await Self.run { _, caller, other in
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `what nobody ends is over after ten minutes`() async throws {
+    @Test func `a failure ends by itself after ten minutes`() async throws {
         try await Self.run { site, caller, _ in
             let begun = try await Self.begin("provider_down", for: caller)
             #expect(begun.status == 204)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: ["", "Second_Factor", "unknown", "second-factor", #"a\"b"#])
-    func `a failure that there is none of is refused`(failure: String) async throws {
+    func `an unknown failure is refused`(failure: String) async throws {
         try await Self.run { _, caller, _ in
             let refused = try await Self.begin(failure, for: caller)
             #expect(refused.code == "bad_request")
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a mission needs somebody who is signed in, and our own page`() async throws {
+    @Test func `a mission needs a signed-in person and our own page`() async throws {
         try await Self.run { site, caller, _ in
             let nobody = Visitor(site)
             let refused = try await Self.begin("token_ends", for: nobody)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `outside the demo there are no missions`() async throws {
+    @Test func `missions exist only in the demo`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()

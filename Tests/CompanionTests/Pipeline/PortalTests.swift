@@ -30,7 +30,7 @@ import Testing
 
     // MARK: Attempts
 
-    @Test func `each sign-in is told with what it asked for and what came of it, the newest first`() async throws {
+    @Test func `each sign-in is listed with what it asked for and its outcome, the newest first`() async throws {
         try await Self.run { site, visitor in
             try await visitor.signIn(query: "login_hint=\(Self.adele)&domain_hint=contoso.example&scope=mail.read")
             try await site.control(#"{"require_consent": "adele@contoso.example"}"#)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `an attempt says nothing of who it was, and another browser sees nothing of it`() async throws {
+    @Test func `an attempt does not name the person, and another browser cannot see it`() async throws {
         try await Self.run { site, visitor in
             try await visitor.signIn(query: "login_hint=\(Self.adele)")
             let text = try await visitor.api(.get, "/api/attempts").text
@@ -71,9 +71,7 @@ import Testing
         }
     }
 
-    @Test func `an attempt has the account that it signed in by the session's own id, as long as the session has it`()
-        async throws
-    {
+    @Test func `an attempt names its account by the session's own id for as long as the session has it`() async throws {
         try await Self.run(configured: { $0.applications[2].allowedUsers = [.username("megan@contoso.example")] }) {
             _, visitor in
             try await visitor.signIn(app: "ios")
@@ -117,8 +115,7 @@ import Testing
     // MARK: Tokens
 
     @Test(arguments: [TokenDisplay.masked, .full])
-    func `tokens are taken apart, whole only where the operator lets them be shown`(display: TokenDisplay) async throws
-    {
+    func `tokens are decoded, and shown whole only where the operator allows it`(display: TokenDisplay) async throws {
         try await Self.run(configured: { $0.tokenDisplay = display }) { _, visitor in
             try await visitor.signIn()
             let answer = try await visitor.api(.get, "/api/ios/tokens")
@@ -136,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `tokens are not taken apart where they are hidden`() async throws {
+    @Test func `hidden tokens are not decoded`() async throws {
         try await Self.run(configured: { $0.tokenDisplay = .hidden }) { _, visitor in
             try await visitor.signIn()
             #expect(try await visitor.api(.get, "/api/ios/tokens").code == "access_denied")
@@ -175,7 +172,7 @@ import Testing
             ("https://companion.example", .shared, [], ["tenant"], true),
             ("http://localhost:8080", .private, [], [], true), ("http://localhost:8080", .shared, [], [], false),
         ] as [(String, DeviceMode, [String], [String], Bool)])
-    func `a portal that is open to the world shows nobody the sessions of others`(
+    func `a portal that is open to the world does not show the sessions of others`(
         url: String, mode: DeviceMode, users: [String], tenants: [String], admits: Bool
     ) throws {
         let publicURL = try PublicURL(url)
@@ -191,7 +188,7 @@ import Testing
         #expect(!application.admitsOperators(at: publicURL, mode: mode))
     }
 
-    @Test func `sessions are listed and revoked by anyone who is signed in to the portal`() async throws {
+    @Test func `anyone who is signed in to the portal can list and revoke sessions`() async throws {
         try await Self.run { site, visitor in
             let other = Visitor(site)
             try await other.signIn(username: "megan@contoso.example")
@@ -221,7 +218,7 @@ import Testing
     }
 
     @Test(arguments: ["cross-site", "same-site"])
-    func `no other site reads what a portal shows its operator`(from: String) async throws {
+    func `no other site can read a portal's data`(from: String) async throws {
         try await Self.run { _, visitor in
             try await visitor.signIn(app: "macos")
             for path in ["/api/macos/tokens", "/api/macos/sessions", "/api/macos/health"] {

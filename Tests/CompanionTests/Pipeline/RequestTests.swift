@@ -25,7 +25,9 @@ import Testing
             ("our origin", [.xCompanion: "1", .origin: "SELF"], 200),
             ("fetched by our page", [.xCompanion: "1", .secFetchSite: "same-origin"], 200),
         ] as [(String, HTTPFields, Int)])
-    func `what changes something must come from our page`(row: String, headers: HTTPFields, status: Int) async throws {
+    func `a request that changes something must come from our page`(row: String, headers: HTTPFields, status: Int)
+        async throws
+    {
         try await Site.run { site in
             var headers = headers
             if headers[.origin] == "SELF" { headers[.origin] = site.origin }
@@ -58,7 +60,7 @@ import Testing
         ("/assets/../companion.key", 404, "not_found"),
         ("/auth/ios/sign-out", 405, "method_not_allowed"),
     ])
-    func `a request that cannot be served says so with a stable code`(path: String, status: Int, code: String)
+    func `a request that cannot be served gets a stable error code`(path: String, status: Int, code: String)
         async throws
     {
         try await Site.run { site in
@@ -147,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `a provider that cannot be reached is told at the page that began the sign-in`() async throws {
+    @Test func `the page that began a sign-in shows that the provider cannot be reached`() async throws {
         try await Site.run(configured: { configuration in
             for index in configuration.applications.indices {
                 configuration.applications[index].authority = .unreachable
@@ -159,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `health is told, and readiness after a write`() async throws {
+    @Test func `the server reports health, and readiness after a write`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let health = try await visitor.api(.get, "/healthz")

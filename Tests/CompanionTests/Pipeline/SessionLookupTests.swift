@@ -50,7 +50,7 @@ import Testing
             (.account, 200), (.namedAccount, 200), (.apps, 200), (.attempts, 200), (.me, 401), (.begin, 302),
             (.adminConsent, 302), (.signOut, 200), (.health, 401),
         ] as [(Asking, Int)])
-    func `a session that is not there, or is over, is looked up once`(asking: Asking, status: Int) async throws {
+    func `a session that does not exist, or is over, is looked up once`(asking: Asking, status: Int) async throws {
         try await Self.run { site in
             let forger = Visitor(site)
             forger.sessionCookie = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
@@ -83,7 +83,9 @@ import Testing
         }
     }
 
-    @Test func `a session that cannot be read fails what needs it, and is nobody's for the limits`() async throws {
+    @Test func `a session that cannot be read fails requests that need it, and the limits count it as none`()
+        async throws
+    {
         try await Site.run(configured: {
             $0.applications[1].page = .portal
             $0.limits.signInsPerMinute = 1

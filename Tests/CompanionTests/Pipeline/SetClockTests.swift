@@ -10,7 +10,9 @@ import Testing
 @Suite struct SetClockTests {
     private static let jumps: [TimeInterval] = [-86_400, -3600, 1000]
 
-    @Test(arguments: jumps) func `the count of trips slides as it did`(_ jump: TimeInterval) async throws {
+    @Test(arguments: jumps) func `setting the clock does not change how the count of trips slides`(_ jump: TimeInterval)
+        async throws
+    {
         try await Site.run { (site) async throws in
             let visitor = Visitor(site)
             let automatic = "/auth/ios/sign-in?automatic=1"
@@ -23,7 +25,8 @@ import Testing
         }
     }
 
-    @Test(arguments: jumps) func `an API's pause, and the limit of forced refreshes, end when they would have`(
+    @Test(arguments: jumps)
+    func `setting the clock does not move the end of an API's pause or of the limit of forced refreshes`(
         _ jump: TimeInterval
     ) async throws {
         try await Site.run { (site) async throws in
@@ -52,7 +55,8 @@ import Testing
         }
     }
 
-    @Test(arguments: jumps) func `a token endpoint's pause, and the one after its refusal, end when they would have`(
+    @Test(arguments: jumps)
+    func `setting the clock does not move the end of a token endpoint's pause or of the one after it`(
         _ jump: TimeInterval
     ) async throws {
         try await Site.run { (site) async throws in
@@ -80,9 +84,9 @@ import Testing
         }
     }
 
-    @Test(arguments: jumps) func `an address that has used its share up gets it back as fast`(_ jump: TimeInterval)
-        async throws
-    {
+    @Test(arguments: jumps) func `setting the clock does not change how fast an address gets its share back`(
+        _ jump: TimeInterval
+    ) async throws {
         try await Site.run(configured: {
             $0.limits.signInsPerMinute = 2
             $0.limits.signInBurst = 2
@@ -96,7 +100,8 @@ import Testing
         }
     }
 
-    @Test(arguments: jumps) func `what is noted of a session is forgotten after an hour`(_ jump: TimeInterval)
+    @Test(arguments: jumps)
+    func `setting the clock does not change that notes of a session are forgotten after an hour`(_ jump: TimeInterval)
         async throws
     {
         let clock = TestClock()

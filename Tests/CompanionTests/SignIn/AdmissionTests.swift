@@ -72,7 +72,7 @@ import Testing
             ("common", [], "tailspin.example"), ("organizations", [], tailspin), (contoso, [tailspin], tailspin),
             ("contoso.example", [tailspin], "tailspin.example"), ("common", [tailspin], "tailspin.example"),
         ] as [(String, [String], String)])
-    func `somebody of an admitted tenant signs in there and is renewed there`(
+    func `a person of an admitted tenant signs in there, and their tokens are renewed there`(
         authority: String, listed: [String], tenant: String
     ) async throws {
         try await run(authority, listed: listed) { site, visitor in
@@ -118,7 +118,7 @@ import Testing
             (tailspin, [], "adele@contoso.example"), ("tailspin.example", [], "adele@contoso.example"),
             ("common", [tailspin], "adele@contoso.example"),
         ] as [(String, [String], String)])
-    func `an account that the configuration admits no more is dropped at its first use, and the log says so`(
+    func `an account that the configuration no longer admits is dropped at its next use and logged`(
         authority: String, listed: [String], username: String
     ) async throws {
         try await run("common") { site, visitor in
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `a provider that is down says nothing against an account`() async throws {
+    @Test func `no account is dropped because a provider is down`() async throws {
         try await run("contoso.example") { site, visitor in
             try await visitor.signIn()
             try await site.control(#"{"provider_down": "all"}"#)
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `while it is not known whether an account is admitted, memory does not show it`() async throws {
+    @Test func `an account is not shown from memory until it is known to be admitted`() async throws {
         try await run("common") { site, visitor in
             try await visitor.signIn()
             try await site.control(#"{"provider_down": "all"}"#)
@@ -192,7 +192,7 @@ import Testing
                 #"{"sub": "11111111-1111-4111-8111-111111111111"}"#, false
             ),
         ] as [(String, AllowedUser, String?, Bool)])
-    func `an entry counts for what the provider vouches for, at sign-in and at each request`(
+    func `an entry admits only what the provider vouches for, at sign-in and at each request`(
         row: String, entry: AllowedUser, claims: String?, isAllowed: Bool
     ) async throws {
         try await run("contoso.example") { site, visitor in
@@ -231,14 +231,15 @@ import Testing
             (subject, contoso, [tailspin], nil), ("\(contoso)/adele", contoso, [], nil),
             ("contoso/\(adele)", contoso, [], nil),
         ] as [(String, String, [String], [AllowedUser]?)])
-    func `an entry is read or refused`(text: String, segment: String, listed: [String], entries: [AllowedUser]?) throws
-    {
+    func `an entry of the list is read or refused`(
+        text: String, segment: String, listed: [String], entries: [AllowedUser]?
+    ) throws {
         let authority = try Authority("https://login.microsoftonline.com/" + segment)
         let read = try? AllowedUser.entries(text, at: authority, listed: listed)
         #expect(read == entries)
     }
 
-    @Test func `other kinds name accounts by what their tokens have`() throws {
+    @Test func `entries of other kinds name accounts by what their tokens contain`() throws {
         let provider = try Authority("https://id.example.com", kind: .oidc)
         #expect(try AllowedUser.entries("any|thing", at: provider, listed: []) == [.subject("any|thing")])
         let external = try Authority("https://contoso.ciamlogin.com", kind: .external)
@@ -255,7 +256,7 @@ import Testing
 
     // MARK: Operators
 
-    @Test func `only a list that is written down makes operators`() async throws {
+    @Test func `only an explicit list of users makes operators`() async throws {
         func status(_ change: (inout Application) -> Void) async throws -> String? {
             var code: String?
             try await Site.run(configured: { configuration in

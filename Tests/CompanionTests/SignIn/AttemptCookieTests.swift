@@ -26,9 +26,8 @@ import WebFormats
         return Int(try await monitoring.metrics()["companion_database_duration_seconds_count{operation=\"read\"}"])
     }
 
-    @Test(arguments: ["", "/portal"]) func `who begins gets a mark and the attempt, and no session`(
-        _ path: String
-    ) async throws {
+    @Test(arguments: ["", "/portal"])
+    func `beginning a sign-in sets a mark and the attempt's cookie, and makes no session`(_ path: String) async throws {
         try await Site.run(below: path, configured: { _ in }) { site in
             let visitor = Visitor(origin: site.origin, client: site.client, below: path)
             let cookies = setCookies(try await visitor.get("\(path)/auth/ios/sign-in"))
@@ -54,9 +53,10 @@ import WebFormats
         case noAttempt, noMark, otherMark, othersAttempt, changedByte, cut, otherState
     }
 
-    @Test(arguments: Change.allCases) func `only the browser that began gets on, and a stranger costs no look-up`(
-        _ change: Change
-    ) async throws {
+    @Test(arguments: Change.allCases)
+    func `only the browser that began a sign-in can finish it, and a stranger costs no look-up`(_ change: Change)
+        async throws
+    {
         try await Site.run { site in
             let visitor = Visitor(site)
             var location = try #require(try await visitor.walkToCallback().location)
@@ -99,7 +99,7 @@ import WebFormats
         }
     }
 
-    @Test func `what a browser keeps has at most six kilobytes`() async throws {
+    @Test func `the attempts that a browser keeps take at most six kilobytes`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let claims = FormFieldsOf.claims(bytes: 1000)
@@ -137,7 +137,9 @@ import WebFormats
         }
     }
 
-    @Test func `the story of somebody who had no session begins when they come back, also in vain`() async throws {
+    @Test func `a newcomer's history begins with their return, even if the sign-in fails`()
+        async throws
+    {
         try await Site.run { site in
             let visitor = Visitor(site)
             let begun = site.clock.now()
@@ -162,7 +164,7 @@ import WebFormats
         }
     }
 
-    @Test func `on a shared device an attempt from before the start is over, and sign-out takes all of them away`()
+    @Test func `on a shared device attempts from before the start are over, and sign-out removes all of them`()
         async throws
     {
         try await Site.run(configured: { $0.deviceMode = .shared }) { site in

@@ -48,7 +48,7 @@ import WebFormats
     }
 
     @Test(arguments: ["", "x", "AAAA", String(repeating: "A", count: 64), "AAAAAAAAAAAAAAAAAAAAA$"])
-    func `what is no mark is replaced`(value: String) async throws {
+    func `a value that is not a mark is replaced`(value: String) async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             visitor.take("companion-mark=\(value)")
@@ -58,7 +58,7 @@ import WebFormats
         }
     }
 
-    @Test func `an administrator's consent, or a sign-in that fails, signs nothing`() async throws {
+    @Test func `neither an administrator's consent nor a failed sign-in signs the mark`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let consent = try #require(try await visitor.get("/auth/ios/admin-consent").location)
@@ -104,7 +104,7 @@ import WebFormats
         }
     }
 
-    @Test func `a mark that nobody signed is signed at the next sign-in`() async throws {
+    @Test func `an unsigned mark is signed at the next sign-in`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let forged = Base64URL.encode([UInt8](repeating: 7, count: 32))

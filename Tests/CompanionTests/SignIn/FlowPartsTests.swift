@@ -49,7 +49,7 @@ import WebFormats
         #expect(try await (memory.countTrip(of: key(1), app: "ios") == nil) == isProgress)
     }
 
-    @Test func `a failed run fails for all who wait, and the next runs anew`() async throws {
+    @Test func `a failed run fails for all who wait, and the next call runs again`() async throws {
         let flight = SingleFlight<String, Int>()
         await #expect(throws: Problem.self) { try await flight.run("key") { throw Problem(.throttled, "wait") } }
         #expect(try await flight.run("key") { 7 } == 7)
@@ -81,7 +81,7 @@ import WebFormats
             ("/api/device", "/api/device", nil, nil), ("/healthz", "/healthz", nil, nil),
             ("/readyz", "/readyz", nil, nil),
         ] as [(String, String, String?, String?)])
-    func `a path is a route`(path: String, pattern: String, app: String?, id: String?) {
+    func `a path leads to its route`(path: String, pattern: String, app: String?, id: String?) {
         let found = Router(applications: []).match(path)
         #expect(found?.route.pattern == pattern)
         #expect(found.map { RouteNumber.names[$0.number] } == pattern)
@@ -93,11 +93,11 @@ import WebFormats
         "", "/", "/ios", "/auth", "/auth/callback/", "/api/ios", "/api/ios/me/", "/api//me/x", "/healthz/x",
         "/api/*", "/api/ios/accounts/", "/api/ios/accounts/1/2", "/api/ios/me/photo/x/y", "/api/{app}", "none",
     ])
-    func `another path is none`(path: String) {
+    func `any other path leads to no route`(path: String) {
         #expect(Router(applications: []).match(path)?.route.pattern == nil)
     }
 
-    @Test func `text becomes HTML text`() {
+    @Test func `text is escaped for HTML`() {
         #expect(
             HTML(escaping: #"<a href="x" class='y'>&{{"#).text
                 == "&lt;a href=&quot;x&quot; class=&#39;y&#39;&gt;&amp;&#123;&#123;")

@@ -23,7 +23,7 @@ import Testing
         return String(try #require(location.split(separator: "?", maxSplits: 1).last))
     }
 
-    @Test func `a posted answer signs in when the browser fetches it with its cookie, and again when that is reloaded`()
+    @Test func `a posted answer signs in when the browser fetches it with its cookie, and again on a reload`()
         async throws
     {
         try await Site.run { site in

@@ -9,7 +9,7 @@ import Testing
 /// The main job over real HTTP: companion, demo tenant, libcurl, SQLite.
 @Suite struct JourneyTests {
     @Test(arguments: ["ios", "macos"])
-    func `sign in, call Graph, sign out`(app: String) async throws {
+    func `people sign in, call Graph and sign out`(app: String) async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             #expect(try await visitor.get("/\(app)").status == 200)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `on a shared device sign-out always ends the provider's session, and tells nobody who it was`()
+    @Test func `on a shared device sign-out always ends the provider's session, and does not show who it was`()
         async throws
     {
         try await Site.run(configured: { $0.deviceMode = .shared }) { site in
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `two tabs that sign in at the same time both land signed in`() async throws {
+    @Test func `two tabs that sign in at the same time are both signed in`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let first = try await visitor.walkToCallback()
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a reloaded callback lands signed in, also when its first answer was lost`() async throws {
+    @Test func `a reloaded callback ends signed in, even if its first answer was lost`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let location = try #require(try await visitor.walkToCallback().location)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `a callback is nothing to another browser`() async throws {
+    @Test func `a callback is refused in another browser`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let location = try #require(try await visitor.walkToCallback().location)
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that comes as a form lands signed in`() async throws {
+    @Test func `an answer that comes as a form signs in`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let location = try #require(try await visitor.walkToCallback().location)

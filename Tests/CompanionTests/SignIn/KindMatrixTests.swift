@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test(arguments: kinds) func `keys that were rotated are fetched anew`(kind: Kind) async throws {
+    @Test(arguments: kinds) func `keys that rotated are fetched again`(kind: Kind) async throws {
         try await Self.signedIn(kind) { site, visitor in
             let fetched = try await site.count("keys")
             try await site.control(#"{"rotate_key": true}"#)

@@ -22,7 +22,7 @@ import Testing
         (.methodNotAllowed, false), (.signInLoop, true), (.serverError, true),
     ]
 
-    @Test func `each code has one row`() {
+    @Test func `each error code has one row`() {
         #expect(Self.rows.map(\.code.rawValue).sorted() == Problem.Code.allCases.map(\.rawValue).sorted())
     }
 
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: rows)
-    func `the code alone decides where an error is said`(code: Problem.Code, isSaidByPage: Bool) async throws {
+    func `the code alone decides where an error is shown`(code: Problem.Code, isSaidByPage: Bool) async throws {
         let navigation: HTTPFields = [.accept: "text/html", .secFetchMode: "navigate"]
         var errors: [any Error] = [Problem(code, "No.")]
         if let code = OpenIDError.Code(rawValue: code.rawValue) { errors.append(OpenIDError(code, "No.")) }
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: ["/auth/ios/sign-in", "/auth/ios/admin-consent"])
-    func `a store that cannot be written is said by an error page`(path: String) async throws {
+    func `a store that cannot be written leads to an error page`(path: String) async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let lock = try StoreLock(site.database)

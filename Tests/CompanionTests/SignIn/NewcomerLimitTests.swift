@@ -11,7 +11,7 @@ import WebFormats
 
 /// What people without an account may make the server store.
 @Suite struct NewcomerLimitTests {
-    @Test func `sign-ins that nobody comes back from leave nothing here, and keep nobody out`() async throws {
+    @Test func `abandoned sign-ins leave nothing here, and prevent no other sign-in`() async throws {
         let contents = MemoryContents()
         try await Site.run(keeping: contents, configured: { _ in }) { site in
             let member = Visitor(site)
@@ -33,8 +33,8 @@ import WebFormats
         }
     }
 
-    /// Bytes that the attempt cannot keep are refused before the browser leaves.
-    @Test func `an address that asks for more than a cookie holds is refused`() async throws {
+    /// The bounds of the parameters keep the attempt's cookie below the 4096 bytes that browsers take.
+    @Test func `the largest sign-in that the limits allow fits into a cookie`() async throws {
         try await Site.run { site in
             let claims = #"{"a":"\#(String(repeating: "x", count: 1000))"}"#
             let path = "/ios?" + String(repeating: "r", count: 500)
@@ -56,7 +56,7 @@ import WebFormats
         ("domain_hint", String(repeating: "h", count: 257), 400),
         ("scope", String(repeating: "s", count: 512), 302), ("scope", String(repeating: "s", count: 513), 400),
     ])
-    func `what an address asks for has a limit`(name: String, value: String, status: Int) async throws {
+    func `the parameters of a sign-in have a limit`(name: String, value: String, status: Int) async throws {
         try await Site.run { site in
             let path = "/auth/ios/sign-in?" + FormEncoding.encode([(name, value)])
             let answer = try await Visitor(site).api(.get, path)
@@ -65,7 +65,8 @@ import WebFormats
         }
     }
 
-    @Test func `what stays free is a setting, and the limits of earlier versions are named as without effect`() throws {
+    @Test func `the free space is a setting, and the limits of earlier versions are reported as without effect`() throws
+    {
         func read(_ environment: [String: String]) throws -> CompanionConfiguration {
             try CompanionConfiguration.read(environment: environment, file: nil, needsApplications: false)
         }

@@ -41,7 +41,9 @@ import Testing
         Row(number: "AADSTS53003", code: "access_denied", status: 403, who: "administrator"),
     ]
 
-    @Test(arguments: atToken) func `at the token endpoint`(row: Row) async throws {
+    @Test(arguments: atToken) func `each error at the token endpoint has its code and explanation`(row: Row)
+        async throws
+    {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -71,7 +73,7 @@ import Testing
         Row(number: "AADB2C90077", code: "interaction_required", status: 401, who: "user"),
     ]
 
-    @Test(arguments: atCallback) func `at the callback`(row: Row) async throws {
+    @Test(arguments: atCallback) func `each error at the callback has its code and explanation`(row: Row) async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let number = row.number.firstMatch(of: /[0-9]+$/)?.output ?? ""

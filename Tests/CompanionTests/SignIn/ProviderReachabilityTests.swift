@@ -24,7 +24,7 @@ import WebFormats
         }
     }
 
-    @Test func `many who begin at once are one question`() async throws {
+    @Test func `many sign-ins that begin at once ask the provider only once`() async throws {
         let provider = SlowProvider()
         let workers = try WorkerGroup(count: 1)
         let server = HTTPServer(

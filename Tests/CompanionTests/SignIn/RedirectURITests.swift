@@ -47,7 +47,7 @@ import Testing
         ("ios", "/auth/ios/callback", "/auth/callback"), ("ios", "/auth/ios/callback", "/auth/macos/callback"),
         ("macos", "/auth/callback", "/auth/ios/callback"), ("macos", "/auth/callback", "/auth/macos/callback"),
     ])
-    func `an answer at another address than it was asked for at is refused, and its code is not redeemed`(
+    func `an answer at the wrong address is refused, and its code is not redeemed`(
         app: String, right: String, wrong: String
     ) async throws {
         try await run { site, visitor in
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `an address of no application is nobody's callback`() async throws {
+    @Test func `an address that belongs to no application is no callback`() async throws {
         try await run { _, visitor in
             let answer = try await visitor.api(.get, "/auth/nobody/callback?state=x&code=y")
             #expect(answer.code == "not_found")

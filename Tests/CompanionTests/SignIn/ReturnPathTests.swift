@@ -29,19 +29,19 @@ import Testing
         "/%61uth/ios/sign-in", "/auth%2Fios%2Fsign-in", "/%2561uth/x", "/a%70i/apps", "/auth%3Fx", "/api%23",
         "/auth%252Fios%252Fsign-in",
     ])
-    func `what is for scripts and providers is no page to come back to`(path: String) {
+    func `a path for scripts or providers is not a page to come back to`(path: String) {
         #expect(ReturnPath(path, below: "") == nil)
         #expect(ReturnPath("/companion" + path, below: "/companion") == nil)
         #expect(ReturnPath("/companion/" + path, below: "/companion") == nil, "a front makes one slash of two")
     }
 
     @Test(arguments: ["/authors", "/apiary", "/ios/auth/x", "/ios?next=/auth/x", "/Auth/x", "/ios#/api/x"])
-    func `what only looks like it is a page`(path: String) {
+    func `a path that only looks like one for scripts is a page`(path: String) {
         #expect(ReturnPath(path, below: "")?.text == path)
         #expect(ReturnPath("/companion" + path, below: "/companion")?.text == "/companion" + path)
     }
 
-    @Test func `below a path that is called so itself, its own pages are pages`() {
+    @Test func `pages below a base path that is named like a reserved one are pages`() {
         #expect(ReturnPath("/auth/ios", below: "/auth")?.text == "/auth/ios")
         #expect(ReturnPath("/auth/auth/ios/sign-in", below: "/auth") == nil)
     }
@@ -62,7 +62,7 @@ import Testing
         ("/%63ompanion/ios", "another spelling"), ("/Companion/ios", "another case"), ("companion", "relative"),
         ("//companion/ios", "another host"),
     ])
-    func `below a path, what else the host serves is not ours`(path: String, why: String) {
+    func `below a path, other pages of the host are not ours`(path: String, why: String) {
         #expect(ReturnPath(path, below: "/companion") == nil, "\(why)")
     }
 }

@@ -20,7 +20,7 @@ import Testing
         return try #require(attempts).map { $0["outcome"] as? String }
     }
 
-    @Test func `a sign-in that could not be stored is not told as one that went well`() async throws {
+    @Test func `a sign-in that could not be stored is not reported as a success`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn(app: "macos")
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a failed callback that is loaded again says again why it failed`() async throws {
+    @Test func `a failed callback that is loaded again gives the same reason`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             let location = try #require(try await visitor.walkToCallback(consent: "cancel").location)

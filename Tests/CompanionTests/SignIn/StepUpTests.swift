@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a claims challenge that one call learnt is carried by whatever sign-in the page begins next`(
+    func `a claims challenge of a call goes with the next sign-in that the page begins`(
         isRestarted: Bool
     ) async throws {
         try await Site.run { site in
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `what the API asks for after a renewal that brought nothing is remembered as well`() async throws {
+    @Test func `claims that the API asks for again after a renewal are remembered as well`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `a scope that the API misses is offered for consent, and then there`() async throws {
+    @Test func `a scope that the API misses is offered for consent, and works after that`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func `a refresh that is demanded is not answered by one that was under way for less`() async throws {
+    @Test func `a forced refresh is not answered by an ordinary one that is under way`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()

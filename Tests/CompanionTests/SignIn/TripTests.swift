@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `a browser that goes there again and again is sent back to the page, with how long to wait`()
+    @Test func `a browser that goes to the provider again and again is sent back to the page with a time to wait`()
         async throws
     {
         try await Self.run { _, visitor in
@@ -45,14 +45,14 @@ import Testing
         }
     }
 
-    @Test func `what a person presses is no loop, however often`() async throws {
+    @Test func `trips that a person starts are no loop, however many there are`() async throws {
         try await Self.run { (_, visitor) async throws in
             for _ in 0..<10 { #expect(try await visitor.get("/auth/ios/sign-in").status == 302) }
             #expect(try await visitor.get(Self.automatic).status == 302)
         }
     }
 
-    @Test func `somebody who cancels again and again can sign in after all`() async throws {
+    @Test func `a person who cancels again and again can still sign in`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             for _ in 0..<4 {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `what the limit refuses is written nowhere, and nothing is fetched for it`() async throws {
+    @Test func `a trip that the limit refuses writes and fetches nothing`() async throws {
         try await Self.run { site, visitor in
             for _ in 0..<3 { _ = try await visitor.get(Self.automatic) }
             let count = "SELECT count(*) FROM sign_in_attempt;"

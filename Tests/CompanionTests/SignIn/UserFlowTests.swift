@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `the issuer without the user flow is as good when the token names it`() async throws {
+    @Test func `an issuer without the user flow is accepted when the token names the flow`() async throws {
         try await Site.run { site in
             try await site.control(#"{"b2c_issuer_without_policy": true}"#)
             let visitor = Visitor(site)
@@ -65,7 +65,7 @@ import Testing
         ("/auth/b2c/sign-in?tenant=contoso.example", 400), ("/auth/ios/sign-in?tenant=a/b", 400),
         ("/auth/b2c/sign-in?policy=edit_profile", 401),
     ])
-    func `what does not fit is refused`(path: String, status: Int) async throws {
+    func `user flows and tenants that do not fit are refused`(path: String, status: Int) async throws {
         try await Site.run { site in
             let answer = try await Visitor(site).api(.get, path)
             #expect(answer.status == status, "\(answer.text)")

@@ -36,7 +36,7 @@ import WebFormats
             ("another person", #""graph_error": {"status": 200, "body": {"sub": "other", "name": "Mallory"}}"#),
             ("no name", #""graph_error": {"status": 401, "body": {"error": "invalid_token"}}"#),
         ])
-    func `what UserInfo does not say keeps nobody out`(row: String, control: String) async throws {
+    func `a UserInfo answer that fails or has no name prevents no sign-in`(row: String, control: String) async throws {
         try await Site.run { site in
             try await site.control("{\(Self.nameless), \(control)}")
             let visitor = Visitor(site)
@@ -53,8 +53,7 @@ import WebFormats
         }
     }
 
-    @Test func `where the ID token names the person, and at Microsoft's platforms, UserInfo is not asked`() async throws
-    {
+    @Test func `UserInfo is not asked where the ID token names the person, or at Microsoft's platforms`() async throws {
         try await Site.run { site in
             try await Visitor(site).signIn(app: "provider")
             #expect(try await site.count("graph_me") == 0)

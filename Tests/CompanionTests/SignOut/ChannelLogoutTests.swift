@@ -41,7 +41,7 @@ import WebFormats
     }
 
     @Test(arguments: [("", "", 400), ("iss", "", 400), ("iss", "another", 200), ("https://evil.example", "sid", 200)])
-    func `what names no session of ours ends none`(issuer: String, sid: String, status: Int) async throws {
+    func `a logout that names no session of ours ends none`(issuer: String, sid: String, status: Int) async throws {
         try await Self.signedIn { (site: Site, visitor: Visitor, claims: [String: Any]) async throws -> Void in
             let fields = [
                 ("iss", issuer == "iss" ? claims["iss"] as? String ?? "" : issuer),
@@ -53,7 +53,7 @@ import WebFormats
         }
     }
 
-    @Test func `nothing else may be framed`() async throws {
+    @Test func `no other page may be framed`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             for path in ["/", "/ios", "/auth/signed-out", "/api/apps"] {
@@ -94,7 +94,7 @@ import WebFormats
         }
     }
 
-    @Test func `what a logout token ends has an audit line for each account`() async throws {
+    @Test func `a logout token leaves an audit line for each account that it ends`() async throws {
         try await Site.runAudited { site, visitor, audit in
             try await visitor.signIn(app: "provider")
             try await visitor.signIn(app: "contoso")
@@ -111,8 +111,7 @@ import WebFormats
     }
 
     @Test(arguments: [(true, 200), (false, 400)])
-    func `a logout token is for one application of several with its issuer`(isForOneHere: Bool, status: Int)
-        async throws
+    func `a logout token is accepted for any application with its issuer`(isForOneHere: Bool, status: Int) async throws
     {
         try await Site.run(configured: { configuration in
             for index in configuration.applications.indices
@@ -131,7 +130,7 @@ import WebFormats
         }
     }
 
-    @Test func `a logout token about somebody else, or another session, ends nobody's`() async throws {
+    @Test func `a logout token about another person or another session ends no session`() async throws {
         try await Self.signedIn { site, visitor, claims in
             let session = try await token(site, sid: "another")
             let person = try await token(site, username: "megan@contoso.example")
@@ -143,7 +142,7 @@ import WebFormats
     }
 
     @Test(arguments: ["", "logout_token=", "logout_token=a.b.c", "logout_token=a.b.c&logout_token=d", "%"])
-    func `what is no logout token is refused`(body: String) async throws {
+    func `a body without exactly one logout token is refused`(body: String) async throws {
         try await Self.signedIn { site, visitor, _ in
             let answer = try await post(site, body)
             #expect(answer.status == 400)

@@ -29,7 +29,7 @@ import Testing
 
     // MARK: How fresh
 
-    @Test func `an operator ends a session of somebody else only with a sign-in of the last minutes`() async throws {
+    @Test func `an operator can end another person's session only after a recent sign-in`() async throws {
         try await Site.runAudited { site, megan, audit in
             try await megan.signIn(app: "macos", username: Self.megan)
             let (person, key) = try await other(site, audit)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `nearly five minutes, and the leeway of clocks, are recent`() async throws {
+    @Test func `a sign-in of nearly five minutes ago, plus the leeway of clocks, is recent`() async throws {
         try await Site.runAudited { site, megan, audit in
             try await megan.signIn(app: "macos", username: Self.megan)
             let (person, key) = try await other(site, audit)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `one's own session ends whenever one likes`() async throws {
+    @Test func `people can end their own session at any time`() async throws {
         try await Site.runAudited { site, megan, audit in
             try await megan.signIn(app: "macos", username: Self.megan)
             let key = try #require(try audit.all().last?["session"])
@@ -82,9 +82,7 @@ import Testing
         }
     }
 
-    @Test func `where the provider does not say when, a sign-in counts that asked for the password and began just now`()
-        async throws
-    {
+    @Test func `without auth_time, a sign-in counts that asked for the password and began just now`() async throws {
         try await Site.runAudited { site, megan, audit in
             try await site.control(#"{"omit_auth_time": true}"#)
             let keys = try await [other(site, audit).key, other(site, audit).key]
@@ -123,7 +121,7 @@ import Testing
     // MARK: What the provider was asked
 
     @Test(arguments: ["-1", "x", "1.5", "31536001", "99999999999999999999"])
-    func `a max_age that is none is refused`(text: String) async throws {
+    func `an invalid max_age is refused`(text: String) async throws {
         try await Site.runAudited { _, visitor, _ in
             let answer = try await visitor.api(.get, "/auth/ios/sign-in?max_age=\(text)")
             #expect(answer.code == "bad_request")
@@ -132,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: [("max_age=100", false), ("max_age=2000", true), ("", true), ("max_age=2000&prompt=login", false)])
-    func `an ID token from before what was asked for is refused`(query: String, isTaken: Bool) async throws {
+    func `an ID token whose sign-in is older than was asked for is refused`(query: String, isTaken: Bool) async throws {
         try await Site.runAudited { site, visitor, audit in
             try await visitor.signIn(username: Self.megan)
             try await site.control(#"{"ignore_max_age": true}"#)
@@ -148,7 +146,7 @@ import Testing
 
     // MARK: Who
 
-    @Test func `a portal that is open to everybody shows and ends nobody's sessions`() async throws {
+    @Test func `a portal that is open to everybody neither shows nor ends sessions of others`() async throws {
         // Several people use this machine, and the operator names none of them.
         try await Site.runAudited(configured: { $0.deviceMode = .shared }) { site, visitor, audit in
             let (person, key) = try await other(site, audit)

@@ -29,7 +29,7 @@ import WebFormats
         try await visitor.api(.get, "/api/provider/account").json["account"] is [String: Any]
     }
 
-    @Test func `a restart forgets no token that was used`() async throws {
+    @Test func `a used token is still known after a restart`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn(app: "provider")
@@ -43,7 +43,7 @@ import WebFormats
         }
     }
 
-    @Test func `a token that came while nothing could be stored is good afterwards`() async throws {
+    @Test func `a token that arrives while nothing can be stored is good afterwards`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn(app: "provider")

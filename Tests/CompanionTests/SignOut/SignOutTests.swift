@@ -10,7 +10,7 @@ import Testing
     private static let kept =
         "SELECT (SELECT count(*) FROM account), (SELECT count(*) FROM account_secret), (SELECT count(*) FROM access_token);"
 
-    @Test func `on a shared device nobody's tokens stay, no matter which of them signs out`() async throws {
+    @Test func `on a shared device no tokens stay, whichever account signs out`() async throws {
         try await Site.run(configured: { $0.deviceMode = .shared }) { site in
             let visitor = Visitor(site)
             try await visitor.signIn(username: "adele@contoso.example")

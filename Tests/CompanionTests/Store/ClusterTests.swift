@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `60 calls at expiry at both make one refresh`() async throws {
+    @Test func `60 calls at expiry at both servers make one refresh`() async throws {
         try await Self.expired { site, visitors in
             let before = try await site.count("token_refresh")
             try await site.control(#"{"token_delay_ms": 300}"#)
@@ -44,7 +44,9 @@ import Testing
         }
     }
 
-    @Test func `a refresh that fails at one leaves the account as it was, and the other tries at once`() async throws {
+    @Test func `a refresh that fails at one server leaves the account as it was, and the other tries at once`()
+        async throws
+    {
         try await Self.expired { site, visitors in
             try await site.control(#"{"token_error": {"status": 503, "body": "down", "times": 1}}"#)
             let failed = try await visitors[0].api(.post, "/api/ios/token")
@@ -55,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a pause that the provider asks of one, the other keeps too`() async throws {
+    @Test func `a pause that the provider asks of one server is kept by the other too`() async throws {
         try await Self.expired { site, visitors in
             try await site.control(
                 #"{"token_error": {"status": 429, "body": "{}", "times": 1, "headers": {"Retry-After": "900"}}}"#)
@@ -71,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `who is signed out at one is signed out at the other`() async throws {
+    @Test func `a sign-out at one server holds at the other`() async throws {
         try await Self.expired { _, visitors in
             let old = visitors[0].sessionCookie
             #expect(try await visitors[1].api(.post, "/auth/ios/sign-out", body: "{}").status == 200)
@@ -82,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `a page reads what it wrote, also at a companion that trusts what it has read before`() async throws {
+    @Test func `a page reads its own changes, even at a companion that trusts its memory`() async throws {
         try await Site.run(keeping: MemoryContents(trust: .seconds(600)), configured: { _ in }) { site in
             try await site.beside { other in
                 let first = Visitor(site)
@@ -108,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: ["x", "-1", "99999999999999999999", ""])
-    func `a version that nobody wrote has the session read once more, or is none`(value: String) async throws {
+    func `an invented version is ignored, or causes one more read of the session`(value: String) async throws {
         try await Site.run(keeping: MemoryContents(trust: .seconds(600)), configured: { _ in }) { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -138,9 +140,7 @@ import Testing
         }
     }
 
-    @Test func `a server that the place no longer serves is not ready, says why, and is when that is over`()
-        async throws
-    {
+    @Test func `a server whose version the place refuses is not ready, says why, and recovers`() async throws {
         let contents = MemoryContents()
         try await Site.run(keeping: contents, configured: { _ in }) { (site) async throws in
             let visitor = Visitor(site)
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `how far the clock is off is a metric, and no session goes by it`() async throws {
+    @Test func `the clock's deviation is a metric, and no session depends on it`() async throws {
         try await Site.run(keeping: MemoryContents(), configured: { _ in }) { (site) async throws in
             let visitor = Visitor(site)
             try await visitor.signIn()

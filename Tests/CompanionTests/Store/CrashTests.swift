@@ -27,7 +27,8 @@ import Testing
 
     private static let visitorCount = 200
 
-    @Test func `anyone who got the 303 is signed in after kill -9 in the middle of 200 sign-ins, again and again`()
+    @Test
+    func `each browser that got the 303 is signed in after kill -9 in the middle of 200 sign-ins, again and again`()
         async throws
     {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("crash-\(UUID().uuidString)")

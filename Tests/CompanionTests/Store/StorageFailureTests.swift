@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a write a moment ago does not let a refresh token be spent when the next one fails`() async throws {
+    @Test func `a refresh token is not spent when the next write fails, even if the last one succeeded`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -63,9 +63,8 @@ import Testing
     }
 
     @Test(arguments: [#"{"force_refresh":true}"#, "{}"])
-    func `what a refresh brings when the database fails meanwhile is stored as soon as it works`(
-        next: String
-    ) async throws {
+    func `tokens of a refresh during which the database fails are stored as soon as it works`(next: String) async throws
+    {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await site.control(#"{"refresh_token_single_use":true,"access_token_seconds":600}"#)

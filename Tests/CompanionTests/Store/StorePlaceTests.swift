@@ -5,7 +5,7 @@ import Testing
 
 /// What a new kind of database takes is a list in CONTRIBUTING.
 @Suite struct StorePlaceTests {
-    @Test func `above the stores, the files that know which databases there are are those that CONTRIBUTING lists`()
+    @Test func `above the stores, only the files that CONTRIBUTING lists know the kinds of database`()
         throws
     {
         let sources = Site.root.appendingPathComponent("Sources")

@@ -7,7 +7,7 @@ import Testing
 
 /// A database of an earlier version's own program, and the people who were signed in there: see Tests/Upgrade/README.md.
 @Suite struct UpgradeTests {
-    @Test func `the data of each store are there`() throws {
+    @Test func `there is data of each store`() throws {
         let versions = Dictionary(grouping: try EarlierData.all.get()) {
             $0.folder.deletingLastPathComponent().lastPathComponent
         }
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: try EarlierData.all.get())
-    func `everybody is who they were, and tokens are renewed where they came from`(_ earlier: EarlierData) async throws
+    func `people stay signed in, and their tokens are renewed where they came from`(_ earlier: EarlierData) async throws
     {
         let fixture = try StoreFixture(earlier.backend)
         let client = "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10"

@@ -18,11 +18,11 @@ import WebFormats
         "signed_out_by_provider", "session_ended_by_operator", "keys_rotated", "limit_reached", "no_longer_admitted",
     ]
 
-    @Test func `the names of the events are those that readers of the log count on`() {
+    @Test func `the events have the names that readers of the log rely on`() {
         #expect(Set(AuditEvent.allCases.map(\.rawValue)) == Self.events)
     }
 
-    @Test func `a person's lines are joined by a pseudonym, another's have another`() async throws {
+    @Test func `one pseudonym joins the lines of a person, and other people have other pseudonyms`() async throws {
         try await Site.runAudited { site, visitor, audit in
             try await visitor.signIn(app: "ios")
             try await visitor.signIn(app: "macos")
@@ -57,7 +57,7 @@ import WebFormats
         }
     }
 
-    @Test func `a sign-in that is refused says with which code, and who it was where that is known`() async throws {
+    @Test func `a refused sign-in is logged with its code, and with the person where they are known`() async throws {
         try await Site.runAudited(configured: { $0.applications[1].allowedUsers = [.object(id: Self.meganID)] }) {
             site, visitor, audit in
             try await visitor.signIn(app: "ios", consent: "cancel")
@@ -72,7 +72,7 @@ import WebFormats
         }
     }
 
-    @Test func `a sign-in that could not be stored was none`() async throws {
+    @Test func `a sign-in that could not be stored is logged as refused`() async throws {
         try await Site.runAudited { site, visitor, audit in
             let back = try await visitor.walkToCallback()
             let refusal = "CREATE TRIGGER refusal BEFORE INSERT ON account BEGIN SELECT RAISE(ABORT, 'no'); END;\n"
@@ -85,7 +85,7 @@ import WebFormats
         }
     }
 
-    @Test func `what the provider ends has a line for each account`() async throws {
+    @Test func `a sign-out by the provider is logged with a line for each account`() async throws {
         try await Site.runAudited { site, visitor, audit in
             try await visitor.signIn(app: "provider")
             try await visitor.signIn(app: "contoso")
@@ -132,7 +132,7 @@ import WebFormats
 
     // MARK: Where it is written
 
-    @Test func `without a file the lines are in the log, level info`() async throws {
+    @Test func `without a file the lines go to the log at level info`() async throws {
         try await Site.run { site in
             try await Visitor(site).signIn()
             let lines = site.log.all.filter { $0.contains("signed_in") }
@@ -141,7 +141,7 @@ import WebFormats
         }
     }
 
-    @Test func `the file is its owner's alone, and one that was moved away is followed by a new one`() async throws {
+    @Test func `only its owner can read the file, and a new one follows one that was moved away`() async throws {
         try await Site.runAudited { site, visitor, audit in
             try await visitor.signIn()
             #expect(FileAccess(audit.path)?.mode == 0o600)
@@ -157,7 +157,7 @@ import WebFormats
         }
     }
 
-    @Test func `a file that cannot be written fails nobody's request, and the lines go to the log`() async throws {
+    @Test func `a file that cannot be written fails no request, and the lines go to the log`() async throws {
         try await Site.runAudited { site, visitor, audit in
             try FileManager.default.removeItem(atPath: audit.path)
             try FileManager.default.createDirectory(atPath: audit.path, withIntermediateDirectories: false)

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `why a sign-in failed is known at both, in the same words`() async throws {
+    @Test func `both servers explain a failed sign-in in the same words`() async throws {
         try await Self.run { _, first, second in
             let answer = try await first.signIn(consent: "cancel")
             #expect(answer.location?.contains("sign_in_error=cancelled") == true)
@@ -43,7 +43,9 @@ import Testing
         }
     }
 
-    @Test func `a sign-in that begins at one and ends at the other is one attempt with all its steps`() async throws {
+    @Test func `a sign-in that begins at one server and ends at the other is one attempt with all its steps`()
+        async throws
+    {
         try await Self.run { _, first, second in
             // The redirect URI is the front's, here the first's.
             try await second.signIn(query: "login_hint=adele@contoso.example&prompt=login")
@@ -67,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `who signs out at one leaves nothing to read at the other`() async throws {
+    @Test func `a sign-out at one server leaves nothing to read at the other`() async throws {
         try await Self.run { _, first, second in
             try await first.signIn()
             Self.hand(first, to: second)
@@ -78,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that the provider posts to one is fetched from the other`() async throws {
+    @Test func `an answer that the provider posts to one server is fetched from the other`() async throws {
         try await Self.run { site, first, second in
             let location = try #require(try await first.walkToCallback().location)
             let fields = String(try #require(location.split(separator: "?", maxSplits: 1).last))

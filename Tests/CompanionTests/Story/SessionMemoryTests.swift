@@ -38,7 +38,7 @@ import WebFormats
 
     // MARK: Bounds
 
-    @Test func `strangers take two megabytes at most, and push out nobody who signed in`() async throws {
+    @Test func `strangers take two megabytes at most, and push out no signed-in session`() async throws {
         let memory = SessionMemory(clocks: TestClock().clocks)
         let (history, timeline) = (AttemptHistory(memory: memory), Timeline(memory: memory))
         history.succeed(try begin(history, 1), session: try Self.key(1), granted: [], declined: [])
@@ -55,7 +55,7 @@ import WebFormats
         #expect(try await steps(memory, 19_999).count == 1)
     }
 
-    @Test func `a stranger's session that is nothing but small is bounded in number`() throws {
+    @Test func `strangers' sessions are bounded in number, however small they are`() throws {
         let memory = SessionMemory(clocks: TestClock().clocks)
         let keys = try (1...6_000).map { try Self.key($0) }
         for key in keys { memory.change(key, isSignedIn: false) { _ in } }
@@ -88,7 +88,7 @@ import WebFormats
         #expect(try await attempts(memory, 2).map(\.id) == [57, 58, 59, 60])
     }
 
-    @Test func `a provider's identifier is kept only as long as one should be`() async throws {
+    @Test func `a provider's identifier is cut to 64 characters`() async throws {
         let memory = SessionMemory(clocks: TestClock().clocks)
         let timeline = Timeline(memory: memory)
         timeline.record(
@@ -161,7 +161,9 @@ import WebFormats
         }
     }
 
-    @Test func `coming back in vain is a stranger's, being signed in is not, and leaving is nobody's`() async throws {
+    @Test func `a failed sign-in counts as a stranger's, a good one does not, and signing out takes no memory`()
+        async throws
+    {
         try await Site.run { site in
             let visitor = Visitor(site)
             _ = try await visitor.leave()
@@ -206,7 +208,7 @@ import WebFormats
         }
     }
 
-    @Test func `of tenants that only a request names, sixty new ones are asked for in a minute`() async throws {
+    @Test func `at most sixty new tenants that only requests name are fetched in a minute`() async throws {
         try await Site.run(configured: { $0.limits.signInsPerMinute = 0 }) { site in
             func isThrottled(_ tenant: String) async throws -> Bool {
                 let answer = try await Visitor(site).get("/auth/ios/sign-in?tenant=\(tenant).example")

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `an answer that comes when nobody waits any more is stored`(isClustered: Bool) async throws {
+    func `a late answer is stored`(isClustered: Bool) async throws {
         let contents = isClustered ? MemoryContents() : nil
         try await Self.signedIn(age: 1300, keeping: contents, { $0.caller = .milliseconds(300) }) { site, visitor in
             let asked = try await site.count("token_requests")
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `in the queue for an account a call waits as long, and then nothing is asked for it`() async throws {
+    @Test func `a queued call waits no longer than others, and makes no request after that`() async throws {
         try await Self.signedIn(age: 1300, { $0.caller = .milliseconds(500) }) { site, visitor in
             let asked = try await site.count("token_requests")
             try await site.control(#"{"token_delay_ms":2000}"#)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `with a token that is still valid nobody waits longer than its refresh's first second`() async throws {
+    @Test func `a caller with a valid token waits for its refresh for one second at most`() async throws {
         #expect(RefreshTimes().whileValid == .seconds(1) && RefreshTimes().caller == .seconds(12))
         try await Self.signedIn(age: 1000, { $0.whileValid = .milliseconds(200) }) { site, visitor in
             let refreshed = try await site.count("token_refresh")
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `a call near the end of a token waits for no other server either`() async throws {
+    @Test func `a call near the end of a token does not wait for another server's refresh either`() async throws {
         let contents = MemoryContents(trust: .zero)
         try await Self.signedIn(age: 1000, keeping: contents, { $0.whileValid = .milliseconds(200) }) { site, visitor in
             try await site.beside { other in
@@ -118,7 +118,9 @@ import Testing
 
     // MARK: A database that is away
 
-    @Test func `what could not be stored is stored when that is possible, though nobody asks`() async throws {
+    @Test func `tokens that could not be stored are stored when that is possible, without another request`()
+        async throws
+    {
         let contents = MemoryContents(trust: .zero)
         try await Self.signedIn(age: 1300, keeping: contents, { _ in }) { site, visitor in
             try await site.beside { other in
@@ -150,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `what is lost when a server stops is logged under the account's pseudonym`() async throws {
+    @Test func `tokens that are lost when a server stops are logged under the account's pseudonym`() async throws {
         try await Self.signedIn(age: 1300, { $0.caller = .milliseconds(100) }) { site, visitor in
             try await site.control(#"{"token_delay_ms":2500}"#)
             #expect(try await visitor.api(.post, "/api/ios/token").code == "provider_unavailable")
@@ -193,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func `a thousand exchanges are under way at most, and none begins at the end`() async throws {
+    @Test func `at most a thousand exchanges are under way, and none begins after the stop`() async throws {
         let place = try await Place()
         let turn = try await place.turn()
         let isOver = Shared(false)
@@ -225,7 +227,7 @@ import Testing
         await place.store.close()
     }
 
-    @Test func `no exchange begins for which there is no room, and the room comes back`() async throws {
+    @Test func `no exchange begins without room for its tokens, and the room becomes free again`() async throws {
         let place = try await Place()
         let turn = try await place.turn()
         try place.fixture.refuseWrites(true)

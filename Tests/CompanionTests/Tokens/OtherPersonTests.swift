@@ -8,7 +8,7 @@ import Testing
 
 /// Answers that are about somebody else, or that are not what they should be.
 @Suite struct OtherPersonTests {
-    @Test func `another person's profile edit is refused, and nobody is signed in by it`() async throws {
+    @Test func `another person's profile edit is refused, and signs nobody in`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn(app: "b2c", username: "b2cuser@fabrikamb2c.example")
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"sub":"somebody-else","name":"Else"}"#, #"{"name":"Else"}"#, #"{"sub":null}"#, "[]"])
-    func `UserInfo about somebody else is not shown`(body: String) async throws {
+    func `UserInfo about another person is not shown`(body: String) async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn(app: "provider")
@@ -50,7 +50,7 @@ import Testing
         ("alex@outlook.example", #""6d1f0a3b52c48e98""#, 502),
         ("alex@outlook.example", #""0a3b52c48e97""#, 502),
     ])
-    func `Graph's answer about somebody else is not shown`(username: String, id: String, status: Int) async throws {
+    func `Graph's answer about another person is not shown`(username: String, id: String, status: Int) async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn(username: username)

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a sign-in ends it at once`() async throws {
+    @Test func `a sign-in lets tokens be refreshed again at once`() async throws {
         try await Self.revoked { site, visitor in
             #expect(try await visitor.api(.get, "/api/ios/me").code == "interaction_required")
             try await visitor.signIn()
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `another server does not send it either, until a sign-in`() async throws {
+    @Test func `another server does not send a refused token either, until a sign-in`() async throws {
         try await Self.revoked(keeping: MemoryContents(trust: .zero)) { site, visitor in
             try await site.beside { other in
                 let asked = try await site.count("token_requests")
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `the claims of a refusal are another server's too`() async throws {
+    @Test func `another server also learns the claims of a refusal`() async throws {
         try await Site.run(keeping: MemoryContents(trust: .zero), configured: { _ in }) { site in
             try await site.beside { other in
                 let visitor = Visitor(site)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `what more scopes ask of the person is not asked again, and stops nothing else`() async throws {
+    @Test func `a refusal of further scopes is remembered for those scopes alone`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn(query: "scope=mail.read")

@@ -12,7 +12,7 @@ import Testing
 
 /// What becomes of a call whose token the API refuses.
 @Suite struct RefusedTokenTests {
-    @Test func `a call that was refused takes the newer token that another call has brought meanwhile`() async throws {
+    @Test func `a refused call takes the newer token that another call has fetched meanwhile`() async throws {
         let api = HeldAPI()
         let workers = try WorkerGroup(count: 1)
         let server = HTTPServer(

@@ -58,7 +58,7 @@ import Testing
     @Test(arguments: [
         ("no word", nil, 120), ("nonsense", "soon", 120), ("a day", "86400", 3600), ("five minutes", "300", 300),
     ])
-    func `a pause is as long as was asked for, an hour at most, two minutes where nothing was said`(
+    func `a pause lasts as long as the provider asks, an hour at most, and two minutes by default`(
         row: String, retryAfter: String?, seconds: Int
     ) async throws {
         try await Self.expired(1) { site, people in
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `three accounts' 429 in one session pause nobody else`() async throws {
+    @Test func `three accounts' 429 in one session pause no other session`() async throws {
         try await Self.expired(1) { site, people in
             let crowd = Visitor(site)
             var ids: [String] = []
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `three persons' codes that get a 429 pause no other person's`() async throws {
+    @Test func `three people's codes that get a 429 pause no other person's codes`() async throws {
         try await Site.run { site in
             try await Self.refuse(site, retryAfter: "3600", times: 3)
             for person in Self.people {
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `a code that fails otherwise pauses nothing`() async throws {
+    @Test func `a code that fails for another reason pauses nothing`() async throws {
         try await Site.run { site in
             try await site.control(
                 #"{"token_error": {"status": 503, "body": "", "headers": {"Retry-After": "60"}, "times": 1}}"#)
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: [("60", 61), (nil, 0)])
-    func `an API that is out of order is left alone for as long as it says`(retryAfter: String?, pause: Int)
+    func `an API that is out of order is not called for as long as it asks`(retryAfter: String?, pause: Int)
         async throws
     {
         try await Site.run { site in
@@ -229,7 +229,7 @@ import Testing
         }
     }
 
-    @Test func `after the client's pause one refresh goes first, and the others when it went well`() throws {
+    @Test func `after the client's pause one refresh goes first, and the others follow when it succeeds`() throws {
         let table = try Table()
         table.pause(60)
         table.clock.advance(50)
@@ -242,7 +242,7 @@ import Testing
         for account in ["1", "2", "3", "5"] { _ = try table.begin(account) }
     }
 
-    @Test func `a probe that gets a 429 pauses the client anew, alone`() throws {
+    @Test func `a probe that gets a 429 pauses the client again by itself`() throws {
         let table = try Table()
         table.pause(60)
         table.clock.advance(61)
@@ -255,7 +255,8 @@ import Testing
         #expect(table.refresh("6"))
     }
 
-    @Test func `a probe that nobody answered leaves it to the next, and a refusal of the account is an answer`() throws
+    @Test func `a probe without an answer leaves its turn to the next, and a refusal of the account is an answer`()
+        throws
     {
         let table = try Table()
         table.pause(60)
@@ -281,8 +282,7 @@ import Testing
         #expect(!table.refresh("5"))
     }
 
-    @Test func `three of one account, three in more than a minute and three of several clients pause no client`() throws
-    {
+    @Test func `429s of one account, over more than a minute or of several clients pause no client`() throws {
         let table = try Table()
         for _ in 0..<4 {
             #expect(table.refresh("1", Table.error(429, retryAfter: 1)))
@@ -301,7 +301,7 @@ import Testing
         #expect(table.refresh("7"))
     }
 
-    @Test func `three accounts of two sessions pause no client, of three they do, a minute at most`() throws {
+    @Test func `429s of two sessions pause no client, and those of three pause it for a minute at most`() throws {
         let table = try Table()
         for (account, session) in [("1", 1), ("2", 2), ("3", 2)] {
             #expect(table.refresh(account, in: Int64(session), Table.error(429, retryAfter: 3600)))
@@ -318,7 +318,9 @@ import Testing
 
     // MARK: Forced refreshes
 
-    @Test func `a token is replaced six times a minute for an account, all of its sessions together`() async throws {
+    @Test func `an account's token is replaced at most six times a minute in all of its sessions together`()
+        async throws
+    {
         let force = #"{"force_refresh": true}"#
         try await Site.run { site in
             let (one, other, megan) = (Visitor(site), Visitor(site), Visitor(site))
@@ -356,7 +358,7 @@ import Testing
         }
     }
 
-    @Test func `a limit on what is forced lets another be the probe`() async throws {
+    @Test func `a probe that the limit of forced refreshes stops leaves its turn to another`() async throws {
         let table = try Table()
         table.pause(60)
         table.clock.advance(61)
@@ -408,7 +410,7 @@ import Testing
         }
     }
 
-    @Test func `a refresh that must be new does not join one that need not`() async throws {
+    @Test func `a forced refresh does not join an ordinary one`() async throws {
         try await Self.expired(1) { site, people in
             let (received, refreshed) = (try await site.count("token_requests"), try await site.count("token_refresh"))
             try await site.control(#"{"token_delay_ms": 500}"#)

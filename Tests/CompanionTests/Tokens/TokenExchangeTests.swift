@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `what has come gets one second more when the process stood still`() async throws {
+    @Test func `an answer that has come gets one more second when the process stood still`() async throws {
         let late = await Patience.outcome(before: .now - .seconds(30)) {
             try await Task.sleep(for: .milliseconds(200))
             return "answer"
@@ -46,7 +46,7 @@ import Testing
         #expect(slow == nil)
     }
 
-    @Test func `what the checks come to in time is what the exchange comes to`() async throws {
+    @Test func `the exchange returns or throws what checks in time return or throw`() async throws {
         #expect(try await Self.exchange(.seconds(60)) { "tokens" } == "tokens")
         await #expect(throws: CancellationError.self) {
             try await Self.exchange(.seconds(60)) { throw CancellationError() }

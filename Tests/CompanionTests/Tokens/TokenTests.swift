@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `a Graph that does not answer is said to be unavailable`() async throws {
+    @Test func `a Graph that does not answer is reported as unavailable`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `what further scopes ask of the person says nothing about the account`() async throws {
+    @Test func `a refusal of further scopes does not mark the account`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `claims are told without the nonce`() async throws {
+    @Test func `claims are returned without the nonce`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `the timeline tells the steps of the flow`() async throws {
+    @Test func `the timeline shows the steps of the flow`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    @Test func `what a provider does not say at a refresh stays as it was granted`() async throws {
+    @Test func `scopes that a refresh does not mention stay as they were granted`() async throws {
         try await Site.run { site in
             try await site.control(#"{"generic_provider": true, "declined_scope": "Mail.Read"}"#)
             let visitor = Visitor(site)
