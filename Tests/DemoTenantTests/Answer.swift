@@ -35,7 +35,7 @@ struct Answer: Sendable {
     /// A string member of the JSON body.
     func member(_ name: String) -> String? { json?[name]?.string }
 
-    /// What the page's first form asks for, nil when there is no page.
+    /// The name of the first field of the page, nil when there is no page.
     var shownField: String? {
         guard status == 200, self["Content-Type"]?.hasPrefix("text/html") == true else { return nil }
         let names = text.matches(of: /<(?:button|input)[^>]* name="(?<name>[a-z_]+)"/).map { String($0.output.name) }

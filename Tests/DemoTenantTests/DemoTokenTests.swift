@@ -274,7 +274,7 @@ struct DemoTokenTests {
             for token in [first, second, third] { #expect(try await browser.refresh(token).number == 50173) }
             #expect(try await browser.count("refresh_replayed") == 1, "what is dead already is not counted")
             #expect(try await browser.refresh(other).status == 200)
-            // What was revoked stays so; all else is good for many uses again.
+            // Revoked tokens stay revoked; all others are good for many uses again.
             _ = try await browser.control(["refresh_token_single_use": false])
             #expect(try await browser.refresh(third).number == 50173)
             let anew = try await signIn()

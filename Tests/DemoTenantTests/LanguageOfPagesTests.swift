@@ -90,7 +90,7 @@ struct LanguageOfPagesTests {
         }
     }
 
-    /// What is the same in every language: names, and what the platform and its protocols say.
+    /// Texts that are the same in every language: names, and words of the platform and its protocols.
     private static let names = [
         "Graph", "InvalidAuthenticationToken", "Authorization_RequestDenied", "AADB2C", "AADSTS", "curl",
     ]

@@ -30,7 +30,7 @@ import Testing
                     }
                 }
             }
-            // Of every four connections two ask for an answer.
+            // Two of every four connections ask for an answer.
             #expect(answered.entries.reduce(0, +) == clients * rounds / 2)
             #expect(await eventually { await server.liveConnections() == 0 })
             #expect(await eventually { openDescriptors() <= before })

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// What happened, in order, from any thread.
+/// A record of events, in order, from any thread.
 final class Record<Entry: Sendable>: Sendable {
     private let entriesSoFar = Mutex<[Entry]>([])
     var entries: [Entry] { entriesSoFar.withLock { $0 } }

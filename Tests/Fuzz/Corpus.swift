@@ -1,7 +1,7 @@
 import Foundation
 
-/// What was found for a target: one input a line of `Corpus/{target}.txt`, so that a change of it can be read. Printable
-/// ASCII stands for itself; `\n`, `\r`, `\t`, `\\` and `\xHH` for all else.
+/// The inputs that were found for a target: one on each line of `Corpus/{target}.txt`, so that a change of it can be read.
+/// Printable ASCII stands for itself; `\n`, `\r`, `\t`, `\\` and `\xHH` for all else.
 struct Corpus {
     let inputs: [[UInt8]]
 

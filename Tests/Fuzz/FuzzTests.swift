@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenIDConnect
 
-/// What the fuzzer found, and a little beyond it, fed to the same oracles. `Tests/Fuzz/run` finds more.
+/// The inputs that the fuzzer found, and mutations of them, fed to the same oracles. `Tests/Fuzz/run` finds more.
 @Suite("Fuzzing", .timeLimit(.minutes(5)))
 struct FuzzTests {
     @Test(arguments: FuzzTarget.all)

@@ -7,8 +7,8 @@ import Testing
 
 /// A response belongs to the person who asked, whatever a server sends, and when.
 @Suite(.timeLimit(.minutes(2))) struct OwnerTests {
-    /// How an upstream misbehaves. Its response to a request is `own`; `earlier` is the one to the request before on the same
-    /// connection. A pause stands before each piece.
+    /// One misbehaviour of an upstream. Its response to a request is `own`; `earlier` is the one to the request before on
+    /// the same connection. A pause stands before each piece.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         /// Sent as soon as a connection stands.
@@ -111,7 +111,7 @@ import Testing
                     #expect(text == "for \(person)")
                 }
                 #expect(server.acceptCount == connections, "\(echo)")
-                // What is asked for nobody in particular is on a connection of its own.
+                // A request without an owner is on a connection of its own.
                 _ = try await client.send(prepared, adding: Self.token("d"))
                 #expect(server.acceptCount == connections + 1, "\(echo)")
             }

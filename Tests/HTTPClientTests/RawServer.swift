@@ -2,9 +2,9 @@ import EventLoop
 import Foundation
 import Synchronization
 
-/// A server that sends the bytes it is told to, on real loopback sockets: what no honest server would send too.
+/// A server on real loopback sockets that sends the bytes of a script, even such as no honest server would send.
 final class RawServer: Sendable {
-    /// What to do with a request, whose head and body are given as they came.
+    /// The server's step for a request, whose head and body are given as they came.
     enum Answer: Sendable {
         /// Send this and wait for the next request.
         case bytes([UInt8])
@@ -30,7 +30,7 @@ final class RawServer: Sendable {
     private let worker: Worker
     private let log: Log
 
-    /// What the server has seen.
+    /// The connections and requests that the server has seen.
     final class Log: Sendable {
         let accepted = Atomic<Int>(0)
         let ended = Atomic<Int>(0)

@@ -52,7 +52,7 @@ extension HTTPClientResponse {
     var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// What the response to a request with a body of this text looks like on the wire.
+/// The bytes of the response to a request with this text as its body.
 func ok(_ body: String, fields: String = "") -> RawServer.Answer {
     .text("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)")
 }

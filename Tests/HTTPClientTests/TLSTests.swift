@@ -13,7 +13,7 @@ struct TLSTests {
         let name: String
         let isExpired: Bool
         let isTrusted: Bool
-        /// What the failure says; nil when there must be none.
+        /// A part of the failure's text; nil when there must be no failure.
         let failure: String?
     }
 

@@ -28,7 +28,7 @@ import Testing
 }
 
 extension CorpusCase {
-    /// What our parser makes of them, when the connection ends behind them.
+    /// The result of our parser when the connection ends behind the bytes.
     fileprivate var verdict: String {
         guard events.contains("end") || events.contains("complete when closed"),
             let head = events.first(where: { $0.hasPrefix("head ") })

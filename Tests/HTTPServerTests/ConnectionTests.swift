@@ -6,7 +6,7 @@ import Logging
 import TestSupport
 import Testing
 
-/// How connections live and end beside the requests themselves.
+/// The life and end of connections, apart from the requests themselves.
 @Suite(.timeLimit(.minutes(2))) struct ConnectionTests {
     @Test(arguments: ["/hello", "/yielding"])
     func `a client that ends its half still gets its answer`(_ path: String) async throws {

@@ -151,7 +151,7 @@ import Testing
     }
 }
 
-/// Whose handler does not care for being cancelled, and answers when the test lets it.
+/// A responder whose handler ignores cancellation, and answers when the test lets it.
 private final class StubbornResponder: Responder {
     private struct State {
         var isOpen = false

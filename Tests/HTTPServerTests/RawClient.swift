@@ -13,7 +13,7 @@ final class RawClient: @unchecked Sendable {
         var bytes: [UInt8] = []
     }
 
-    /// How the other end finished.
+    /// The way in which the other end finished.
     enum End: Equatable { case closed, reset, open }
 
     enum Failure: Error, Equatable {

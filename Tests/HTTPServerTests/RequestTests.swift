@@ -2,7 +2,7 @@ import HTTPServer
 import TestSupport
 import Testing
 
-/// What a client sends and what it reads, however the bytes are cut on their way.
+/// A client's requests and the answers that it reads, however the bytes are cut on their way.
 struct RequestCase: Sendable, CustomTestStringConvertible {
     let name: String
     let input: String

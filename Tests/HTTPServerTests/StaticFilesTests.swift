@@ -170,7 +170,7 @@ struct FileResponder: Responder {
                 let client = try RawClient(port: port)
                 try client.send(row.request + "Host: a\r\n" + row.fields.replacing("TAG", with: tag) + "\r\n")
                 let answer = try client.answer(toHead: row.request.hasPrefix("HEAD"))
-                // Where this answer ends the next one begins.
+                // The next answer begins where this one ends.
                 try client.send("GET /assets/page.css HTTP/1.1\r\nHost: a\r\n\r\n")
                 let next = try client.answer()
                 #expect(next.body == "body{}")

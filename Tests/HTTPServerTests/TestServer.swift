@@ -45,7 +45,7 @@ func text(_ text: String) -> Response {
     Response(status: .ok, headerFields: [.contentType: "text/plain"], body: Array(text.utf8))
 }
 
-/// Where handlers wait until a test lets them pass, or until they are cancelled.
+/// A gate at which handlers wait until a test lets them pass, or until they are cancelled.
 final class Gate: Sendable {
     private struct State {
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]

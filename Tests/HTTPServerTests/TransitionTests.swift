@@ -17,7 +17,7 @@ struct Transition: Sendable, CustomTestStringConvertible {
         case letHandlerReturn
     }
 
-    /// What the script leads to. Only this phase's deadline is short, and each phase ends in its own way.
+    /// The phase to which the script leads. Only this phase's deadline is short, and each phase ends in its own way.
     enum Phase: Sendable {
         case beginning, idle, head, body, handling, writing, lingering
         /// No deadline is short.
@@ -44,7 +44,7 @@ struct Transition: Sendable, CustomTestStringConvertible {
             }
         }
 
-        /// What the client reads at the deadline of a phase that ends with an answer.
+        /// The answer that the client reads at the deadline of a phase that ends with one.
         var refusal: (status: String, sentence: String)? {
             switch self {
             case .head: ("408", "head did not arrive in time")
@@ -186,7 +186,7 @@ struct Transition: Sendable, CustomTestStringConvertible {
                 client.close()
             }
             #expect(await eventually { server.connectionCount == 0 })
-            // What a client that does not read may still get of a cut answer is up to the kernel.
+            // The kernel decides how much of a cut answer a client that does not read may still get.
             if row.phase.endsInSilence {
                 let rest = try await blocking { client.rest() }
                 #expect(rest.text.isEmpty && rest.end != .open)

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import HTTPWire
 
-/// What the parser of a response says to some bytes, as lines of text, fed as a connection feeds it.
+/// The response parser's events for some bytes, as lines of text, fed as a connection feeds it.
 ///
 ///     head 200 HTTP/1.1, keep alive, body 5
 ///       Content-Length: 5

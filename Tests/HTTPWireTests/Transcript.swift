@@ -3,8 +3,8 @@ import TestSupport
 
 @testable import HTTPWire
 
-/// What a parser says to some bytes, as lines of text, fed as a connection feeds it: what is not consumed is kept and
-/// comes again with more behind it.
+/// A parser's events for some bytes, as lines of text, fed as a connection feeds it: bytes not consumed are kept and
+/// come again with more behind them.
 ///
 ///     head GET /a?b HTTP/1.1 for example.org, keep alive, expects continue, body 5
 ///       path /a

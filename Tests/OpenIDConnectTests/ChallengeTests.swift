@@ -39,7 +39,7 @@ struct ChallengeTests {
                 ["Negotiate, Bearer a=1"],
                 [.init(scheme: "negotiate", token68: nil, parameters: [:]), bearer(["a": "1"])]
             ),
-            // What does not fit ends the reading; what came before it counts.
+            // Reading ends at text that does not fit; the challenges before it count.
             (["Bearer a=\"open"], [bearer([:])]),
             (["Bearer a=1; b=2"], [bearer(["a": "1"])]),
             (["=nonsense", "Bearer a=1"], [bearer(["a": "1"])]),

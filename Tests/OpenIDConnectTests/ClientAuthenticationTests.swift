@@ -53,7 +53,7 @@ struct ClientAuthenticationTests {
         }
     }
 
-    /// What a trial says, in one word.
+    /// The outcome of a trial, in one word.
     private func word(_ verdict: CredentialTrial.Verdict) -> String {
         switch verdict {
         case .accepted: "accepted"

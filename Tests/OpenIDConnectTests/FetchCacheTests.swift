@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenIDConnect
 
-/// What is fetched for a name, where anyone can make up names.
+/// Values that are fetched by name, where anyone can invent names.
 @Suite struct FetchCacheTests {
     private final class Source: Sendable {
         let fetched = Mutex<[Int]>([])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OpenIDConnect
 
-/// What the kinds of identity platform have of their own: authorities, issuers, and tokens.
+/// The differences between the kinds of identity platform: authorities, issuers, and tokens.
 @Suite("Kinds of identity platform")
 struct KindTests {
     static let b2c = "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_susi"

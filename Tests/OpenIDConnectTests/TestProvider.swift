@@ -44,7 +44,7 @@ enum TestKeys {
     }
 }
 
-/// How a test's token is signed.
+/// The way in which a test's token is signed.
 enum Signature {
     case rs256, ps256, es256, otherRSAKey, weakRSAKey, hs256WithPublicKey, none
     /// ECDSA as X.509 has it: a sequence of two integers.

@@ -212,7 +212,7 @@ struct TokenAnswerTests {
         #expect(await refreshError(response(#"{"error":"invalid_grant"}"#))?.code == .interactionRequired)
     }
 
-    /// What a success answer says, and what is made of it.
+    /// A success answer, and the tokens that are read from it.
     struct Success: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let more: String

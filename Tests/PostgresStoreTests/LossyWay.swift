@@ -6,15 +6,15 @@ import Synchronization
 
 /// A way to a server on loopback that loses a connection at its commit, or from its beginning.
 final class LossyWay: Sendable {
-    /// What is lost.
+    /// The part of the exchange that is lost.
     enum Loss: Sendable {
         /// The commit: the server never sees it.
         case commit
-        /// What the server says to it. `meanwhile` runs between the commit and the loss.
+        /// The server's answer to the commit. `meanwhile` runs between the commit and the loss.
         case answer(meanwhile: @Sendable () -> Void)
     }
 
-    /// Where it listens.
+    /// The port on which it listens.
     let port: Int
     private let target: Int
     private let listener: Int32
@@ -24,7 +24,7 @@ final class LossyWay: Sendable {
     private nonisolated(unsafe) var isFrozen = false
     private let silence = Mutex(Silence.none)
 
-    /// What becomes of a connection to which nobody says anything.
+    /// The connection that gets no answers, if there is one.
     private enum Silence {
         case none, next
         case of(Int32)
@@ -63,7 +63,7 @@ final class LossyWay: Sendable {
     var isOvertaken: Bool? {
         silence.withLock { if case .overtaken(let isOpen) = $0 { isOpen } else { nil } }
     }
-    /// How many were lost.
+    /// The number of connections that were lost.
     var count: Int { losses.withLock { $0 } }
 
     private func accept() {

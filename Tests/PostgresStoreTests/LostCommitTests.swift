@@ -25,7 +25,7 @@ struct LostCommitTests {
             clocks: clock.clocks, backgroundWork: false)
     }
 
-    /// What the sessions' rows say of how often they were written.
+    /// The versions of the sessions' rows, which count their writes.
     private func versions() throws -> [Int64] {
         try BlockingConnection(#require(fixture.postgres)).query("SELECT version FROM session ORDER BY key").rows
             .map { try $0.integer(0) }

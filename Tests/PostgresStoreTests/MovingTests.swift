@@ -78,7 +78,7 @@ struct MovingTests {
             try await store.removeSessions(
                 issuer: "https://issuer.example", sid: "none", subject: nil, tokenID: "jti",
                 until: source.clock.now + 300) == nil)
-        // Who was at the provider comes back to the other place.
+        // A person who was at the provider comes back to the other place.
         #expect(try await store.consume(waiting, cookie: stranger).session == ended.session)
         #expect(try await store.consume(failed, code: "code", cookie: stranger).name == "failed")
         #expect(try await target.newcomers() == 2)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// Who waits for which look-up of a name.
+/// Callers and the look-ups of a name for which they wait.
 @Suite struct NameResolutionTests {
     @Test func `a look-up that hangs does not block later ones, and simultaneous ones share one`() async throws {
         let time = Shared(ContinuousClock.now)

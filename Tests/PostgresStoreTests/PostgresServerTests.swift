@@ -6,7 +6,7 @@ import Testing
 @testable import PostgresStore
 @testable import SessionStore
 
-/// What only a server can do: end connections, refuse writes, be another version's.
+/// Behaviour of a database server alone: it ends connections, refuses writes, or has another version's tables.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresServerTests {
     private func administrator() throws -> BlockingConnection {
@@ -75,7 +75,7 @@ struct PostgresServerTests {
         try administrator().query("ALTER ROLE \(user) CONNECTION LIMIT 2")
         let ring = try KeyRing.load(orCreateAt: fixture.keyPath)
         let clock = fixture.clock
-        // Of one worker, all of whose connections are one lane's.
+        // The store has one worker, all of whose connections belong to one lane.
         let store = SessionStore(
             backend: try PostgresStore(#require(fixture.postgres), keyRing: ring),
             configuration: .init(idle: .seconds(3600), maxAge: .seconds(12 * 3600)), keyRing: ring,
@@ -139,7 +139,7 @@ struct PostgresServerTests {
         let fixture = try StoreFixture(.postgres)
         let settings = try #require(fixture.postgres)
         let connection = try BlockingConnection(settings)
-        // How two that make the first table meet differs from time to time: in a catalogue's index, at the type, or not.
+        // Two servers that make the first table may collide in a catalogue's index, at the type, or not at all.
         for _ in 0..<20 {
             let ran = try await withThrowingTaskGroup(of: [String].self) { group in
                 for _ in 0..<6 { group.addTask { try PostgresStore.migrate(settings) } }

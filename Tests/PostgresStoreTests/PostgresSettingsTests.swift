@@ -4,7 +4,7 @@ import Testing
 
 @testable import PostgresStore
 
-/// Where a database is said to be.
+/// The address and settings of a database.
 @Suite struct PostgresSettingsTests {
     @Test(arguments: [
         ("postgresql://adele@db.example:5433/sessions", "postgresql://adele@db.example:5433/sessions"),

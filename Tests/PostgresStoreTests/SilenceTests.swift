@@ -65,7 +65,7 @@ struct SilenceTests {
         #expect(waited >= .seconds(1))
         #expect(waited < .seconds(4))
         #expect(await store.connections()?.isReachable == false)
-        // Who is not in memory waits for as long as it takes.
+        // A session that is not in memory has to be waited for, however long that takes.
         async let later = store.session(unknown)
         let more = try await time {
             for _ in 0..<50 {

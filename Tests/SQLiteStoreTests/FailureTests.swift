@@ -8,7 +8,7 @@ import Testing
 
 /// The disk is full, the file read-only, the write lock taken: nobody is signed out, and it ends by itself.
 @Suite struct FailureTests {
-    /// What must hold while nothing can be written, and again afterwards.
+    /// The rules that hold while nothing can be written, and again afterwards.
     func survives(
         _ store: SessionStore, _ clock: StoreClock, smallWritesMayFit: Bool = false,
         break breakIt: () async throws -> Void,
@@ -63,7 +63,7 @@ import Testing
         #expect(try await store.session(completed) != nil)
         try await store.storeRefreshed(
             AccountKey(session: key, app: "ios", id: "adele.tenant"), tokens: .sample("r", at: clock))
-        // What was used while it could not be written is written now.
+        // Uses from the time when nothing could be written are written now.
         _ = try await store.purgeExpired()
         #expect(try await store.list().first { $0.key == key }?.lastSeenAt == clock.now)
         #expect(try await store.session(cached) != nil)
@@ -281,7 +281,7 @@ import Testing
         #expect(reason.contains("newer version of companion"))
     }
 
-    /// What a kill during the first start leaves behind.
+    /// The files that a kill during the first start leaves behind.
     @Test(arguments: ["", "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)"])
     func `a first start that was cut off is taken up`(_ sql: String) async throws {
         let fixture = try StoreFixture()

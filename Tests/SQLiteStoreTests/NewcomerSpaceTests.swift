@@ -6,7 +6,7 @@ import Testing
 @testable import SQLiteStore
 @testable import SessionStore
 
-/// What people without an account may take up, on a real disk.
+/// The space that people without an account may take, on a real disk.
 @Suite struct NewcomerSpaceTests {
     @Test func `the database stays small, however many strangers come back`() async throws {
         let fixture = try StoreFixture()
@@ -36,7 +36,7 @@ import Testing
         #expect(try #require(FileAccess.size(fixture.path)) < 1 << 20)
     }
 
-    /// Of a busy server's attempts only those of newcomers are looked at, the oldest first.
+    /// A busy server reads only the attempts of newcomers, the oldest first.
     @Test func `newcomers are counted and found by their index`() async throws {
         let fixture = try StoreFixture()
         await (try fixture.open()).close()

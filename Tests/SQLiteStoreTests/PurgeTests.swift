@@ -6,7 +6,7 @@ import Testing
 @testable import SQLiteStore
 @testable import SessionStore
 
-/// What is over is found by indexes and deleted in small steps, so that no sign-in waits for it.
+/// Expired sessions are found by indexes and deleted in small steps, so that no sign-in waits for them.
 @Suite struct PurgeTests {
     @Test(arguments: [(PurgePlace.Walk.unused, "session_by_last_use"), (.old, "session_by_age")])
     func `a walk goes along its index, and sorts nothing`(
@@ -82,8 +82,8 @@ import Testing
     }
 }
 
-/// How many sessions each transaction has changed in one way. Safe to share unchecked: the writer's queue alone calls it,
-/// and the test reads when all is done.
+/// The number of sessions that each transaction has changed in one way. Safe to share unchecked: the writer's queue alone
+/// calls it, and the test reads when all is done.
 private final class Changes: TransactionObserver, @unchecked Sendable {
     private(set) var ofEachTransaction: [Int] = []
     private let kind: DatabaseEvent.Kind

@@ -6,7 +6,7 @@ import Testing
 @testable import SQLiteStore
 @testable import SessionStore
 
-/// What stands in the sealed columns.
+/// The values in the sealed columns.
 @Suite struct ResealingTests {
     /// With one nonce twice, AES-GCM gives away both texts and the key to forge (NIST SP 800-38D section 8).
     @Test func `no two sealed values share a nonce, not even of the same text in the same place`() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import SQLiteStore
 @testable import SessionStore
 
-/// What a locked, slow, damaged or replaced file does to a read on the thread that asks, and what the read does to others.
+/// The effect of a locked, slow, damaged or replaced file on a read on the asking thread, and of that read on others.
 @Suite struct WorkerReadTests {
     @Test func `a write lock of another process holds no read up`() async throws {
         let fixture = try StoreFixture()
@@ -28,7 +28,7 @@ import Testing
         let id = try await store.signIn("adele", at: fixture.clock)
         let session = try #require(store.sessionNow(id).found)
         #expect(store.accessTokenNow(of: session.key(of: session.accounts[0]), scopes: ["user.read"]).found != nil)
-        // What ends early, as what it looks for is not there.
+        // This read ends early, because the row does not exist.
         #expect(store.sessionNow(SessionID(randomBytes: SessionStore.secureRandomBytes)).isAbsent)
         let isBusy = try await fixture.outsider().writeWithoutTransaction { db in
             try Int.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")

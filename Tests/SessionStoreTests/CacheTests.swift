@@ -96,7 +96,7 @@ import Testing
         _ = cache.admit(snapshot(1), cache.ticket(), now: 90, isUse: true)
         #expect(cache.takeUnwrittenUses() == [1: 90])
         #expect(cache.lastUse(1) == 90)
-        // What is read meanwhile does not say so.
+        // A session that is read meanwhile does not know of the use.
         #expect(cache.admit(snapshot(1), cache.ticket(), now: 150, isUse: false) != nil)
         cache.usesWritten(but: [])
         #expect(cache.admit(snapshot(1), cache.ticket(), now: 150, isUse: false) == nil, "nothing knows of the use")

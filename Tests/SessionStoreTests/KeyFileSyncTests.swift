@@ -15,7 +15,7 @@ import Testing
         },
     ]
 
-    /// What a descriptor is open on.
+    /// The file on which a descriptor is open.
     private func path(_ descriptor: Int32) -> String {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")) ?? ""
     }

@@ -61,7 +61,7 @@ import Testing
         let reason = reason { _ = try KeyRing.load(orCreateAt: fixture.keyPath) }
         #expect(reason.contains(message), "\(name): \(reason)")
         #expect(!reason.contains(Self.key))
-        // What a person may have typed by mistake is not overwritten.
+        // A text that a person may have typed by mistake is not overwritten.
         #expect(try String(contentsOfFile: fixture.keyPath, encoding: .utf8) == text)
     }
 

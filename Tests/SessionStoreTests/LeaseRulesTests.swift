@@ -3,7 +3,7 @@ import Testing
 
 @testable import SessionStore
 
-/// Who may redeem a refresh token, and whose answer is stored, one row of a table for each case. Times are seconds by the
+/// The right to redeem a refresh token and to store the answer, one row of a table for each case. Times are seconds by the
 /// place's clock.
 @Suite struct LeaseRulesTests {
     private static let (seen, other) = (Data([1]), Data([2]))

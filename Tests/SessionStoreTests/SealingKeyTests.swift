@@ -19,7 +19,7 @@ import Testing
         #expect(both.sealingKey(for: []) == both.currentKeyID)
         #expect(both.sealingKey(for: [Self.process("a", both)]) == both.currentKeyID)
         #expect(both.sealingKey(for: [Self.process("a", both), Self.process("b", old)]) == old.currentKeyID)
-        // Where there is none for all, each goes on with its own.
+        // If no key is common to all, each server continues with its own.
         #expect(both.sealingKey(for: [Self.process("a", try Self.ring(3))]) == both.currentKeyID)
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SessionStore
 
-/// What is decided from a row, one row of a table for each case. Times are seconds since the attempt began.
+/// The decisions from a stored row, one row of a table for each case. Times are seconds since the attempt began.
 @Suite struct SignInRulesTests {
     private static let attemptSeconds: Int64 = 1800
     private static let begun = SHA256Hash(of: "begun")

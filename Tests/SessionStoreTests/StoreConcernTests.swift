@@ -3,7 +3,7 @@ import Testing
 
 @testable import SessionStore
 
-/// What is wrong with a server beside others.
+/// The problems of a server among others.
 @Suite struct StoreConcernTests {
     private static let key = KeyRing.KeyID(bytes: Array(0..<8))
 

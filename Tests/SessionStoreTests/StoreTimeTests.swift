@@ -4,7 +4,7 @@ import Testing
 
 @testable import SessionStore
 
-/// What time it is for sessions when the machine's clock is wrong. Times are seconds after the beginning.
+/// The time that counts for sessions when the machine's clock is wrong. Times are seconds after the beginning.
 @Suite struct StoreTimeTests {
     private let clock = StoreClock()
     private let start = StoreClock().now.milliseconds
@@ -44,7 +44,7 @@ import Testing
         #expect(seconds(time) == [599, 599])
         #expect(look(time, for: 1))
         #expect(!look(time, for: 700), "once")
-        // The next one begins anew.
+        // The next one starts from 0.
         clock.setWrong(by: .seconds(7200))
         #expect(!look(time, for: 300))
         #expect(seconds(time) == [8800, 1600])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SessionStore
 
-/// What one server does is seen by another on the same place.
+/// Each server on a place sees the changes of the others.
 @Suite struct ClusteringTests {
     @Test(arguments: TestedBackend.clustered)
     func `one server reads what the other changes, and does not read unchanged sessions again`(
@@ -29,7 +29,8 @@ import Testing
         await second.close()
     }
 
-    /// What a place's mark says at once where it has one (``TestedBackend/marked``), a session's version says everywhere.
+    /// A session's version shows a change at every place; where a place has a mark (``TestedBackend/marked``), that shows it
+    /// at once.
     @Test(arguments: TestedBackend.clustered)
     func `a session that another process revokes is not served, and others stay as they were`(_ backend: TestedBackend)
         async throws

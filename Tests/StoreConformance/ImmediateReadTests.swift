@@ -4,7 +4,7 @@ import Testing
 
 @testable import SessionStore
 
-/// What is read on the thread that asks.
+/// Reads on the thread that asks.
 @Suite struct ImmediateReadTests {
     @Test(arguments: TestedBackend.immediate, [16_000_000, 0])
     func `a session and its tokens are found at once, also when memory does not have them`(
@@ -61,7 +61,7 @@ import Testing
     }
 }
 
-/// What is on another machine cannot be read on the thread that asks, unless memory has it.
+/// Data on another machine cannot be read on the thread that asks, unless memory has it.
 @Suite struct RemoteReadTests {
     @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), arguments: TestedBackend.remote)
     func `a session that is not in memory must be waited for, and is found at once after that`(_ backend: TestedBackend)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SessionStore
 
-/// What user flows, guests and the provider's sign-out need of the store.
+/// The store's support for user flows, guests and the provider's sign-out.
 @Suite struct KindsTests {
     @Test(arguments: TestedBackend.allCases)
     func `tokens are kept by tenant, and a guest does not become the account`(_ backend: TestedBackend) async throws {

@@ -117,7 +117,7 @@ import Testing
             }
             #expect((.seconds(60)...(.seconds(90))).contains(wait))
         }
-        // Anyone who signs in anew need not wait for it.
+        // A new sign-in need not wait for it.
         try await servers.stores[1].signIn("adele", cookie: servers.id, at: servers.fixture.clock)
         _ = try await servers.taken(1)
         await servers.close()
@@ -140,7 +140,7 @@ import Testing
         // It was not dead, only slow: nobody has replaced the refresh token that it cost, so its answer is good.
         #expect(try await servers.store("slow", under: dead))
         #expect(try await servers.stores[1].refreshToken(of: servers.account) == "refresh-slow")
-        // What the next one brings then is for a refresh token that is no longer there.
+        // The tokens that the next one brings belong to a refresh token that no longer exists.
         #expect(try await !servers.store("late", under: next.value))
         #expect(try await servers.stores[1].refreshToken(of: servers.account) == "refresh-slow")
         await servers.close()

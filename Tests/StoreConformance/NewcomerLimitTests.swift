@@ -4,7 +4,7 @@ import Testing
 
 @testable import SessionStore
 
-/// How much of those who have not signed in is kept.
+/// The number of sign-ins and sessions without an account that are kept.
 @Suite struct NewcomerLimitTests {
     private static let most = SignInRules.maxNewcomers
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SessionStore
 
-/// What servers on the same place remember of sessions for each other.
+/// Notes about sessions that servers on the same place keep for each other.
 @Suite struct NotesTests {
     /// Two servers, or the only one twice, and somebody who has signed in at the first.
     private static func run(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SessionStore
 
-/// What a response does not bring stays as it is.
+/// Values that a response does not bring stay as they are.
 @Suite struct RenewalTests {
     /// Not every provider gives a new refresh token with each answer (RFC 6749 section 6), also with an ID token.
     @Test(arguments: TestedBackend.allCases) func `an ID token without a refresh token leaves the stored one`(

@@ -9,9 +9,9 @@ import Testing
 @Suite struct ReplayTests {
     enum Cookie: String, Sendable {
         case none, begun, issued
-        /// Of somebody else's session; for a newcomer, the browser's session of now.
+        /// The cookie of another person's session; for a newcomer, of the browser's current session.
         case other
-        /// Of no session.
+        /// A cookie of no session.
         case unknown
     }
 
@@ -19,7 +19,7 @@ import Testing
         var testDescription: String
         /// Whether the browser had no session when it left.
         var isNewcomer: Bool
-        /// What happened before the callback of this row.
+        /// The events before the callback of this row.
         var stage: Stage
         var code: String
         var cookie: Cookie

@@ -83,7 +83,7 @@ import Testing
         await store.close()
     }
 
-    /// The browser may have got a session in another tab meanwhile: that stays as it is, whoever is quicker.
+    /// The browser may have got a session in another tab meanwhile: that stays as it is, whichever is quicker.
     @Test(arguments: TestedBackend.clustered, [true, false])
     func `a newcomer's callback at two servers at once is consumed once, and leaves one session`(
         _ backend: TestedBackend, hasSessionByNow: Bool

@@ -30,7 +30,7 @@ import Testing
             progress = UpkeepProgress(ring: store.sealer.ring)
         }
 
-        /// What is done each second, and what is done each minute.
+        /// The work of each second, and of each minute.
         func work() async {
             progress.written -= .seconds(61)
             progress = await store.upkeepRound(progress)
@@ -209,7 +209,7 @@ import Testing
     }
 }
 
-/// What servers that share a place find wrong with themselves.
+/// The problems that servers on one place find in themselves.
 @Suite struct StandingTests {
     @Test(arguments: TestedBackend.clustered, [10, 60])
     func `a server whose clock is wrong says so, and leaves the work to one whose clock is right`(

@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    /// What is said of an application's credential.
+    /// The findings about an application's credential.
     private func credential(_ report: CheckReport, _ app: String) -> [CheckFinding] {
         findings(report, "credential", app: app)
     }

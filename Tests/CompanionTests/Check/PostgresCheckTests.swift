@@ -7,7 +7,7 @@ import Testing
 @testable import Companion
 @testable import CompanionCore
 
-/// What `companion check` says of a PostgreSQL database.
+/// The findings of `companion check` about a PostgreSQL database.
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresCheckTests {
     private func findings(_ settings: PostgresSettings) -> [String: CheckFinding] {

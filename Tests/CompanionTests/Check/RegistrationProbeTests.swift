@@ -15,9 +15,9 @@ import WebFormats
 @testable import CompanionPages
 @testable import CompanionSignIn
 
-/// What `companion check` makes of a provider's answer to a request to sign in.
+/// The findings of `companion check` from a provider's answer to a request to sign in.
 @Suite struct RegistrationProbeTests {
-    /// What the provider answers: a status, where it sends the browser, and its page.
+    /// The provider's answer: a status, the address to which it sends the browser, and its page.
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var kind = Authority.Kind.oidc

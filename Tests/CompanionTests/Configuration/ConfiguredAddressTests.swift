@@ -3,7 +3,7 @@ import Testing
 @testable import Companion
 @testable import CompanionCore
 
-/// What an operator writes as an address is one that every other reader takes for the same.
+/// An address in the configuration is accepted only if every other reader takes it for the same.
 @Suite struct ConfiguredAddressTests {
     @Test(arguments: [
         "127.0.0.1:+80", "127.0.0.1:-0", "127.0.0.1:", "127.0.0.1:65536", ":80", "[]:80", "]::1[:80", "[::1:80",

@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// What a configuration comes to: all of it, and apart from that what hides its secrets.
+    /// A configuration's values: all of them, and apart from that those that hide its secrets.
     private struct Built: Equatable {
         let configuration: CompanionConfiguration
 

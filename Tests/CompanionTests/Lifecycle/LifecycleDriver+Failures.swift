@@ -91,7 +91,7 @@ extension LifecycleDriver {
         let wasReplayed = try await wasReplayed(slot)
         model.absorb(slot, [(.forced, outcome)], wasReplayed: wasReplayed)
         model.accounts[slot]?.mayHaveForgotten = true
-        // What the browser did not learn, it asks again.
+        // The browser asks again for an answer that it did not get.
         try await self.refresh(slot, .forced)
     }
 }

@@ -25,7 +25,7 @@ final class LifecycleDriver {
     private let schedule: LifecycleSchedule
     let visitor: Visitor
     var model: LifecycleModel
-    /// How many token requests the tenant had when it was last asked.
+    /// The tenant's count of token requests when it was last read.
     var requests = 0
 
     /// - Parameter browser: one that is signed in at the provider alone, which spares the pages for passwords.

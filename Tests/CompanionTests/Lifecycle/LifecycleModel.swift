@@ -1,4 +1,4 @@
-/// What has to hold of sign-ins and refreshes, whatever happens in whatever order: a small model of what the companion
+/// The laws of sign-ins and refreshes, which hold in every order of events: a small model of what the companion
 /// and the provider know, which the real ones are compared with after each step (``LifecycleDriver``).
 ///
 /// The laws:
@@ -55,7 +55,7 @@ struct LifecycleModel {
         }
     }
 
-    /// What happens to the next token request.
+    /// The fate of the next token request.
     enum Failure: String, CaseIterable {
         case unavailable, garbage, closed, throttled, invalidClient, invalidGrant
         /// The provider did what was asked and the answer was lost.
@@ -71,7 +71,7 @@ struct LifecycleModel {
         }
     }
 
-    /// How a page asks for a token.
+    /// The way in which a page asks for a token.
     enum Call: String, CaseIterable {
         case ordinary, forced, mail, me
 
@@ -82,7 +82,7 @@ struct LifecycleModel {
         case cache, refreshed
         case refused(String)
         case notSignedIn
-        /// The browser got no answer, as while the companion starts anew.
+        /// The browser got no answer, for example during a restart of the companion.
         case none
     }
 
@@ -118,9 +118,9 @@ struct LifecycleModel {
     var failure: Failure?
     var isDown = false
     var isLocked = false
-    /// How many refresh tokens were used twice, each for the reason that law 3 allows.
+    /// The number of refresh tokens that were used twice, each for the reason that law 3 allows.
     var replays = 0
-    /// How many token requests the calls one by one made.
+    /// The number of token requests that the single calls made.
     var requests = 0
 
     init(isSingleUse: Bool, isClustered: Bool, isAtTwo: Bool) {
@@ -172,7 +172,7 @@ struct LifecycleModel {
         held.issued[scopes].map { now - $0 < age } ?? false
     }
 
-    /// What a call comes to when nothing else goes on.
+    /// The outcome of a call when nothing else goes on.
     mutating func call(_ slot: Slot, _ call: Call) -> Outcome {
         guard var held = accounts[slot] else { return .notSignedIn }
         guard needsRefresh(slot, call) else { return .cache }
@@ -221,7 +221,7 @@ struct LifecycleModel {
         return !held.isRevoked
     }
 
-    /// What each of several calls at once may come to: their order is not known.
+    /// The possible outcomes of each of several calls at once, whose order is not known.
     func outcomes(_ slot: Slot, _ calls: [Call]) -> Set<Outcome> {
         // A browser without a session hears of no account in particular.
         guard let held = accounts[slot] else { return [.notSignedIn, .refused("interaction_required")] }

@@ -5,7 +5,7 @@ enum LifecycleStep {
     typealias Slot = LifecycleModel.Slot
     typealias Call = LifecycleModel.Call
 
-    /// How a callback comes.
+    /// The way in which a callback comes.
     enum Arrival: CaseIterable { case once, twiceAtOnce, inAnotherBrowser, withItsFirstAnswerLost }
 
     /// The browser goes to the provider and has its answer, which it does not yet deliver.
@@ -16,7 +16,7 @@ enum LifecycleStep {
     case refresh(Slot, [Call])
     case refreshDuringSignOut(Slot, Call)
     case refreshDuringCallback(Slot, Call)
-    /// The refresh is refused after somebody has signed in anew.
+    /// The refresh is refused after a new sign-in.
     case signInDuringRefusal(Slot)
     case signOut(Slot)
     case switchTo(Slot)
@@ -86,7 +86,7 @@ struct LifecycleSchedule {
         self.seed = seed
         var random = SeededGenerator(seed: seed)
         isSingleUse = Int.random(in: 0..<5, using: &random) > 0
-        // What takes long is rare.
+        // Steps that take long are rare.
         let locks = Int.random(in: 0..<10, using: &random) == 0 && isLocking
         let restarts = Int.random(in: 0..<8, using: &random) == 0
         let isLate = Int.random(in: 0..<25, using: &random) == 0

@@ -10,10 +10,10 @@ import Testing
 /// `LIFECYCLE_SCHEDULES` says how many (300; 100 with the store in memory, 60 in PostgreSQL, 40 at two), `LIFECYCLE_SEED`
 /// with which seed to begin (1): a schedule that failed names its own.
 @Suite(.serialized) struct LifecycleTests {
-    /// What a site keeps of its past (its log, the tenant's codes) should not slow down the schedules after it.
+    /// A site's past (its log, the tenant's codes) should not slow down later schedules.
     private static let schedulesPerSite: UInt64 = 250
 
-    /// How long callers wait for a token there, in seconds: a provider that answers late must not take a schedule's time.
+    /// The time that callers wait for a token, in seconds: a provider that answers late must not take a schedule's time.
     static let patience = 2.0
 
     private static let backends: [(TestedBackend, UInt64)] =

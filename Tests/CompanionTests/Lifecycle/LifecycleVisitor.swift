@@ -15,7 +15,7 @@ extension Site {
 }
 
 extension Visitor {
-    /// Where a callback comes out.
+    /// The place at which a callback ends.
     func landing(of attempt: LifecycleModel.Attempt) async throws -> LifecycleModel.Landing {
         let answer = try await get(attempt.callback)
         switch (answer.status, answer.location) {
@@ -27,7 +27,7 @@ extension Visitor {
         }
     }
 
-    /// What a call for an account comes to.
+    /// The outcome of a call for an account.
     func outcome(
         of call: LifecycleModel.Call, _ slot: LifecycleModel.Slot, _ ids: [String: String]
     ) async throws -> LifecycleModel.Outcome {

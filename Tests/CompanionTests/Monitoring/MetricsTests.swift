@@ -9,7 +9,7 @@ import Testing
 @testable import CompanionCore
 @testable import CompanionSignIn
 
-/// What `/metrics` tells, and that it is what happened.
+/// `/metrics` reports what happened.
 @Suite struct MetricsTests {
     @Test func `one person's day is counted by route, application and outcome`() async throws {
         try await Site.run { site in

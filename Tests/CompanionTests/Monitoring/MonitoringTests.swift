@@ -8,7 +8,7 @@ import Testing
 @testable import CompanionCore
 @testable import CompanionSignIn
 
-/// Who may read how the server does.
+/// Metrics and readiness, and the clients that may read them.
 @Suite struct MonitoringTests {
     private static let here = PeerAddress(ipv4: (127, 0, 0, 1), port: 1)
     private static let elsewhere = PeerAddress(ipv4: (192, 0, 2, 1), port: 1)
@@ -131,7 +131,7 @@ import Testing
             let (shell, input, output) = try SQLiteShell.start(site.database)
             input.write(Data("BEGIN IMMEDIATE;\nSELECT 'locked';\n".utf8))
             #expect(String(decoding: output.availableData, as: UTF8.self) == "locked\n")
-            // What was just committed counts for a second; the clock of that is the kernel's.
+            // A recent commit counts for a second, by the kernel's clock.
             let end = ContinuousClock.now + .seconds(20)
             repeat { answer = try await ask() } while answer.status == 200 && ContinuousClock.now < end
             #expect(answer.status == 503)

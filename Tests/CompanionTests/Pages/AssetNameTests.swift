@@ -3,7 +3,7 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// What a page loads has names that browsers keep: a second visit asks for the page alone.
+/// The files of a page have names that browsers keep: a second visit asks for the page alone.
 @Suite struct AssetNameTests {
     @Test(arguments: ["/", "/ios", "/macos", "/portal", "/auth/signed-out", "/nowhere"])
     func `every file that a page, its modules or its styles name is kept for a year`(path: String) async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import CompanionPages
 @testable import CompanionSignIn
 
-/// What `/native` and `companion native` give to somebody's own app, and what they say of values that cannot be right.
+/// The setup that `/native` and `companion native` give to a person's own app, and their answers to invalid values.
 @Suite struct NativeSetupTests {
     private static let values = NativeSetup.Values(
         bundleID: "com.contoso.tasks", clientID: "00001111-aaaa-2222-bbbb-3333cccc4444")

@@ -146,7 +146,7 @@ import Testing
             // The account is still the one at home.
             let claims = try await visitor.api(.get, "/api/ios/claims").json
             #expect(claims["tid"] as? String == "5c7d0b28-bdf8-410c-aa93-4df372b16203")
-            // Somebody who is no guest there is told to use another account; at home nothing has changed.
+            // An account that is no guest there gets the advice to use another one; at home nothing has changed.
             let other = Visitor(site)
             try await other.signIn(username: Self.megan)
             let refused = try await other.api(.post, "/api/ios/token", body: body)

@@ -8,7 +8,7 @@ import Testing
 @testable import CompanionCore
 @testable import CompanionSignIn
 
-/// What other sites may do: begin a sign-in, and nothing more.
+/// Other sites may begin a sign-in, and do nothing more.
 @Suite struct CrossSiteTests {
     private static let dest = HTTPField.Name.secFetchDest
     private static let site = HTTPField.Name.secFetchSite

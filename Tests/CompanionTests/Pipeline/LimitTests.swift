@@ -9,7 +9,7 @@ import Testing
 @testable import CompanionCore
 @testable import CompanionSignIn
 
-/// What one address, or one session, may ask for of what costs something.
+/// The limits of one address, and of one session, on costly requests.
 @Suite struct LimitTests {
     /// A site where three sign-ins may begin at once, and then one a minute.
     private static func run(

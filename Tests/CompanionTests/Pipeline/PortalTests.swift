@@ -8,7 +8,7 @@ import Testing
 @testable import CompanionPages
 @testable import CompanionSignIn
 
-/// What people who test app registrations see, and what their operator sees.
+/// The portal as people who test app registrations see it, and as their operator does.
 @Suite struct PortalTests {
     private static let adele = "adele@contoso.example"
 

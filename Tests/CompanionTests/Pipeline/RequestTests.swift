@@ -7,7 +7,7 @@ import Testing
 @testable import CompanionCore
 @testable import CompanionSignIn
 
-/// What the pipeline lets through and what every answer carries.
+/// The requests that the pipeline lets through, and the fields that every answer carries.
 @Suite struct RequestTests {
     @Test(
         arguments: [

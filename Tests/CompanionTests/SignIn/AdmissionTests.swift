@@ -7,13 +7,13 @@ import Testing
 @testable import CompanionCore
 @testable import CompanionSignIn
 
-/// Who may sign in is what the configuration says, checked on the token; nothing in a request widens it.
+/// The configuration decides who may sign in, checked on the token; nothing in a request widens it.
 @Suite struct AdmissionTests {
     private static let contoso = "5c7d0b28-bdf8-410c-aa93-4df372b16203"
     private static let tailspin = "3e7a9b5c-1d24-4f68-9a0b-c5d2e8f16b47"
     private static let consumers = Authority.consumersTenantID
 
-    /// Where the application `ios` signs people in.
+    /// The authority at which the application `ios` signs people in.
     private static func set(
         _ configuration: inout CompanionConfiguration, _ segment: String, listed: [String] = []
     ) throws {

@@ -10,7 +10,7 @@ import Testing
     struct Kind: CustomTestStringConvertible, Sendable {
         var app: String
         var username: String
-        /// What of the person the API answers.
+        /// The person's property that the API returns.
         var answer: String
         var testDescription: String { app }
     }

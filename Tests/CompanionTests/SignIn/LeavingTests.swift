@@ -8,7 +8,7 @@ import Testing
 @testable import CompanionSignIn
 @testable import OpenIDConnect
 
-/// What people see when they cannot leave for the provider: the page that they came from says it, or an error page does. The
+/// When people cannot leave for the provider, the page that they came from says why, or an error page does. The
 /// error's code decides, whatever its type, for a sign-in and for an administrator's consent alike.
 @Suite struct LeavingTests {
     /// One row for each code: whether the page says it.
@@ -26,7 +26,7 @@ import Testing
         #expect(Self.rows.map(\.code.rawValue).sorted() == Problem.Code.allCases.map(\.rawValue).sorted())
     }
 
-    /// Where the browser is sent after an error; nil when it gets the error itself.
+    /// The address to which the browser is sent after an error; nil when it gets the error itself.
     private func location(after error: any Error, _ fields: HTTPFields) async throws -> String? {
         let head = try RequestHead(target: "/auth/ios/sign-in", headerFields: fields)
         let page = try #require(ReturnPath("/ios?tab=1", below: ""))
@@ -93,7 +93,7 @@ import Testing
     @Test(arguments: cases)
     func `a person returns to their page, or gets an error page, as the code says`(row: Case) async throws {
         try await Site.run(configured: { configuration in
-            // What the tenant publishes for all tenants is no single issuer's.
+            // The tenant's metadata for all tenants names no single issuer.
             let common = configuration.applications[0].authority.description
             if let authority = try? Authority(common + "/v2.0", kind: .oidc) {
                 configuration.applications[1].authority = authority

@@ -9,7 +9,7 @@ import WebFormats
 @testable import CompanionCore
 @testable import CompanionSignIn
 
-/// What people without an account may make the server store.
+/// The limits on what people without an account can make the server store.
 @Suite struct NewcomerLimitTests {
     @Test func `abandoned sign-ins leave nothing here, and prevent no other sign-in`() async throws {
         let contents = MemoryContents()

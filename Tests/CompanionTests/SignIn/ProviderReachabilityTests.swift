@@ -54,7 +54,7 @@ import WebFormats
                 provider.isHolding.withLock { $0 = false }
                 for try await status in group { #expect(status == 302) }
             }
-            // Of some the connection is there, and the request is not: they ask again.
+            // Some have connected but not sent their request yet: they ask again.
             #expect(provider.asked.withLock { $0 } - before <= visitors / 3)
         }
         await server.stop(grace: .zero)

@@ -5,7 +5,7 @@ import Testing
 @testable import Companion
 @testable import CompanionCore
 
-/// What history and timeline tell of a sign-in is what came of it.
+/// The history and the timeline show the true outcome of a sign-in.
 @Suite struct SignInReportTests {
     private func steps(_ visitor: Visitor) async throws -> [[String: Any]] {
         try await visitor.api(.get, "/api/ios/events").json["events"] as? [[String: Any]] ?? []
@@ -88,7 +88,7 @@ import Testing
             let first = try #require(try await visitor.get(location).location)
             #expect(first.hasPrefix("/ios?sign_in_error=cancelled&"))
             #expect(try await visitor.get(location).location == first)
-            // What failed before a restart is over, and not under way.
+            // An attempt that failed before a restart is over, and not under way.
             try await site.restart()
             #expect(
                 try await visitor.get(location).location?.hasPrefix("/ios?sign_in_error=state_mismatch&") == true)

@@ -5,7 +5,7 @@ import WebFormats
 @testable import CompanionCore
 @testable import CompanionSignIn
 
-/// Who is shown as signed in where the ID token has no name: some providers leave that to UserInfo.
+/// The name of a signed-in person whose ID token has none: some providers leave it to UserInfo.
 @Suite struct UserInfoTests {
     private static let nameless = #""id_token_claims": {"name": null, "preferred_username": null, "email": null}"#
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Companion
 @testable import CompanionCore
 
-/// Who may end the sessions of others, and how fresh their own sign-in has to be.
+/// An operator may end the sessions of others, after a fresh sign-in of their own.
 @Suite struct EndingSessionsTests {
     private static let meganID = "48d31887-5fad-4d73-a9f5-3c356e68a038"
     private static let megan = "megan@contoso.example"

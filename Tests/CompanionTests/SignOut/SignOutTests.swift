@@ -5,7 +5,7 @@ import Testing
 @testable import Companion
 @testable import CompanionCore
 
-/// What signing out takes away, looked for where the page cannot look: in the database, and at the provider.
+/// Signing out removes tokens where no page can look: in the database, and at the provider.
 @Suite struct SignOutTests {
     private static let kept =
         "SELECT (SELECT count(*) FROM account), (SELECT count(*) FROM account_secret), (SELECT count(*) FROM access_token);"

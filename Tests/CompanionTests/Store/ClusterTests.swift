@@ -100,7 +100,7 @@ import Testing
                 let cookie = try #require(switched.fields[values: .setCookie].first)
                 #expect(cookie.hasPrefix("companion-version="))
                 #expect(cookie.hasSuffix("; Path=/; Max-Age=602; HttpOnly; SameSite=Lax"), "\(cookie)")
-                // Who does not have the cookie gets what the other companion trusts for ten minutes.
+                // A browser without the cookie gets the session that the other companion trusts for ten minutes.
                 #expect(try await stranger.account?["username"] as? String == "megan@contoso.example")
                 second.take(cookie)
                 #expect(try await second.account?["username"] as? String == "adele@contoso.example")

@@ -58,7 +58,7 @@ import Testing
                     }
                 }
             }
-            // Where too few got so far, the test is to fail and not to wait.
+            // If too few sign-ins got so far, the test should fail and not wait.
             kill(identifier, SIGKILL)
             process.waitUntilExit()
             #expect(process.terminationReason == .uncaughtSignal)

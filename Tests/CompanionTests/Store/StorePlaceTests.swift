@@ -3,7 +3,7 @@ import Testing
 
 @testable import Companion
 
-/// What a new kind of database takes is a list in CONTRIBUTING.
+/// CONTRIBUTING lists the files that a new kind of database changes.
 @Suite struct StorePlaceTests {
     @Test func `above the stores, only the files that CONTRIBUTING lists know the kinds of database`()
         throws

@@ -9,7 +9,7 @@ import WebFormats
 @testable import CompanionCore
 @testable import CompanionSignIn
 
-/// What people and operators do is written down, and nothing by which strangers learn who it was.
+/// The audit log has the acts of people and operators, and nothing that tells strangers who they are.
 @Suite struct AuditTests {
     private static let meganID = "48d31887-5fad-4d73-a9f5-3c356e68a038"
     private static let megan = "megan@contoso.example"
@@ -150,7 +150,7 @@ import WebFormats
             _ = try await visitor.api(.post, "/auth/ios/sign-out")
             #expect(try audit.all().map { $0["event"] } == ["signed_out"])
             #expect(FileAccess(audit.path)?.mode == 0o600)
-            // A further server, or the same one anew, goes on at the end.
+            // Another server, or the same one after a restart, appends to the file.
             try await site.restart()
             try await visitor.signIn()
             #expect(try audit.all().map { $0["event"] } == ["signed_out", "signed_in"])

@@ -8,7 +8,7 @@ import Testing
 @testable import CompanionCore
 @testable import CompanionSignIn
 
-/// What a session has just gone through, at whichever of two companions it happened.
+/// The recent history of a session, whichever of two companions it happened at.
 @Suite struct ClusterStoryTests {
     /// Two companions, and the same browser at both.
     private static func run(_ test: @escaping (Site, Visitor, Visitor) async throws -> Void) async throws {

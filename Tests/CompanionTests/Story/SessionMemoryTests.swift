@@ -8,7 +8,7 @@ import WebFormats
 @testable import CompanionCore
 @testable import CompanionSignIn
 
-/// What is kept about sessions in memory, and how little of it a stranger can make.
+/// The memory about sessions, of which a stranger can fill only a small part.
 @Suite struct SessionMemoryTests {
     private static func key(_ number: Int) throws -> SessionKey { try #require(SessionKey(String(number))) }
 
@@ -26,7 +26,7 @@ import WebFormats
         return id
     }
 
-    // What the pages of a session get to read.
+    // The history that the pages of a session can read.
 
     private func attempts(_ memory: SessionMemory, _ session: Int) async throws -> [AttemptRecord] {
         try await memory.all(of: Self.key(session))?.attempts ?? []

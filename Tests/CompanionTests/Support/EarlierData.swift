@@ -2,7 +2,7 @@ import Foundation
 import StoreTesting
 import Testing
 
-/// What the program of an earlier version has stored, and what it said of that: a folder that `Tests/Upgrade/make` has made.
+/// The data and the answers of an earlier version's program: a folder that `Tests/Upgrade/make` has made.
 struct EarlierData: Sendable, CustomTestStringConvertible {
     /// A browser that was there.
     struct Browser: Sendable {
@@ -10,7 +10,7 @@ struct EarlierData: Sendable, CustomTestStringConvertible {
         let cookies: [String: String]
         /// The answers to its page's requests, as JSON in its shortest form, by method and path.
         let said: [String: String]
-        /// Of a sign-in that had not come back.
+        /// The state of a sign-in that had not come back.
         let stateUnderWay: String?
     }
 

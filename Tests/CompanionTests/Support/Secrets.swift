@@ -24,7 +24,7 @@ final class TenantTraffic: Sendable {
     }
 }
 
-/// What must not be told.
+/// The kinds of secret, none of which may appear where it need not be.
 enum Secret: Hashable {
     case code, state, nonce, codeVerifier, accessToken, refreshToken, idToken, clientCredential, cookie, logoutToken
 

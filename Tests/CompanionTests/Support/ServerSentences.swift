@@ -6,14 +6,14 @@ import Foundation
 /// Every sentence of the server's that a language file has to translate: those that the code can list, and those that stand
 /// in the sources as literals where a ``Message`` for a page is expected.
 ///
-/// What it does not understand is in ``unread``, so that no sentence goes by.
+/// Code that it does not understand is in ``unread``, so that no sentence is missed.
 struct ServerSentences {
     private(set) var all: Set<String> = []
     /// Places whose sentence is no literal and no other ``Message`` that is known to be one.
     private(set) var unread: [String] = []
-    /// How often each file names the type ``Message``, beside those that declare it. Its sentences come from there.
+    /// The number of times that each file names the type ``Message``, except in its declaration: sentences come from there.
     private(set) var mentions: [String: Int] = [:]
-    /// How often each file makes a ``Message`` of a text that is no literal.
+    /// The number of times that each file makes a ``Message`` of a text that is no literal.
     private(set) var computed: [String: Int] = [:]
 
     /// Those of all sources.
@@ -32,7 +32,7 @@ struct ServerSentences {
         }
     }
 
-    /// What one file's code has.
+    /// The findings in one file's code.
     init(reading code: String, of file: String) { read(code, of: file, isInCore: true) }
 
     /// Reads code without comments.
@@ -41,7 +41,7 @@ struct ServerSentences {
         let (named, made) = (code.matches(of: /\bMessage\b/).count, code.matches(of: /\bMessage[.(]/).count)
         if named > made { mentions[file] = named - made }
         if made > 0 { computed[file] = made }
-        // What `companion check` alone says is English. The portal shows the findings of AuthorityCheck as well.
+        // Sentences of `companion check` alone are English. The portal shows the findings of AuthorityCheck as well.
         let isForOperators = code.contains(/\bCheckFinding\b/) && file != "AuthorityCheck.swift"
         if file == "AuthorityCheck.swift" { readSecondArguments(of: /\.(?:good|unknown|advice|mistake)\(/, code, file) }
         if !isForOperators { readVariables(code, file) }

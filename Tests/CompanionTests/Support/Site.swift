@@ -35,7 +35,7 @@ final class Site: Sendable {
     private let contents: MemoryContents?
 
     var origin: String { "http://localhost:\(port)" }
-    /// What the companion keeps in memory about sessions.
+    /// The companion's memory about sessions.
     var memory: SessionMemory { server.withLock { $0 }.memory }
     /// Whether several companions could share the sessions. Then the pauses of accounts are on a clock that no test moves.
     var isClustered: Bool { contents != nil || configuration.database.isClustered }
@@ -162,7 +162,7 @@ final class Site: Sendable {
         ]
     }
 
-    /// Stops the companion and starts it anew on the same files; the tenant goes on.
+    /// Stops the companion and starts it again on the same files; the tenant keeps running.
     ///
     /// - Parameter change: what the operator has configured otherwise meanwhile.
     func restart(configured change: (inout CompanionConfiguration) throws -> Void = { _ in }) async throws {
@@ -193,7 +193,7 @@ final class Site: Sendable {
         await server.stop(grace: .seconds(1))
     }
 
-    /// Stops the companion while a test looks, and starts it anew.
+    /// Stops the companion while a test looks, and starts it again.
     func stop(during test: () async throws -> Void) async throws {
         let old = server.withLock { $0 }
         async let stopped: Void = old.stop(grace: .seconds(1))
@@ -257,7 +257,7 @@ final class Site: Sendable {
         }
     }
 
-    /// How often the tenant was asked for something.
+    /// The number of requests of a kind that the tenant had.
     func count(_ name: String) async throws -> Int {
         guard let count = try await counts()[name] else { throw TestFailure("no count \(name)") }
         return count
@@ -306,10 +306,10 @@ struct TestFailure: Error, CustomStringConvertible {
 final class TestClock: Sendable {
     private let offset = Mutex<TimeInterval>(0)
     private let error = Mutex<TimeInterval>(0)
-    /// What time it is.
+    /// The current time.
     var now: @Sendable () -> Date { { Date().addingTimeInterval(self.offset.withLock { $0 }) } }
     func advance(_ seconds: TimeInterval) { offset.withLock { $0 += seconds } }
-    /// How far the companion's machine believes it to be later, in seconds.
+    /// Sets the companion's clock ahead of the true time, in seconds.
     func setWrong(by seconds: TimeInterval) { error.withLock { $0 = seconds } }
     /// The companion's clocks, and that of a database, which is right.
     var clocks: Clocks {

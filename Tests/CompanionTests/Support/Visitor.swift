@@ -25,7 +25,7 @@ final class Visitor: Sendable {
     /// Another companion with the same sessions, to which every other request goes; nil where there is one.
     private let second: String?
     private let sent = Atomic(0)
-    /// Where its pages come from: the front's name, behind which the server at `origin` is one of several.
+    /// The origin of its pages: the front's name, behind which the server at `origin` is one of several.
     private let pageOrigin: String
     /// The public URL's path, and whether there is a front in between that takes it away.
     private let prefix: String
@@ -242,7 +242,7 @@ final class Visitor: Sendable {
 }
 
 extension Visitor {
-    /// Where a page's script finds the Swedish texts of a section.
+    /// The path at which a page's script finds the Swedish texts of a section.
     func path(ofTexts section: String) async throws -> String {
         let page = try await send(.get, "/ios", headers: [.acceptLanguage: "sv"]).text
         guard let version = page.firstMatch(of: /name="texts" content="([0-9a-f]+)"/)?.1 else {

@@ -10,7 +10,7 @@ import Testing
 @testable import Companion
 @testable import CompanionCore
 
-/// What becomes of a call whose token the API refuses.
+/// The outcome of a call whose token the API refuses.
 @Suite struct RefusedTokenTests {
     @Test func `a refused call takes the newer token that another call has fetched meanwhile`() async throws {
         let api = HeldAPI()

@@ -8,11 +8,11 @@ import Testing
 @testable import OpenIDConnect
 @testable import SessionStore
 
-/// Whom a pause is for that a provider or an API asks for, and how often a token that is good may be replaced.
+/// The scope of a pause that a provider or an API asks for, and the limit on replacing good tokens.
 @Suite struct ThrottleTests {
     private static let people = ["adele@contoso.example", "megan@contoso.example", "mfa@contoso.example"]
 
-    /// So many people who are signed in, each with an access token that has just expired.
+    /// `count` people who are signed in, each with an access token that has just expired.
     private static func expired(
         _ count: Int, _ test: @escaping (Site, [Visitor]) async throws -> Void
     ) async throws {

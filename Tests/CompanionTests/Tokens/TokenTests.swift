@@ -8,7 +8,7 @@ import Testing
 
 /// Silent acquisition and the Graph proxy, against the tenant's failures on demand.
 @Suite struct TokenTests {
-    /// A visitor who is signed in, with an access token that has just expired and a tenant that counts anew.
+    /// A visitor who is signed in, with an access token that has just expired and a tenant whose counts are 0.
     private static func expired(_ test: @escaping (Site, Visitor) async throws -> Void) async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
@@ -187,7 +187,7 @@ import Testing
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn()
-            // A connection that dies is tried anew once, so that Graph has to be away for longer.
+            // A connection that dies is tried once more, so that Graph has to be away for longer.
             await site.stopTenant()
             let answer = try await visitor.api(.get, "/api/ios/me")
             #expect(answer.status == 502)

@@ -7,7 +7,7 @@
     /// One function and what it is tried with.
     struct Row {
         let name: String
-        /// What stands around a pattern, so that the function reads as far as the pattern.
+        /// The text around a pattern, so that the function reads as far as the pattern.
         var frames: [(before: String, after: String)] = [("", "")]
         /// Input that is no repetition: of about so many bytes.
         var made: [(name: String, text: @Sendable (Int) -> String)] = []
@@ -42,7 +42,7 @@
 
     nonisolated(unsafe) private var work: () -> Void = {}
 
-    /// What callgrind counts, by this name.
+    /// The function that callgrind counts, by this name.
     @inline(never)
     @_silgen_name("costs_measured")
     private func measured() { work() }
@@ -58,7 +58,7 @@
             for row in try formatRows() + wireRows() + protocolRows() + storeRows() + productRows()
             where word.isEmpty || row.name.contains(word) {
                 for (number, input) in row.inputs.enumerated() where number % parts == part {
-                    // What is made once (a global, a cache of Unicode data) is made before.
+                    // Values that are made once (a global, a cache of Unicode data) are made before.
                     try? row.call(input.text(512))
                     for size in sizes {
                         let text = input.text(size)

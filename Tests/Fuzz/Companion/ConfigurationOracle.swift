@@ -49,7 +49,7 @@ private func outcome(environment: [String: String] = [:], file: String? = nil) -
     }
 }
 
-/// What stands behind the first space of each line, as an address of any kind. Another reader sees the same.
+/// The text behind the first space of each line, as an address of any kind. Another reader sees the same.
 private func checkAddresses(_ input: [UInt8]) throws(Disagreement) {
     for line in lines(input) {
         let text = String(decoding: line.drop { $0 != 0x20 }.dropFirst(), as: UTF8.self)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What libFuzzer calls for each input. The target is named by the environment's `FUZZ_TARGET`.
+/// The function that libFuzzer calls for each input. The target is named by the environment's `FUZZ_TARGET`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzerTestOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))

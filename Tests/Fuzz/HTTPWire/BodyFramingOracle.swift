@@ -23,7 +23,7 @@ private func checkLength(_ length: Int, _ rest: [UInt8]) throws(Disagreement) {
     if length > 0, !rest.isEmpty { expected.append(.body(Array(rest.prefix(length)))) }
     expected.append(rest.count >= length ? .end : .waiting)
     try agree(Array(said.dropFirst().prefix(expected.count)), expected, "Content-Length \(length) bytes are the body")
-    // What stands behind is read as what a new connection would read.
+    // The bytes behind it are read as a new connection would read them.
     let behind = try observe(Array(rest.dropFirst(length)), cutAt: [], .product)
     try agree(Array(said.dropFirst(1 + expected.count)), behind, "The next request begins behind the body")
 }

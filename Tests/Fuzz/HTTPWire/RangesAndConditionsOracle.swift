@@ -53,7 +53,7 @@ private func rangeAgain(_ text: String, _ length: Int) -> ByteRangeOutcome {
     let range = halves[1].trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
     let ends = range.split(separator: "-", omittingEmptySubsequences: false)
     guard ends.count == 2, ends.allSatisfy({ $0.allSatisfy { "0123456789".contains($0) } }) else { return .whole }
-    // What is too large for a number lies beyond any resource.
+    // A position that is too large for a number lies beyond any resource.
     let numbers = ends.map { $0.isEmpty ? nil : Int($0) ?? .max }
     switch (numbers[0], numbers[1]) {
     case (nil, nil): return .whole

@@ -18,7 +18,7 @@ private func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || b
 
 private func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-/// What a field's value is as text: each byte beyond ASCII is U+FFFD.
+/// A field's value as text: each byte beyond ASCII is U+FFFD.
 func asciiText(_ bytes: some Sequence<UInt8>) -> String {
     bytes.map { $0 < 0x80 ? String(Unicode.Scalar($0)) : "\u{FFFD}" }.joined()
 }

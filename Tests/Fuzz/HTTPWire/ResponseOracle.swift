@@ -3,7 +3,7 @@ import HTTPTypes
 @testable import HTTPWire
 
 extension ResponseHead {
-    /// What a head says, for comparison.
+    /// The content of a head, for comparison.
     struct Observation: Equatable {
         let status: Int
         let framing: BodyFraming

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import HTTPWire
 
-/// What a parser reports, in a form that does not depend on how the bytes were cut.
+/// A parser's report, in a form that does not depend on how the bytes were cut.
 enum WireObservation: Equatable {
     case head(bytes: [UInt8], fields: [FieldSlices], layout: HeadLayout)
     case body([UInt8])
@@ -39,7 +39,7 @@ struct WireSettings {
     }()
 }
 
-/// What a parser said last, and how a head of its kind is observed.
+/// The last event of a parser, with the observation of a head.
 enum WireEvent {
     case needMoreBytes, head(WireObservation), body(Range<Int>), end, failure(WireError)
 }
@@ -47,7 +47,7 @@ enum WireEvent {
 /// The parsers of requests and of responses, which promise the same about offsets.
 protocol ObservedParser {
     mutating func nextEvent(_ bytes: Span<UInt8>, at offset: inout Int) -> WireEvent
-    /// What is left to say when the bytes have ended.
+    /// The last observation, when the bytes have ended.
     var atEnd: WireObservation? { get }
 }
 
@@ -138,7 +138,7 @@ private struct ObservedRequests: ObservedParser {
     var atEnd: WireObservation? { parser.isMidRequest ? .waiting : nil }
 }
 
-/// What the parser of requests makes of `bytes`, cut at these places.
+/// The observation of the request parser for `bytes`, cut at these places.
 func observe(
     _ bytes: [UInt8], cutAt places: [Int], _ settings: WireSettings
 ) throws(Disagreement) -> [WireObservation] {

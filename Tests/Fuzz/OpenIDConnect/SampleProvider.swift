@@ -14,7 +14,7 @@ enum SampleProvider {
             head: HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]), body: body)
     }
 
-    /// Of one tenant, of all of them, and of a provider that names itself in each callback.
+    /// The metadata of one tenant, of all tenants, and of a provider that names itself in each callback.
     static let metadata: [ProviderMetadata] = {
         let host = "https://login.microsoftonline.com"
         return [

@@ -22,7 +22,7 @@ private func strictness(of input: [UInt8], _ theirs: Any?) -> String? {
     if input.starts(with: [0xEF, 0xBB, 0xBF]) { return "a byte order mark" }
     let shape = Shape(text)
     if shape.depth >= JSONValue.maxDepth { return "too deep" }
-    // Of a name that comes twice, Foundation's value has one member.
+    // Foundation keeps one member for a name that comes twice.
     if shape.colons > members(of: theirs) { return "a name twice" }
     if shape.hasEscapedSurrogate { return "half of a surrogate pair" }
     if shape.hasCommaBeforeEnd { return "a comma before the end of an array or object" }
@@ -30,7 +30,7 @@ private func strictness(of input: [UInt8], _ theirs: Any?) -> String? {
     return nil
 }
 
-/// What stands outside of strings.
+/// The text outside of strings.
 private struct Shape {
     var depth = 0
     var colons = 0
