@@ -50,7 +50,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         case idle
         /// A request's head is read. Every connection begins with this phase, and so with this deadline.
         case head
-        /// A request's body is read, and what came of it is kept if a handler wants it.
+        /// A request's body is read. The bytes received so far are kept if a handler takes them.
         case body(Exchange, Reply, [UInt8])
         /// A handler runs. There is no task yet while the handler runs for the first time, within the turn's reading.
         case handling(Exchange, Task<Void, Never>?)

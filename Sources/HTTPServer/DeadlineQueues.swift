@@ -20,7 +20,6 @@ enum Stage: Int, CaseIterable {
 /// All connections of a stage have the same time limit, so each queue is in the order of its deadlines. Entering one
 /// takes a few stores, and a sweep reads only the expired ones and one more. The queues contain every open connection
 /// exactly once, until it is closed.
-/// connection exactly once, until it is closed.
 struct DeadlineQueues {
     private struct Queue {
         let duration: Duration

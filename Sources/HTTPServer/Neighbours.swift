@@ -6,10 +6,9 @@
 /// those that have had a response, whether or not a part of their next request has arrived. In both groups, the
 /// connection that has waited longest is closed. A request in progress, or a response that is being sent, protects its
 /// connection.
-/// is worked on, or whose answer is being sent, holds its place.
+///
 /// An attacker decides how often connections must make room. Therefore the connection is found without reading others
 /// (one read from it shows that no request is waiting), and each change of a connection's phase costs a few stores.
-/// (one read from it shows that no request waits), and each change of a connection's phase costs a few stores.
 final class Neighbours {
     /// The order in which connections make room.
     enum Rank {

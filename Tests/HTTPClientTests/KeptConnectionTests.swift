@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    @Test func `a hanging server is in the way of its own requests alone`() async throws {
+    @Test func `a hanging server delays only its own requests`() async throws {
         var configuration = HTTPClient.Configuration()
         configuration.maxConnections = 2
         try await withClient(configuration, answer: { _ in .stall([]) }) { client, hanging in

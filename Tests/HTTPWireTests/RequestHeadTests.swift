@@ -51,7 +51,7 @@ struct RequestHeadTests {
             ("/ HTTP/1.1\r\nX: y\r\n\r\n", .missingHost), ("/ HTTP/1.1\r\nX: y", .invalidTarget),
             ("/ HTTP/1.1\r\nHost: a\r\n\r\n", .invalidTarget),
         ])
-    func `a head made in memory is held to the parser's rules`(_ target: String, _ error: WireError) {
+    func `a head made in memory is refused where the parser would refuse it`(_ target: String, _ error: WireError) {
         #expect(throws: error) { try RequestHead(target: target) }
     }
 

@@ -309,7 +309,7 @@ import Testing
         }
     }
 
-    @Test func `the command line can look while the write lock is held`() async throws {
+    @Test func `sessions can be listed while another connection holds the write lock`() async throws {
         let fixture = try StoreFixture()
         let server = try fixture.open()
         try await server.signIn("adele", at: fixture.clock)

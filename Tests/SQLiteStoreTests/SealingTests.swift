@@ -225,7 +225,7 @@ import WebFormats
         await again.close()
     }
 
-    @Test func `a key that sealed nothing may go`() async throws {
+    @Test func `a store whose key sealed nothing opens with a new key`() async throws {
         let fixture = try StoreFixture()
         await (try fixture.open()).close()
         try FileManager.default.removeItem(atPath: fixture.keyPath)

@@ -91,7 +91,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `a new file gives space back`() async throws {
+    @Test func `a new database has auto_vacuum and needs no rewrite`() async throws {
         let fixture = try StoreFixture()
         await (try fixture.open()).close()
         #expect(try await pragma(fixture, "auto_vacuum") == 2)

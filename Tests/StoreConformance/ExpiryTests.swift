@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `a use is there after closing and reopening`(_ backend: TestedBackend) async throws {
+    func `the time of a session's last use survives a restart of the store`(_ backend: TestedBackend) async throws {
         let fixture = try StoreFixture(backend)
         var store = try fixture.open(idle: .seconds(600))
         let id = try await store.signIn("adele", at: fixture.clock)

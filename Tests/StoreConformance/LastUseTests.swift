@@ -82,7 +82,8 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: TestedBackend.allCases) func `a later use that another process wrote is not taken back`(
+    @Test(arguments: TestedBackend.allCases)
+    func `an earlier last use never overwrites a later one from another process`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)

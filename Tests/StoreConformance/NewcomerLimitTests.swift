@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.allCases)
-    func `a sign-in under way has no row, and one in a session with an account is no newcomer's`(
+    func `beginning a sign-in writes no row, and one begun by a signed-in person does not count as a newcomer's`(
         _ backend: TestedBackend
     ) async throws {
         let fixture = try StoreFixture(backend)

@@ -40,7 +40,9 @@ import Testing
     }
 
     @Test(arguments: TestedBackend.clustered)
-    func `the version is known without another question once the session was read again`(_ backend: TestedBackend)
+    func `after it reads the session again, a server knows the version without asking the database`(
+        _ backend: TestedBackend
+    )
         async throws
     {
         try await Self.run(backend) { _, stores, id, session in

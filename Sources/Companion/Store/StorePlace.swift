@@ -4,7 +4,7 @@ package import Logging
 package import SessionStore
 
 /// A place where sessions are stored, with all operations that an operator needs. Code above this protocol does not
-/// depend on the kind of database. A new kind takes a target with a ``StoreBackend``, a case of ``StoreAddress``, and
+/// depend on the kind of database. A new kind takes a target with a ``MovableBackend``, a case of ``StoreAddress``, and
 /// one type that conforms to this protocol.
 package protocol StorePlace: Sendable {
     /// Opens the store. Creates it, or migrates it to this version's format, if necessary.

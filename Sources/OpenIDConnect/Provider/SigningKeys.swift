@@ -105,7 +105,7 @@ public struct SigningKeySet: Sendable {
         self.keys = keys
     }
 
-    /// Returns the key for a token's header; the only key for a header without `kid`.
+    /// Returns the key that a token's header names. Without `kid`, returns the provider's key if it has exactly one.
     func key(id: String?, algorithm: SigningAlgorithm) throws(OpenIDError) -> SigningKey {
         let candidates: [SigningKey]
         if let id {

@@ -30,7 +30,7 @@ package struct PurgePlace: Sendable {
 
     private var cursor: StoreCursor { StoreCursor("\(walk.rawValue) \(position) \(key)") }
 
-    /// Returns the step that has ended at a session.
+    /// Returns the result of a purge step, with the cursor for the next one.
     ///
     /// - Parameters:
     ///   - last: the session that was visited last; nil when the walk is complete.

@@ -174,8 +174,9 @@ final class SessionCache: Sendable {
     enum KnownToken {
         /// The best token.
         case token(HeldToken)
-        /// No token serves.
+        /// The account's tokens are in memory, and none covers the scopes.
         case none
+        /// The account's tokens are not in memory.
         case unknown
     }
 

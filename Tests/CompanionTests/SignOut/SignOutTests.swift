@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `on a private device the others stay signed in`() async throws {
+    @Test func `on a private device signing out of one account leaves the others signed in`() async throws {
         try await Site.run { site in
             let visitor = Visitor(site)
             try await visitor.signIn(username: "adele@contoso.example")
