@@ -183,13 +183,22 @@ class Browser:
     def one(self, selector):
         return self.wait(f"an element {selector}", lambda: [found for found in self.all(selector) if found.is_displayed()])[0]
 
+    def click(self, what, find):
+        """Clicks the element. A page that replaces it in the moment between is asked again: the click has met nothing."""
+        for _ in range(10):
+            try:
+                return self.wait(what, find).click()
+            except StaleElementReferenceException:
+                pass
+        raise AssertionError(f"the page keeps replacing {what}")
+
     def press(self, text):
         """Clicks the button or link that has this text."""
         def find():
             for element in self.all("button, a, summary, input[type=submit]"):
                 if element.is_displayed() and text in (element.text, element.get_attribute("value")):
                     return element
-        self.wait(f"a button {text!r}", find).click()
+        self.click(f"a button {text!r}", find)
 
     def press_in(self, selector, text):
         """Clicks the first button within the element of this kind that has the text."""
@@ -197,7 +206,7 @@ class Browser:
             for element in self.all(selector):
                 if element.is_displayed() and text in element.text:
                     return element.find_element(By.CSS_SELECTOR, "button")
-        self.wait(f"{selector} with {text!r}", find).click()
+        self.click(f"{selector} with {text!r}", find)
 
     def expect_text(self, selector, text):
         self.wait(f"{selector} shows {text!r}", lambda: self.one(selector).text == text)
