@@ -154,7 +154,7 @@ import Testing
 
     @Test func `tokens that are lost when a server stops are logged under the account's pseudonym`() async throws {
         try await Self.signedIn(age: 1300, { $0.caller = .milliseconds(100) }) { site, visitor in
-            try await site.control(#"{"token_delay_ms":2500}"#)
+            try await site.control(#"{"token_delay_ms":9000}"#)
             #expect(try await visitor.api(.post, "/api/ios/token").code == "provider_unavailable")
             try await site.restart()
             let lines = site.log.all.filter { $0.contains("before a renewed token is stored") }
