@@ -154,10 +154,10 @@ import Testing
 
     @Test func `tokens that are lost when a server stops are logged under the account's pseudonym`() async throws {
         try await Self.signedIn(age: 1300, { $0.caller = .milliseconds(100) }) { site, visitor in
-            try await site.control(#"{"token_delay_ms":9000}"#)
+            try await site.control(#"{"token_delay_ms":2500}"#)
             #expect(try await visitor.api(.post, "/api/ios/token").code == "provider_unavailable")
             try await site.restart()
-            let lines = site.log.all.filter { $0.contains("before a renewed token is stored") }
+            let lines = site.log.all.filter { $0.contains("before a refreshed token is stored") }
             #expect(lines.count == 1)
             let line = try #require(lines.first)
             #expect(line.contains("warning") && line.contains("account") && !line.contains("adele"), "\(line)")
