@@ -1,4 +1,4 @@
-/// The page that the provider shows (OpenID Connect Core section 3.1.2.1). Where a prompt is optional, nil means "if
+/// A page that the provider shows (OpenID Connect Core section 3.1.2.1). Where a prompt is optional, nil means "if
 /// necessary".
 public enum Prompt: String, Sendable, Hashable, CaseIterable {
     /// The account picker. It excludes a login hint.
@@ -23,7 +23,7 @@ public enum ResponseMode: String, Sendable, Hashable {
 
 /// The authorization request (RFC 6749 section 4.1.1), to which the browser is sent to sign in.
 public struct AuthorizationRequest: Sendable {
-    /// The page that the provider shows; nil: whatever is necessary.
+    /// A page that the provider has to show; nil means that it shows what is necessary.
     public var prompt: Prompt?
     /// The maximum age of the person's authentication, in seconds; nil for no limit. A provider that supports `max_age`
     /// authenticates the person again if it is older, and reports the time (`auth_time`).

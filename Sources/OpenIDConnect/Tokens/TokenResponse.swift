@@ -61,7 +61,7 @@ struct TokenResponse: Redacted {
             // Some providers refuse a grant without an error (Glewlwyd, for a refresh token that was used before).
             throw ErrorAnswer.emptyRefusal.openIDError
         case .refused(let status):
-            // There is no OAuth error in it: it is the page of a proxy, which proves nothing about the account.
+            // There is no OAuth error in it: it is an error page of a proxy, which proves nothing about the account.
             throw Self.unusable("The token endpoint answered \(status) without an OAuth error")
         }
         guard let accessToken = json["access_token"]?.string, !accessToken.isEmpty,
