@@ -19,7 +19,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 /// The targets in which threads meet, which `deploy/test thread` builds without all the others.
 let threadTests: Set = [
-    "EventLoopTests", "HTTPServerTests", "HTTPClientTests", "SessionStoreTests", "SQLiteStoreTests",
+    "EventLoopTests", "TLSTests", "HTTPServerTests", "HTTPClientTests", "SessionStoreTests", "SQLiteStoreTests",
     "PostgresStoreTests", "StoreConformance",
 ]
 
@@ -46,6 +46,7 @@ let package = Package(
         // The system, each a thin layer of C.
         .target(name: "CLinux"),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
+        .target(name: "CTLS", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .systemLibrary(name: "CBrotli"),
         .systemLibrary(name: "CZlib"),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq"),
@@ -55,11 +56,12 @@ let package = Package(
 
         // From the kernel up to HTTP.
         .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: settings),
+        .target(name: "TLS", dependencies: ["CTLS"], swiftSettings: settings),
         .target(name: "HTTPWire", dependencies: ["WebFormats", httpTypes], swiftSettings: settings),
         .target(
             name: "HTTPServer",
             dependencies: [
-                "EventLoop", "HTTPWire", "WebFormats", "CLinux", "CBrotli", "CZlib", httpTypes, crypto, logging,
+                "EventLoop", "HTTPWire", "TLS", "WebFormats", "CLinux", "CBrotli", "CZlib", httpTypes, crypto, logging,
             ],
             swiftSettings: settings),
         .target(
@@ -132,6 +134,9 @@ let package = Package(
 
         // What several test targets share.
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TLSClient", path: "Tests/TLSClient",
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .testTarget(name: "WebFormatsTests", dependencies: ["WebFormats"], swiftSettings: settings),
         .testTarget(name: "ExpiringTests", dependencies: ["Expiring"], swiftSettings: settings),
         .testTarget(
@@ -139,10 +144,12 @@ let package = Package(
         .testTarget(
             name: "HTTPWireTests", dependencies: ["HTTPWire", "WebFormats", "TestSupport"], exclude: ["Corpus"],
             swiftSettings: settings),
+        .testTarget(name: "TLSTests", dependencies: ["TLS", "CTLS"], swiftSettings: settings),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "HTTPServer", "HTTPWire", "WebFormats", "EventLoop", "CLinux", "CBrotli", "CZlib", "TestSupport",
+                "HTTPServer", "HTTPWire", "TLS", "WebFormats", "EventLoop", "CLinux", "CBrotli", "CZlib", "TLSClient",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
