@@ -3,6 +3,7 @@ import EventLoop
 import Foundation
 import HTTPTypes
 import HTTPWire
+import TLS
 
 /// One client connection: the whole of its state machine.
 ///
@@ -42,6 +43,10 @@ import HTTPWire
 ///   cancelled. TCP does not distinguish a client that is gone from one that only ended its half until we write to it.
 /// - The connection holds bytes of its own only while a request or an answer is incomplete: it reads into the lane's
 ///   buffer, parses there, and puts answers together in the lane's output.
+///
+/// Over TLS all of this stays as it is. The handshake happens within the first reads, in `head`. Three things differ: only
+/// the session knows when the socket is empty, because it reads ahead; close_notify goes before our half's end; and what
+/// lingers is thrown away as it comes, unopened.
 ///
 /// `@unchecked Sendable`: touched only on the worker of its lane, where its handlers' tasks run too.
 final class Connection: ReadinessHandler, @unchecked Sendable {
@@ -121,6 +126,8 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     let peer: PeerAddress
     private let descriptor: Int32
     private let lane: Lane
+    /// nil on a connection in plain text.
+    private var tls: TLSSession?
     var watch: Watch?
 
     // The connection's position in the lane's queues, which alone set these.
@@ -142,10 +149,11 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     private var received: [UInt8] = []
 
     /// Takes over the descriptor.
-    init(_ descriptor: Int32, peer: PeerAddress, lane: Lane) {
+    init(_ descriptor: Int32, peer: PeerAddress, lane: Lane, tls: consuming TLSSession?) {
         self.descriptor = descriptor
         self.peer = peer
         self.lane = lane
+        self.tls = tls
         parser = RequestParser(limits: lane.shared.configuration.limits.wire)
     }
 
@@ -200,6 +208,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     func close() {
         if case .closed = phase { return }
         let last = phase.afterWriting
+        if case .writing = phase {} else { tls?.shutdown() }
         phase = .closed
         received = []
         lane.forget(self)
@@ -269,6 +278,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     /// Reads into the lane's buffer; 0 when there is nothing now, or never will be.
     private func receive() -> Int {
         guard input == .some || input == .last else { return 0 }
+        if tls != nil, phase.isReading { return decrypt() }
         let buffer = lane.receiveBuffer
         var count: Int
         repeat { count = recv(descriptor, buffer.baseAddress, buffer.count, 0) } while count < 0 && errno == EINTR
@@ -279,13 +289,35 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
             return count
         }
         if count == 0 {
-            input = .ended
-            if phase.isReading { enter(.ending(isExpected: true)) } else { close() }
+            inputHasEnded()
         } else {
             if errno != EAGAIN { close() }
             input = .none
         }
         return 0
+    }
+
+    /// The same over TLS.
+    private func decrypt() -> Int {
+        guard let (count, outcome) = tls?.read(into: lane.receiveBuffer, isLast: input == .last) else { return 0 }
+        if outcome == .wantsInput { input = .none }
+        // What came counts first; the next read says again how it ends.
+        guard count == 0 else { return count }
+        switch outcome {
+        // The next edge goes on, of input or of room.
+        case .done, .wantsInput, .wantsRoom: break
+        case .ended: inputHasEnded()
+        case .failed: close()
+        case .isPlainHTTP:
+            tls = nil
+            refuse(.badRequest, "This port speaks https. Begin the address with https:// instead of http://.")
+        }
+        return 0
+    }
+
+    private func inputHasEnded() {
+        input = .ended
+        if phase.isReading { enter(.ending(isExpected: true)) } else { close() }
     }
 
     /// Parses input while requests are read. Returns the number of bytes that were consumed.
@@ -462,7 +494,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
             return
         }
         let headCount = lane.output.bytes.count
-        let count = lane.output.send(to: descriptor, body)
+        let count = transmit(body)
         guard count >= 0 else { return close() }
         guard count < headCount + body.count else { return }
         var unsent: [ArraySlice<UInt8>] = []
@@ -472,10 +504,26 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         startsDeadline = true
     }
 
+    /// Sends the output and then `body`: in plain text with one system call, over TLS with one for each record.
+    /// - Returns: How many bytes were taken, 0 when the kernel has no room, or -1 when the connection is gone.
+    private func transmit(_ body: ArraySlice<UInt8>) -> Int {
+        guard tls != nil else { return lane.output.send(to: descriptor, body) }
+        let head = transmit(part: lane.output.bytes[...])
+        guard head == lane.output.bytes.count, !body.isEmpty else { return head }
+        let rest = transmit(part: body)
+        return rest < 0 ? rest : head + rest
+    }
+
+    /// The same for one part.
+    private func transmit(part: ArraySlice<UInt8>) -> Int {
+        guard tls != nil else { return OutputBuffer.send(part, to: descriptor) }
+        return part.withUnsafeBytes { tls?.write($0) ?? -1 }
+    }
+
     private func sendRest() {
         guard case .writing(let unsent, let next) = phase else { return }
         for (place, part) in unsent.enumerated() {
-            let count = OutputBuffer.send(part, to: descriptor)
+            let count = transmit(part: part)
             guard count >= 0 else { return close() }
             // The deadline of `writing`, or of the phase after it.
             if count > 0 { startsDeadline = true }
@@ -495,6 +543,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
         let inputIsRead = received.isEmpty && input == .none
         if input == .ended || isExpected && inputIsRead { return close() }
         received = []
+        tls?.shutdown()
         guard shutdown(descriptor, Int32(SHUT_WR)) == 0 else { return close() }
         enter(.lingering(0))
     }

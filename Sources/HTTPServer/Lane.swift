@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import TLS
 
 /// One worker's share of a server: its listeners, its connections and the buffers which they use in turn.
 ///
@@ -57,7 +58,17 @@ final class Lane: @unchecked Sendable {
             close(descriptor)
             return shared.releaseConnection()
         }
-        let connection = Connection(descriptor, peer: peer, lane: self)
+        let connection: Connection
+        if let certificate = shared.configuration.certificate {
+            guard let session = TLSSession(certificate.context, descriptor: descriptor) else {
+                close(descriptor)
+                if isLimited { shared.leave(peer) }
+                return shared.releaseConnection()
+            }
+            connection = Connection(descriptor, peer: peer, lane: self, tls: session)
+        } else {
+            connection = Connection(descriptor, peer: peer, lane: self, tls: nil)
+        }
         do {
             connection.watch = try worker.watch(
                 descriptor, for: [.read, .write, .peerClosed, .edgeTriggered], connection)

@@ -1,5 +1,6 @@
 public import HTTPTypes
 public import HTTPWire
+public import TLS
 
 /// Everything that can be set about an `HTTPServer`. Defaults suit a companion server on one machine.
 public struct ServerConfiguration: Sendable {
@@ -7,6 +8,8 @@ public struct ServerConfiguration: Sendable {
     public var host: String
     /// The TCP port; 0 lets the kernel choose (`HTTPServer.start()` returns it).
     public var port: Int
+    /// With it the server speaks https and nothing else; nil is plain http.
+    public var certificate: ServerCertificate?
     /// Fields put on every response, errors of the wire included, unless the response sets the same name itself.
     public var responseFields: HTTPFields
     /// The limits on the data that a client may send or hold.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Each stage of a connection ends at its deadline. The tests wait for the end, not for a time.
-@Suite(.timeLimit(.minutes(2))) struct DeadlineTests {
+@Suite(.timeLimit(.minutes(2)), .onBothTransports) struct DeadlineTests {
     @Test func `a connection that sends nothing is closed`() async throws {
         try await withServer(configure: { $0.deadlines.head = .milliseconds(50) }) { port, _ in
             let rest = try await blocking { try RawClient(port: port).rest() }

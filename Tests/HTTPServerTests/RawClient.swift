@@ -1,4 +1,5 @@
 import Foundation
+import TLSClient
 
 /// A client that knows nothing of HTTP but where an answer ends: what a test sends is what goes over the wire.
 /// Its calls block, so tests use it inside `blocking`. A call that waits longer than ten seconds fails.
@@ -13,22 +14,69 @@ final class RawClient: @unchecked Sendable {
         var bytes: [UInt8] = []
     }
 
-    /// The way in which the other end finished.
-    enum End: Equatable { case closed, reset, open }
+    /// The way in which the other end finished; `unannounced` is over TLS without close_notify.
+    enum End: Equatable { case closed, unannounced, reset, open }
 
     enum Failure: Error, Equatable {
         case system(String, code: Int32)
         case endedEarly(after: String, End)
         case notAnAnswer(String)
+        case handshake(alert: Int32)
+    }
+
+    /// In milliseconds.
+    private static let patience: Int32 = 10_000
+
+    /// What a client offers in its handshake.
+    struct Handshake {
+        /// The highest version, such as 0x0303; 0 for any.
+        var version: Int32 = 0
+        /// In the order in which ALPN offers them.
+        var protocols = ["http/1.1"]
+        /// From an earlier connection.
+        var ticket: Ticket?
+    }
+
+    /// What a server gave for a later connection.
+    ///
+    /// `@unchecked Sendable`: OpenSSL counts the references, and nothing changes it.
+    final class Ticket: @unchecked Sendable {
+        let pointer: OpaquePointer
+        init(_ pointer: OpaquePointer) { self.pointer = pointer }
+        deinit { tls_ticket_free(pointer) }
     }
 
     let descriptor: Int32
+    /// nil in plain text.
+    private(set) var tls: OpaquePointer?
     private var received: [UInt8] = []
     private var isOpen = true
 
     /// - Parameter source: the address to come from, one of the loopback's.
     init(port: Int, receiveBuffer: Int32? = nil, from source: UInt32 = 0x7F00_0001) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        descriptor = try Self.connect(port: port, receiveBuffer: receiveBuffer, from: source)
+        if TestCertificate.isUsed(atPort: port) { try shakeHands() }
+    }
+
+    /// - Parameter handshake: nil leaves the connection in plain text, whatever the server speaks.
+    init(port: Int, handshake: Handshake?, receiveBuffer: Int32? = nil) throws {
+        descriptor = try Self.connect(port: port, receiveBuffer: receiveBuffer, from: 0x7F00_0001)
+        if let handshake { try shakeHands(handshake) }
+    }
+
+    private func shakeHands(_ handshake: Handshake = Handshake()) throws {
+        let protocols = handshake.protocols.flatMap { [UInt8($0.utf8.count)] + $0.utf8 }
+        let tls = tls_client_new(
+            descriptor, handshake.version, protocols.isEmpty ? nil : protocols, UInt32(protocols.count),
+            handshake.ticket?.pointer)
+        self.tls = tls
+        guard let tls, tls_client_connect(tls, Self.patience) == 1 else {
+            throw Failure.handshake(alert: tls.map(tls_client_alert) ?? 0)
+        }
+    }
+
+    private static func connect(port: Int, receiveBuffer: Int32?, from source: UInt32) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure.system("socket", code: errno) }
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
@@ -53,15 +101,15 @@ final class RawClient: @unchecked Sendable {
             }
         let status = withUnsafeBytes(of: &address) { raw in
             raw.withMemoryRebound(to: sockaddr.self) {
-                isBound ? connect(descriptor, $0.baseAddress, socklen_t(raw.count)) : -1
+                isBound ? Foundation.connect(descriptor, $0.baseAddress, socklen_t(raw.count)) : -1
             }
         }
         guard status == 0 else {
             let code = errno
             Foundation.close(descriptor)
-            isOpen = false
             throw Failure.system("connect", code: code)
         }
+        return descriptor
     }
 
     deinit { close() }
@@ -69,6 +117,8 @@ final class RawClient: @unchecked Sendable {
     func close() {
         guard isOpen else { return }
         isOpen = false
+        if let tls { tls_client_free(tls) }
+        tls = nil
         Foundation.close(descriptor)
     }
 
@@ -79,15 +129,22 @@ final class RawClient: @unchecked Sendable {
         close()
     }
 
-    func endOutput() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+    /// Ends its half; over TLS with close_notify first.
+    func endOutput(withNotice: Bool = true) {
+        if let tls, withNotice { tls_client_shutdown(tls) }
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
 
     func send(_ text: String) throws { try send(Array(text.utf8)) }
 
     func send(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            let count = rest.withUnsafeBytes { bytes in
+                if let tls, let start = bytes.baseAddress {
+                    return tls_client_write(tls, start, bytes.count, Self.patience)
+                }
+                return Foundation.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { throw Failure.system("send", code: errno) }
             rest = rest.dropFirst(count)
@@ -96,7 +153,8 @@ final class RawClient: @unchecked Sendable {
 
     /// Sends without waiting; answers how many bytes the kernel took.
     func offer(_ bytes: [UInt8]) -> Int {
-        max(0, Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)))
+        if let tls { return max(0, tls_client_write(tls, bytes, bytes.count, 0)) }
+        return max(0, Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)))
     }
 
     /// Reads one answer. To HEAD there is no body, whatever the length says.
@@ -134,7 +192,10 @@ final class RawClient: @unchecked Sendable {
     }
 
     /// Whether something can be read, or the end has come.
-    func hasInput(withinMilliseconds timeout: Int32) -> Bool { isReady(for: POLLIN, within: timeout) }
+    func hasInput(withinMilliseconds timeout: Int32) -> Bool {
+        if let tls { return tls_client_has_input(tls, timeout) != 0 }
+        return isReady(for: POLLIN, within: timeout)
+    }
 
     /// Whether the kernel takes something.
     func hasRoom(withinMilliseconds timeout: Int32) -> Bool { isReady(for: POLLOUT, within: timeout) }
@@ -149,7 +210,7 @@ final class RawClient: @unchecked Sendable {
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
         var total = 0
         while total < limit {
-            let count = recv(descriptor, &buffer, buffer.count, 0)
+            let count = receive(&buffer)
             guard count > 0 else { break }
             total += count
             if pauseMicroseconds > 0 { usleep(pauseMicroseconds) }
@@ -159,13 +220,28 @@ final class RawClient: @unchecked Sendable {
 
     private func more() throws {
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-        let count = recv(descriptor, &buffer, buffer.count, 0)
+        let count = receive(&buffer)
         if count > 0 {
             received += buffer[..<count]
             return
         }
-        let end: End = count == 0 ? .closed : errno == ECONNRESET ? .reset : .open
+        let end: End =
+            if tls != nil {
+                switch Int32(clamping: count) {
+                case tls_end_notified.rawValue: .closed
+                case tls_end_without_notice.rawValue: .unannounced
+                case tls_end_reset.rawValue: .reset
+                default: .open
+                }
+            } else {
+                count == 0 ? .closed : errno == ECONNRESET ? .reset : .open
+            }
         throw Failure.endedEarly(after: String(decoding: received, as: UTF8.self), end)
+    }
+
+    private func receive(_ buffer: inout [UInt8]) -> Int {
+        if let tls { return tls_client_read(tls, &buffer, buffer.count, Self.patience) }
+        return recv(descriptor, &buffer, buffer.count, 0)
     }
 
     private static func parse(_ head: String) throws -> Answer {
@@ -184,6 +260,29 @@ final class RawClient: @unchecked Sendable {
         }
         return Answer(status: status, fields: fields, body: "")
     }
+}
+
+// Facts of the TLS connection.
+extension RawClient {
+    var version: Int32 {
+        get throws { try tls.map(tls_client_version) ?? { throw Failure.handshake(alert: 0) }() }
+    }
+    var isResumed: Bool { tls.map(tls_client_is_resumed) == 1 }
+    var serial: Int { tls.map(tls_client_serial) ?? -1 }
+    /// How many records with content have come.
+    var records: Int32 { tls.map(tls_client_records) ?? 0 }
+    /// What ALPN has chosen; empty without a choice.
+    var protocolName: String {
+        guard let tls else { return "" }
+        var start: UnsafePointer<UInt8>?
+        let count = tls_client_protocol(tls, &start)
+        return String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
+    }
+    /// The newest that has come.
+    var ticket: Ticket? { tls.flatMap(tls_client_ticket).map(Ticket.init) }
+    func updateKey() { if let tls { _ = tls_client_update_key(tls) } }
+    /// Whether another handshake succeeds.
+    func renegotiates() -> Bool { tls.map { tls_client_renegotiate($0, 2_000) } == 1 }
 }
 
 /// Runs blocking calls on a thread of their own, so that they hold none of Swift's few.

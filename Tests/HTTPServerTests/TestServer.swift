@@ -112,13 +112,17 @@ func withServer<Answer>(
     _ test: (_ port: Int, _ server: HTTPServer) async throws -> Answer
 ) async throws -> Answer {
     var configuration = ServerConfiguration()
+    if Transport.isTLS { configuration.certificate = try TestCertificate.server() }
     configure(&configuration)
+    let usesTLS = configuration.certificate != nil
     let group = try SharedWorkers.group(of: workers)
     var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     logger.logLevel = .critical
     let server = HTTPServer(configuration: configuration, workers: group, responder: responder, logger: logger)
     do {
-        let answer = try await test(server.start(inheriting: sockets), server)
+        let port = try await server.start(inheriting: sockets)
+        TestCertificate.use(usesTLS, atPort: port)
+        let answer = try await test(port, server)
         await server.stop(grace: .zero)
         return answer
     } catch {
