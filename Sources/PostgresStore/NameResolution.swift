@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import SessionStore
 import Synchronization
 import WebFormats
 

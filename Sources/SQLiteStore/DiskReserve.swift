@@ -1,5 +1,4 @@
 import Foundation
-import SessionStore
 import Synchronization
 
 /// Whether the disk has less than a reserve left.

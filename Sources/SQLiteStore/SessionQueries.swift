@@ -1,4 +1,3 @@
-import Foundation
 import SessionStore
 
 /// The reads that requests wait for, on one connection. Sessions and access tokens are read nowhere else.

@@ -1,6 +1,4 @@
 import Foundation
-import OpenIDConnect
-import SessionStore
 
 /// The complete configuration, already validated. `Settings.swift` declares the keys;
 /// ``CompanionConfiguration/read(options:environment:file:needsApplications:)`` reads them.

@@ -1,6 +1,5 @@
 package import Foundation
 package import HTTPTypes
-import HTTPWire
 import OpenIDConnect
 import Synchronization
 import WebFormats

@@ -1,6 +1,5 @@
 package import HTTPServer
 import HTTPTypes
-import HTTPWire
 package import WebFormats
 
 extension JSONValue {

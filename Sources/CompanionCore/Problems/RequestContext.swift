@@ -1,4 +1,3 @@
-import Foundation
 package import HTTPTypes
 package import HTTPWire
 package import SessionStore

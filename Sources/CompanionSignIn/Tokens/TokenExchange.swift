@@ -1,7 +1,6 @@
 import CompanionCore
 import EventLoop
 import OpenIDConnect
-import SessionStore
 
 /// One exchange with a token endpoint, refused while the endpoint has asked for a pause.
 struct TokenExchange: Sendable {

@@ -1,6 +1,5 @@
 import CompanionCore
 import Foundation
-import OpenIDConnect
 import SessionStore
 import Synchronization
 

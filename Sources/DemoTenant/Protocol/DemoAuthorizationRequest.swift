@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 import HTTPTypes
-import HTTPWire
 import WebFormats
 
 /// The address and the form of the response to an authorization request. They are checked before the rest of the

@@ -1,5 +1,3 @@
-import Foundation
-import WebFormats
 // Notes about sessions that servers on the same database keep for each other. A single server keeps such things in its
 // own memory, and nothing here does anything.
 

@@ -1,5 +1,3 @@
-import Foundation
-
 extension SessionStore {
     /// Checks, before the browser leaves, that the result of its sign-in can be stored. A write that was stored within
     /// the last second is proof enough.
