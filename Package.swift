@@ -12,6 +12,7 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -40,6 +41,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
@@ -57,6 +59,7 @@ let package = Package(
         // From the kernel up to HTTP.
         .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: settings),
         .target(name: "TLS", dependencies: ["CTLS"], swiftSettings: settings),
+        .target(name: "DevelopmentCA", dependencies: [x509, asn1, crypto], swiftSettings: settings),
         .target(name: "HTTPWire", dependencies: ["WebFormats", httpTypes], swiftSettings: settings),
         .target(
             name: "HTTPServer",
@@ -145,6 +148,8 @@ let package = Package(
             name: "HTTPWireTests", dependencies: ["HTTPWire", "WebFormats", "TestSupport"], exclude: ["Corpus"],
             swiftSettings: settings),
         .testTarget(name: "TLSTests", dependencies: ["TLS", "CTLS"], swiftSettings: settings),
+        .testTarget(
+            name: "DevelopmentCATests", dependencies: ["DevelopmentCA", x509, asn1], swiftSettings: settings),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
