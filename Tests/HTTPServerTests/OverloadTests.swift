@@ -33,6 +33,36 @@ import Testing
         }
     }
 
+    @Test func `handshakes that come slowly do not hurt a quick one`() async {
+        await #expect(processExitsWith: .success) {
+            raiseDescriptorLimit()
+            let certificate = try TestCertificate.server()
+            try await withServer(
+                configure: {
+                    $0.certificate = certificate
+                    $0.deadlines.head = .seconds(2)
+                }
+            ) { port, server in
+                let slow = try (0..<2000).map { _ in try RawClient(port: port, handshake: nil) }
+                let hello = try RawClient.hello()
+                for client in slow { try client.send(Array(hello[..<5])) }
+                try require(await eventually { server.connectionCount == 2000 })
+                try await blocking {
+                    for number in 0..<200 {
+                        // All slow clients send on, a byte each in turn.
+                        for client in slow[(number * 10)..<(number * 10 + 10)] { _ = client.offer([hello[5]]) }
+                        let quick = try RawClient(port: port)
+                        try require(try quick.isAnswered())
+                    }
+                }
+                let rests = try await blocking { slow.map { $0.rest() } }
+                try require(rests.allSatisfy { $0 == ("", .closed) })
+                for client in slow { client.close() }
+                try require(await eventually { server.connectionCount == 0 })
+            }
+        }
+    }
+
     @Test func `a client that floods the server leaves others their turn`() async {
         await #expect(processExitsWith: .success) {
             try await withServer(workers: 1) { port, _ in

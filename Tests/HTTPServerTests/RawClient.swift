@@ -35,6 +35,9 @@ final class RawClient: @unchecked Sendable {
         var protocols = ["http/1.1"]
         /// From an earlier connection.
         var ticket: Ticket?
+        var takesTickets = true
+        /// The time between its hello and its first look at the answer.
+        var pauseMicroseconds: UInt32 = 0
     }
 
     /// What a server gave for a later connection.
@@ -44,6 +47,8 @@ final class RawClient: @unchecked Sendable {
         let pointer: OpaquePointer
         init(_ pointer: OpaquePointer) { self.pointer = pointer }
         deinit { tls_ticket_free(pointer) }
+        /// How many bytes a client may send with it before the handshake is complete.
+        var maxEarlyData: UInt32 { tls_ticket_early_data(pointer) }
     }
 
     let descriptor: Int32
@@ -70,9 +75,29 @@ final class RawClient: @unchecked Sendable {
             descriptor, handshake.version, protocols.isEmpty ? nil : protocols, UInt32(protocols.count),
             handshake.ticket?.pointer)
         self.tls = tls
+        if let tls, !handshake.takesTickets { tls_client_refuse_tickets(tls) }
+        if let tls, handshake.pauseMicroseconds > 0 {
+            _ = tls_client_connect(tls, 0)
+            usleep(handshake.pauseMicroseconds)
+        }
         guard let tls, tls_client_connect(tls, Self.patience) == 1 else {
             throw Failure.handshake(alert: tls.map(tls_client_alert) ?? 0)
         }
+    }
+
+    /// The first bytes of a handshake.
+    static func hello() throws -> [UInt8] {
+        var ends: [Int32] = [0, 0]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
+            throw Failure.system("socketpair", code: errno)
+        }
+        defer { for end in ends { Foundation.close(end) } }
+        guard let tls = tls_client_new(ends[0], 0, nil, 0, nil) else { throw Failure.handshake(alert: 0) }
+        defer { tls_client_free(tls) }
+        _ = tls_client_connect(tls, 0)
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = recv(ends[1], &bytes, bytes.count, 0)
+        return Array(bytes.prefix(max(0, count)))
     }
 
     private static func connect(port: Int, receiveBuffer: Int32?, from source: UInt32) throws -> Int32 {
@@ -155,6 +180,11 @@ final class RawClient: @unchecked Sendable {
     func offer(_ bytes: [UInt8]) -> Int {
         if let tls { return max(0, tls_client_write(tls, bytes, bytes.count, 0)) }
         return max(0, Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)))
+    }
+
+    /// Puts bytes onto the wire, over TLS too, without waiting.
+    func offerAsItIs(_ bytes: [UInt8]) {
+        _ = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
     }
 
     /// Reads one answer. To HEAD there is no body, whatever the length says.
@@ -267,6 +297,8 @@ extension RawClient {
     var version: Int32 {
         get throws { try tls.map(tls_client_version) ?? { throw Failure.handshake(alert: 0) }() }
     }
+    /// The alert that the server sent last, or 0.
+    var alert: Int32 { tls.map(tls_client_alert) ?? 0 }
     var isResumed: Bool { tls.map(tls_client_is_resumed) == 1 }
     var serial: Int { tls.map(tls_client_serial) ?? -1 }
     /// How many records with content have come.

@@ -3,11 +3,29 @@ import Foundation
 import HTTPServer
 import TLS
 import TLSClient
+import TestSupport
 import Testing
 
 /// How TLS differs from plain text, for a client. Everything else is in the suites that run on both transports.
 @Suite(.timeLimit(.minutes(2))) struct TLSTests {
     private static let hello = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    /// Opens connections, some of which resume, and uses each for some requests; all are answered.
+    /// - Returns: The serial numbers of the certificates of full handshakes.
+    private static func serialsUnderLoad(_ port: Int, connections: Int) throws -> Set<Int> {
+        var (serials, ticket): (Set<Int>, RawClient.Ticket?) = ([], nil)
+        for number in 0..<connections {
+            let client = try RawClient(port: port, handshake: .init(ticket: number % 2 == 0 ? nil : ticket))
+            #expect(client.isResumed == (number % 2 == 1))
+            for _ in 0..<3 {
+                try client.send(hello)
+                #expect(try client.answer().body == "hello")
+            }
+            if !client.isResumed { serials.insert(client.serial) }
+            ticket = client.ticket
+        }
+        return serials
+    }
 
     private func withTLS<Answer>(
         workers: Int = 2, _ certificate: ServerCertificate? = nil,
@@ -120,6 +138,79 @@ import Testing
         }
     }
 
+    @Test func `a handshake that comes byte by byte has the head's time and no more`() async throws {
+        try await withTLS(configure: { $0.deadlines.head = .milliseconds(400) }) { port, _ in
+            try await blocking {
+                let client = try RawClient(port: port, handshake: nil)
+                let start = ContinuousClock.now
+                // Slowly enough to be in time for no deadline that a byte restarts.
+                for byte in try RawClient.hello() where !client.hasInput(withinMilliseconds: 20) {
+                    try client.send([byte])
+                }
+                #expect(client.rest().text.isEmpty)
+                #expect(start.duration(to: .now) < .seconds(3))
+            }
+        }
+    }
+
+    @Test func `a handshake goes on where the kernel had no room for all of it`() async throws {
+        let made = try TestCertificate(serial: 1)
+        // A chain of 60 KB, where the kernel takes a few.
+        let chain = Array(repeating: made.chain, count: 150).flatMap(\.self)
+        let certificate = try ServerCertificate(chain: chain, privateKey: made.key)
+        let socket = try listeningSocket(sendBuffer: 1)
+        try await withServer(inheriting: [socket], configure: { $0.certificate = certificate }) { port, _ in
+            try await blocking {
+                let client = try RawClient(
+                    port: port, handshake: .init(pauseMicroseconds: 200_000), receiveBuffer: 4096)
+                try client.send(Self.hello)
+                #expect(try client.answer().body == "hello")
+            }
+        }
+    }
+
+    @Test func `hellos with wrong bytes, or cut off, leave the server to others`() async throws {
+        try await withTLS(workers: 1) { port, server in
+            try await blocking {
+                let other = try RawClient(port: port, handshake: .init())
+                let hello = try RawClient.hello()
+                for number in 0..<300 {
+                    var bytes = hello
+                    // Each place in turn, and some of them cut there.
+                    let place = number * 7 % hello.count
+                    bytes[place] ^= UInt8(truncatingIfNeeded: number * 37 + 1)
+                    if number % 3 == 0 { bytes.removeSubrange(place...) }
+                    let client = try RawClient(port: port, handshake: nil)
+                    try client.send(bytes)
+                    client.endOutput()
+                    let (_, end) = client.rest()
+                    #expect(end == .closed || end == .reset)
+                    // An error of one connection says nothing about another of the same thread.
+                    try other.send(Self.hello)
+                    #expect(try other.answer().body == "hello")
+                }
+            }
+            #expect(await eventually { server.connectionCount == 0 })
+        }
+    }
+
+    @Test func `a hello that is larger than any is refused before it has come`() async throws {
+        try await withTLS { port, _ in
+            try await blocking {
+                let client = try RawClient(port: port, handshake: nil)
+                // A message of 16 MB, in records of 16 KB.
+                var (message, sent): ([UInt8], Int) = ([1, 0xFF, 0xFF, 0xFF] + Array(repeating: 3, count: 16_380), 0)
+                while sent < 64, (try? client.send([22, 3, 1, 0x40, 0] + message)) != nil {
+                    message = Array(repeating: 3, count: 16_384)
+                    sent += 1
+                }
+                let (text, end) = client.rest()
+                #expect(end == .closed || end == .reset)
+                #expect(text.utf8.count < 100)
+            }
+        }
+    }
+
     // MARK: Records
 
     @Test(arguments: [1, 7, 1000]) func `a request may come in as many records as it has bytes`(size: Int) async throws
@@ -200,6 +291,66 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test(
+        arguments: [
+            // bad_record_mac, record_overflow, unexpected_message; RFC 8446 section 6.
+            ([23, 3, 3, 0, 32] + Array(repeating: 0, count: 32), 20), ([23, 3, 3, 0x48, 0], 22),
+            ([99, 3, 3, 0, 1, 0], 10),
+        ] as [([UInt8], Int32)])
+    func `a record that is none ends the connection with an alert, and only that one`(bytes: [UInt8], alert: Int32)
+        async throws
+    {
+        try await withTLS(workers: 1) { port, _ in
+            try await blocking {
+                let other = try RawClient(port: port, handshake: .init())
+                let client = try RawClient(port: port, handshake: .init())
+                try client.send(Self.hello)
+                _ = try client.answer()
+                client.offerAsItIs(bytes)
+                #expect(client.rest().text.isEmpty)
+                #expect(client.alert == alert)
+                try other.send(Self.hello)
+                #expect(try other.answer().body == "hello")
+            }
+        }
+    }
+
+    @Test func `plain HTTP within a connection gets no answer in plain HTTP`() async throws {
+        try await withTLS { port, _ in
+            try await blocking {
+                let client = try RawClient(port: port, handshake: .init())
+                try client.send(Self.hello)
+                _ = try client.answer()
+                client.offerAsItIs(Array(Self.hello.utf8))
+                #expect(client.rest().text.isEmpty)
+                #expect(client.alert != 0)
+            }
+        }
+    }
+
+    @Test func `after a fatal error nothing is read from the socket or written to it`() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
+        defer { for end in ends { close(end) } }
+        guard let session = TLSSession(try TestCertificate.server().context, descriptor: ends[0]) else {
+            throw RawClient.Failure.handshake(alert: 0)
+        }
+        // A record with a message that no client begins with.
+        let bytes: [UInt8] = [22, 3, 1, 0, 35] + Array(repeating: 2, count: 35)
+        var buffer = [UInt8](repeating: 0, count: 1000)
+        for _ in 0..<2 {
+            #expect(send(ends[1], bytes, bytes.count, 0) == bytes.count)
+            let read = buffer.withUnsafeMutableBytes { session.read(into: $0, isLast: false) }
+            #expect(read == (0, .failed))
+        }
+        // The alert.
+        #expect(recv(ends[1], &buffer, buffer.count, 0) == 7)
+        #expect(bytes.withUnsafeBytes { session.write($0) } == nil)
+        session.shutdown()
+        #expect(recv(ends[1], &buffer, buffer.count, 0) == -1)
+        #expect(recv(ends[0], &buffer, buffer.count, 0) == bytes.count)
     }
 
     @Test func `another handshake within the connection is refused`() async throws {
@@ -298,6 +449,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [0x0303, 0x0304]) func `a ticket is for no early data, and nothing but a ticket resumes`(
+        version: Int32
+    ) async throws {
+        try await withTLS { port, _ in
+            try await blocking {
+                let client = try RawClient(port: port, handshake: .init(version: version))
+                try client.send(Self.hello)
+                _ = try client.answer()
+                #expect(try #require(client.ticket).maxEarlyData == 0)
+                // In TLS 1.2 a session without a ticket would be one of the server's cache.
+                let without = try RawClient(port: port, handshake: .init(version: 0x0303, takesTickets: false))
+                try without.send(Self.hello)
+                _ = try without.answer()
+                let again = RawClient.Handshake(version: 0x0303, ticket: without.ticket, takesTickets: false)
+                #expect(try !RawClient(port: port, handshake: again).isResumed)
+            }
+        }
+    }
+
     @Test func `a ticket of another server begins a handshake`() async throws {
         let ticket = try await withTLS { port, _ in
             try await blocking {
@@ -336,6 +506,31 @@ import Testing
                 let resumed = try RawClient(port: port, handshake: .init(ticket: before.ticket))
                 #expect(resumed.isResumed)
             }
+        }
+    }
+
+    @Test func `no request fails while the certificate is replaced under load`() async throws {
+        let pairs = try (21...22).map { try TestCertificate(serial: $0) }
+        let certificate = try ServerCertificate(chain: pairs[0].chain, privateKey: pairs[0].key)
+        try await withTLS(certificate) { port, _ in
+            let replacing = Task {
+                var count = 0
+                while !Task.isCancelled {
+                    count += 1
+                    try certificate.replace(chain: pairs[count % 2].chain, privateKey: pairs[count % 2].key)
+                    await Task.yield()
+                }
+                return count
+            }
+            let serials = try await withThrowingTaskGroup(of: Set<Int>.self) { group in
+                for _ in 0..<3 {
+                    group.addTask { try await blocking { try Self.serialsUnderLoad(port, connections: 60) } }
+                }
+                return try await group.reduce(into: Set()) { $0.formUnion($1) }
+            }
+            replacing.cancel()
+            #expect(try await replacing.value > 20)
+            #expect(serials == [21, 22])
         }
     }
 

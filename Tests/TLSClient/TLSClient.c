@@ -98,6 +98,8 @@ static int wait_for(tls_client *client, int answer, int timeout) {
         if (end != 1) return end;                                 \
     }
 
+void tls_client_refuse_tickets(tls_client *client) { SSL_set_options(client->ssl, SSL_OP_NO_TICKET); }
+
 int tls_client_connect(tls_client *client, int timeout) { REPEAT(SSL_connect(client->ssl)) }
 
 long tls_client_read(tls_client *client, void *buffer, size_t count, int timeout) {
@@ -146,3 +148,7 @@ tls_ticket *tls_client_ticket(tls_client *client) {
 }
 
 void tls_ticket_free(tls_ticket *ticket) { SSL_SESSION_free((SSL_SESSION *)ticket); }
+
+unsigned int tls_ticket_early_data(const tls_ticket *ticket) {
+    return SSL_SESSION_get_max_early_data((const SSL_SESSION *)ticket);
+}

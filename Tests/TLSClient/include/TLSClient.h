@@ -22,6 +22,8 @@ tls_client *_Nullable tls_client_new(
     int descriptor, int version, const unsigned char *_Nullable protocols, unsigned int count, tls_ticket *_Nullable ticket);
 void tls_client_free(tls_client *_Nonnull client);
 
+/// Offers no tickets (RFC 5077).
+void tls_client_refuse_tickets(tls_client *_Nonnull client);
 /// Shakes hands. 1, or an end.
 int tls_client_connect(tls_client *_Nonnull client, int timeout);
 /// How many bytes were read, or an end.
@@ -51,3 +53,5 @@ long tls_client_serial(const tls_client *_Nonnull client);
 /// The newest ticket, or null; to be freed by the caller.
 tls_ticket *_Nullable tls_client_ticket(tls_client *_Nonnull client);
 void tls_ticket_free(tls_ticket *_Nullable ticket);
+/// How many bytes a client may send with it before the handshake is complete.
+unsigned int tls_ticket_early_data(const tls_ticket *_Nonnull ticket);
