@@ -50,5 +50,7 @@ function explain() {
 
 // All texts are here before the first paste: none brings a request.
 await loadTexts("platform");
+// Another page of this product links to the explanation of a number.
+paste.value ||= /^#((?:AADSTS|AADB2C)\d{4,8})$/.exec(location.hash)?.[1] ?? "";
 paste.addEventListener("input", explain);
 explain();

@@ -24,6 +24,7 @@ struct DemoResponder: Responder {
         case ("", ""): return .response(.redirect(to: "/control", status: .found))
         case ("assets", let name): return assets[name].map(Reply.asset) ?? notFound()
         case ("control", ""): return control(head)
+        case ("clients", ""): return handler { platform.clientRequests($0) }
         case ("control", "logout-token"): return handler { platform.logoutToken($0) }
         // Microsoft's tutorials call it with a trailing slash.
         case ("v1.0", "me"), ("v1.0", "me/"): return graph(.me)
@@ -137,7 +138,7 @@ struct DemoResponder: Responder {
     private func handler(_ body: @escaping @Sendable (Request) async -> Response) -> Reply {
         .handler(maxBodyBytes: Self.maxBodyBytes) { request in
             await platform.state.keysAreMade()
-            let response = await body(request)
+            let response = await platform.answer(request, body)
             platform.onExchange?(request, response)
             return response
         }

@@ -14,6 +14,7 @@ final class Platform: Sendable {
     let clients: [String: DemoClient]
     let state: TenantState
     let controls = Controls()
+    let journal = ClientJournal()
     let now: @Sendable () -> Date
     let randomBytes: @Sendable (Int) -> [UInt8]
     let languages: Languages
@@ -102,6 +103,7 @@ struct Diagnostics {
         let asked = HTTPField.Name("client-request-id").flatMap { request.head[$0] } ?? fields?["client-request-id"]
         correlationID = asked.flatMap(UUID.init(uuidString:))?.uuidString.lowercased() ?? platform.newID()
         time = platform.now()
+        ClientNote.change { $0.correlationID = correlationID }
     }
 
     /// The time in the form `2026-01-31 23:59:59Z`.
@@ -109,7 +111,8 @@ struct Diagnostics {
 
     /// Returns `AADSTS…: … Trace ID: … Correlation ID: … Timestamp: …`.
     func describe(_ error: PlatformError) -> String {
-        "\(error.prefix)\(error.number): \(error.message) Trace ID: \(traceID) Correlation ID: \(correlationID) "
+        ClientNote.change { $0.error = "\(error.prefix)\(error.number)" }
+        return "\(error.prefix)\(error.number): \(error.message) Trace ID: \(traceID) Correlation ID: \(correlationID) "
             + "Timestamp: \(timestamp)"
     }
 }

@@ -95,6 +95,24 @@ struct LanguageOfPagesTests {
         "Graph", "InvalidAuthenticationToken", "Authorization_RequestDenied", "AADB2C", "AADSTS", "curl",
     ]
 
+    @Test(arguments: ["ja", "sv", "zh-Hans"])
+    func `the page of requests is in the language that its address asks for`(language: String) async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            func sentences(_ language: String) async throws -> Set<String> {
+                let page = try await browser.get(
+                    "/clients?ui_locales=\(language)", headers: [("Accept", "text/html")]
+                ).text
+                return Set(
+                    page.matches(of: />([^<>]+)</).map { String($0.output.1) }.filter { $0.contains(/[a-z]{3}/) })
+            }
+            let english = try await sentences("en")
+            #expect(english.count > 30)
+            // The Swedish word is the same.
+            #expect(english.intersection(try await sentences(language)).subtracting(["Metadata"]) == [])
+        }
+    }
+
     @Test(
         arguments: ["ja", "sv", "zh-Hans"])
     func `the control page is in the language that its address asks for, and stays in it`(language: String) async throws

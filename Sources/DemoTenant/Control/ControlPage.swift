@@ -28,6 +28,7 @@ struct ControlPage: Page {
         \(backURL.map { "<p><a class=\"back\" href=\"\($0)\">\(HTML(saying: "Back to Companion"))</a></p>" as HTML } ?? "")
         <h1>\(HTML(saying: title))</h1>
         <p class="lead">\(HTML(saying: lead))</p>
+        <p><a href="/clients?ui_locales=\(DemoLanguage.tag)">\(HTML(saying: "Your apps’ requests"))</a></p>
         \(notice.map { "<p class=\"notice calm\" role=\"status\">\($0)</p>" as HTML } ?? "")
         <div class="panels">
         \(answers)

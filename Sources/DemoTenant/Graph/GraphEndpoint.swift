@@ -108,6 +108,7 @@ extension Platform {
         guard let claims = verifiedClaims(token) else {
             throw unauthenticated("Access token validation failure. It is not a token of this demo tenant.")
         }
+        ClientNote.change { $0.clientID = claims["appid"]?.string }
         guard claims["aud"]?.string.map(audiences.contains) ?? false else {
             throw unauthenticated("Access token validation failure. Invalid audience.")
         }

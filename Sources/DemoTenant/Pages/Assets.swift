@@ -7,6 +7,7 @@ enum Assets {
             "demo-tenant.css": Asset(body: Array(StyleSheet.text.utf8), contentType: "text/css; charset=utf-8"),
             "demo-tenant.svg": Asset(body: Array(mark.utf8), contentType: "image/svg+xml"),
             "signed-out.js": Asset(body: Array(signedOut.utf8), contentType: "text/javascript; charset=utf-8"),
+            "clients.js": Asset(body: Array(ClientsScript.text.utf8), contentType: "text/javascript; charset=utf-8"),
             "form-post.js": Asset(body: Array(formPost.utf8), contentType: "text/javascript; charset=utf-8"),
         ]
     }

@@ -58,6 +58,7 @@ extension Diagnostics {
             client.map {
                 "<dt>\(HTML(saying: "App name"))</dt><dd>\($0.name)</dd>\n<dt>\(HTML(saying: "App id"))</dt><dd>\($0.id)</dd>\n"
             } ?? ""
+        ClientNote.change { $0.error = "\(PlatformError.workforcePrefix)\(number)" }
         return """
             <section class="details" aria-labelledby="troubleshooting">
             <h2 id="troubleshooting">\(HTML(saying: "Troubleshooting details"))</h2>

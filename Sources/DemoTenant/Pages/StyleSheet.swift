@@ -58,8 +58,8 @@ enum StyleSheet {
 
         label { display: block; margin-bottom: .375rem; font-weight: 600; font-size: .9375rem; }
         input + label { margin-top: .875rem; }
-        input, select, button { font: inherit; color: inherit; min-height: 2.75rem; border-radius: .5rem; }
-        input, select {
+        input, select, button, textarea { font: inherit; color: inherit; min-height: 2.75rem; border-radius: .5rem; }
+        input, select, textarea {
           width: 100%; min-width: 0; padding: .5rem .75rem; border: 1px solid var(--edge); background: var(--card);
         }
         input::placeholder { color: var(--soft); opacity: 1; }
@@ -144,6 +144,21 @@ enum StyleSheet {
         th, td { padding: .375rem 0; border-bottom: 1px solid var(--line); }
         th { text-align: left; font-weight: 400; }
         td { text-align: right; font-variant-numeric: tabular-nums; font-weight: 600; }
+        .requests { margin: 0; font-size: .875rem; }
+        .requests th, .requests td { padding: .5rem .75rem .5rem 0; text-align: left; vertical-align: top; font-weight: 400; }
+        .requests th { color: var(--soft); white-space: nowrap; }
+        .requests td:last-child, .requests th:last-child { padding-right: 0; text-align: right; }
+        .requests .log td:last-child { text-align: left; }
+        #count { align-self: center; }
+        .requests td:nth-child(1), .requests code { white-space: nowrap; }
+        .requests td:nth-child(3) { min-width: 8rem; }
+        .requests td:nth-child(4) { min-width: 16rem; }
+        .requests .failed td:nth-child(3) { color: var(--alarm); font-weight: 600; }
+        .requests .failed .small { color: var(--ink); font-weight: 400; }
+        .scroller { overflow-x: auto; }
+        .steps dt { font-weight: 600; color: var(--ink); }
+        .steps dd { margin-bottom: .5rem; }
+        :target { background: var(--tint); }
         pre {
           margin: 0; padding: .75rem; border-radius: .5rem; background: var(--tint); font-size: .8125rem;
           white-space: pre-wrap;

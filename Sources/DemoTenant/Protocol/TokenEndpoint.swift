@@ -68,6 +68,7 @@ extension Platform {
     func authenticatedClient(_ exchange: Exchange) throws(PlatformError) -> DemoClient {
         let basic = try basicCredentials(exchange.request.head)
         guard let id = basic?.id ?? exchange.fields.text("client_id") else { throw .missingParameter("client_id") }
+        ClientNote.change { $0.clientID = id }
         guard let client = clients[id.lowercased()] else { throw .unknownClient(id) }
         if basic != nil, let other = exchange.fields.text("client_id"), other.lowercased() != client.id.lowercased() {
             throw .malformedRequest

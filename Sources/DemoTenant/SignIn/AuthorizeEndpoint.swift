@@ -67,6 +67,7 @@ extension Platform {
         guard let client = clients[flow.request.clientID.lowercased()] else {
             throw .unknownClient(flow.request.clientID)
         }
+        ClientNote.change { $0.clientID = client.id }
         return SignIn(platform: self, exchange: exchange, client: client, flow: flow)
     }
 

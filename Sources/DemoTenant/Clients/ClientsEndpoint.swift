@@ -1,0 +1,56 @@
+import HTTPServer
+import HTTPTypes
+import HTTPWire
+import WebFormats
+
+extension Platform {
+    /// `GET /clients`: the page, or the same as JSON.
+    ///
+    /// With `after`, the number of requests that the caller has seen, it answers 204 as long as there are no others.
+    func clientRequests(_ request: Request) -> Response {
+        let query = request.head.query.flatMap { try? FormFields(query: $0) }
+        let content = journal.now
+        if query?["after"] == "\(content.count)" { return .noStore(.noContent) }
+        guard request.head[.accept]?.contains("text/html") == true else { return .json(.ok, json(content)) }
+        let language = languages.language(
+            uiLocales: query?["ui_locales"], acceptLanguage: request.head[.acceptLanguage])
+        let homeURL = clients.values.lazy.compactMap(\.homeURL).first
+        var response = DemoLanguage.$current.withValue(language) {
+            page(
+                ClientsPage(
+                    journal: content, names: clients.mapValues(\.name), isSecure: baseURL.hasPrefix("https:"),
+                    explainURL: homeURL.map { "\($0)native/explain" }))
+        }
+        // Its script asks for newer requests.
+        response.headerFields[.contentSecurityPolicy] =
+            "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; "
+            + "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+        return response
+    }
+
+    private func json(_ content: ClientJournal.Content) -> JSONValue {
+        [
+            "count": .integer(content.count),
+            "first_from_app": content.firstFromApp.map { .string($0.time.formatted(.iso8601)) } ?? .null,
+            "clients": .array(
+                content.groups.map { group in
+                    [
+                        "client_id": JSONValue(group.clientID),
+                        "name": JSONValue(group.clientID.flatMap { clients[$0]?.name }),
+                        "library": JSONValue(group.library), "requests": .array(group.requests.map(\.json)),
+                    ]
+                }),
+        ]
+    }
+}
+
+extension ClientRequest {
+    fileprivate var json: JSONValue {
+        [
+            "position": .integer(position), "time": .string(time.formatted(.iso8601)), "step": .string(step.rawValue),
+            "status": .integer(status), "error": JSONValue(error), "correlation_id": JSONValue(correlationID),
+            "library": JSONValue(library), "parameters": .array(parameters.map(JSONValue.string)),
+            "scopes": .array(scopes.map(JSONValue.string)), "milliseconds": .integer(milliseconds),
+        ]
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import HTTPTypes
+import WebFormats
+
+/// The page for people: what each client asked, as it happens.
+struct ClientsPage: Page {
+    let journal: ClientJournal.Content
+    let names: [String: String]
+    /// Whether clients reach the tenant over https, so that they have to trust its certificate.
+    let isSecure: Bool
+    /// The page of the companion that explains errors; nil if the tenant runs alone.
+    let explainURL: String?
+
+    var title: HTML { "Your apps’ requests" }
+    var layout: String { "wide-layout" }
+    var head: HTML { "<script src=\"/assets/clients.js\" defer></script>\n" }
+
+    private let lead: HTML =
+        "Every request of your apps as it happens, newest first. A row has no token, no code and no name of a "
+        + "person. The list is in memory, and ends with this process."
+    private let logNote: HTML =
+        "Paste the app’s log. Its lines appear below the requests with the same correlation ID. They stay in this page."
+
+    var content: HTML {
+        """
+        <h1>\(HTML(saying: title))</h1>
+        <p class="lead">\(HTML(saying: lead))</p>
+        <p class="row"><span id="count" role="status">\(HTML(saying: "Requests: %@", "\(journal.count)"))</span>
+        <button id="pause" hidden data-other="\(HTML(saying: "Continue"))">\(HTML(saying: "Pause"))</button></p>
+        <section class="panel" id="log-panel" hidden>
+        <label for="log">\(HTML(saying: "MSAL’s log"))</label>
+        <textarea id="log" rows="3" autocomplete="off" autocapitalize="none" spellcheck="false" \
+        aria-describedby="log-note"></textarea>
+        <p class="small" id="log-note">\(HTML(saying: logNote))</p>
+        <p class="small" id="joined" role="status" \
+        data-text="\(HTML(saying: "Lines of the log that belong to a request below: %@ of %@", "%1", "%2"))"></p>
+        </section>
+        <div id="live" data-count="\(journal.count)">
+        \(trust)
+        \(groups)
+        </div>
+        \(steps)
+        """
+    }
+
+    /// A request of MSAL itself shows that its TLS handshake has succeeded. A browser's does not: a person may have
+    /// accepted the certificate there.
+    private var trust: HTML {
+        guard isSecure else { return "" }
+        if let first = journal.firstFromApp {
+            let sentence = HTML(
+                saying: "Your simulator or Mac trusts this certificate: %@ first connected at %@.",
+                "\(first.library ?? "")", first.time.clock)
+            return "<p class=\"notice calm\">\(sentence)</p>"
+        }
+        return """
+            <section class="panel">
+            <h2>\(HTML(saying: "No app with MSAL has connected yet"))</h2>
+            <p>\(HTML(saying: untrusted))</p>
+            <p>\(HTML(saying: insecure))</p>
+            </section>
+            """
+    }
+
+    private let untrusted: HTML =
+        "If your app reports <code>-1202</code>, the simulator or Mac on which it runs does not trust the certificate of "
+        + "this tenant. Install the root there, in each simulator separately, and start the app again."
+    private let insecure: HTML =
+        "If it reports <code>-1200</code>, no TLS connection was made. Check the port in the authority, and that the "
+        + "server there is this one and was not started for plain HTTP."
+
+    private var groups: HTML {
+        let groups = journal.groups
+        guard !groups.isEmpty else { return "<p>\(HTML(saying: "No requests yet."))</p>" }
+        return "\(groups.enumerated().map { table($0.element, $0.offset) })"
+    }
+
+    private func table(_ group: ClientJournal.Group, _ index: Int) -> HTML {
+        let name: HTML =
+            group.clientID.map { id in
+                names[id].map { "\($0) <code>\(id)</code>" as HTML } ?? "<code>\(id)</code>"
+            } ?? HTML(saying: "Requests without a client ID")
+        let library: HTML = group.library.map { "<p class=\"small\">\($0)</p>\n" } ?? ""
+        return """
+            <section class="panel">
+            <h2 id="client-\(index)">\(name)</h2>
+            \(library)<div class="scroller" role="region" tabindex="0" aria-labelledby="client-\(index)">
+            <table class="requests">
+            <thead><tr><th scope="col">\(HTML(saying: "Time (UTC)"))</th><th scope="col">\(HTML(saying: "Step"))</th>\
+            <th scope="col">\(HTML(saying: "Answer"))</th><th scope="col">\(HTML(saying: "Asked with"))</th>\
+            <th scope="col">ms</th></tr></thead>
+            <tbody>
+            \(group.requests.map(row))</tbody>
+            </table>
+            </div>
+            </section>
+
+            """
+    }
+
+    private func row(_ request: ClientRequest) -> HTML {
+        let correlation: HTML = request.correlationID.map { "<br><code class=\"small\">\($0)</code>" } ?? ""
+        let error: HTML = request.error.map { "<br>\(explanation($0, request.position))" } ?? ""
+        let scopes: HTML = request.scopes.isEmpty ? "" : "\(request.scopes.joined(separator: " "))<br>"
+        return """
+            <tr data-correlation="\(request.correlationID ?? "")"\(request.status >= 400 || request.error != nil ? " class=\"failed\"" : "" as HTML)>\
+            <td>\(request.time.clock)</td>\
+            <td><a id="step-of-\(request.position)" href="#step-\(request.step.rawValue)">\
+            \(HTML(saying: request.step.title))</a>\(correlation)</td>\
+            <td>\(request.status)\(error)</td>\
+            <td>\(scopes)<span class="small">\(request.parameters.joined(separator: " "))</span></td>\
+            <td>\(request.milliseconds)</td></tr>
+
+            """
+    }
+
+    /// Links to the companion's explanation of a number. A tenant that runs alone shows the platform's own text.
+    private func explanation(_ error: String, _ position: Int) -> HTML {
+        if let explainURL { return "<a id=\"error-of-\(position)\" href=\"\(explainURL)#\(error)\">\(error)</a>" }
+        let number = Int(String(error.reversed().prefix(while: \.isNumber).reversed()))
+        let text = number.flatMap(PlatformError.numbered)?.message
+        return "\(error)\(text.map { "<br><span class=\"small\" lang=\"en\">\($0)</span>" as HTML } ?? "")"
+    }
+
+    private var steps: HTML {
+        let rows = ClientStep.allCases.map { step in
+            """
+            <dt id="step-\(step.rawValue)">\(HTML(saying: step.title))</dt><dd>\(HTML(saying: step.meaning))</dd>
+
+            """ as HTML
+        }
+        return """
+            <section class="panel steps">
+            <h2>\(HTML(saying: "What the steps mean"))</h2>
+            <dl>
+            \(rows)</dl>
+            </section>
+            """
+    }
+}
+
+extension Date {
+    /// The time of day in UTC, as MSAL's log has it.
+    fileprivate var clock: HTML {
+        let text = formatted(.iso8601)
+        return "<time datetime=\"\(text)\">\(String(text.dropFirst(11).prefix(8)))</time>"
+    }
+}

@@ -1,0 +1,104 @@
+"""The page that shows the apps' requests as they happen: by itself, beside a pasted log, by keyboard, without script."""
+
+import urllib.error
+import urllib.request
+
+from .registry import registry
+
+tests, test = registry("clients")
+
+CLIENT = "00001111-aaaa-2222-bbbb-3333cccc4444"
+CORRELATION = "5E1D9F0A-6F0B-4C83-9A0E-1A2B3C4D5E6F"
+LOG = f"""TID=259 (main thread) MSAL 2.13.0 iOS Sim 26.0 [2026-11-23 10:00:00 - {CORRELATION}] Beginning interactive flow
+with a second line
+TID=260 MSAL 2.13.0 iOS Sim 26.0 [2026-11-23 10:00:01] No correlation here
+TID=260 MSAL 2.13.0 iOS Sim 26.0 [2026-11-23 10:00:01 - 11111111-2222-3333-4444-555555555555] Another <b>sign-in</b>
+TID=261 MSAL 2.13.0 iOS Sim 26.0 [2026-11-23 10:00:02 - {CORRELATION}] Received <script>alert(1)</script>"""
+
+
+def ask(server, path):
+    """One request as MSAL sends it."""
+    request = urllib.request.Request(server.tenant + path, headers={
+        "client-request-id": CORRELATION, "x-client-SKU": "MSAL.iOS", "x-client-Ver": "2.13.0"})
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            answer.read()
+    except urllib.error.HTTPError as error:
+        error.read()
+
+
+def show(browser):
+    browser.driver.get(browser.server.tenant + "/clients?ui_locales=en")
+    browser.one("#log")
+
+
+def rows(browser):
+    return browser.driver.execute_script("return [...document.querySelectorAll('#live tr[data-correlation]')].map((row) => row.textContent)")
+
+
+def write_log(browser, text):
+    browser.driver.execute_script(
+        "const e = document.getElementById('log'); e.value = arguments[0]; e.dispatchEvent(new InputEvent('input', { bubbles: true }))", text)
+
+
+@test("a request appears by itself with its error, which the companion explains; a pause holds the list, and the focus stays")
+def appears(browser):
+    ask(browser.server, "/common/discovery/v2.0/keys")
+    show(browser)
+    before = len(rows(browser))
+    browser.driver.execute_script("document.querySelector('#live td a').focus()")
+    focused = browser.driver.execute_script("return document.activeElement.id")
+    assert focused.startswith("step-of-"), focused
+    ask(browser.server, f"/common/oauth2/v2.0/authorize?client_id={CLIENT}&scope=User.Read")
+    browser.wait("the new request is there", lambda: len(rows(browser)) > before)
+    row = rows(browser)[0]
+    assert "Authorization" in row and "AADSTS700016" in row and "User.Read" in row and "client_id" in row, row
+    assert browser.driver.execute_script("return document.activeElement.id") == focused, "the focus is lost"
+    browser.press("Pause")
+    count = len(rows(browser))
+    ask(browser.server, "/common/discovery/v2.0/keys")
+    browser.driver.execute_async_script("setTimeout(arguments[0], 2500)")
+    assert len(rows(browser)) == count, "the list goes on in the pause"
+    browser.press("Continue")
+    browser.wait("the list goes on", lambda: len(rows(browser)) > count)
+    browser.one("#live td a[href*='native/explain']").click()
+    browser.wait("the companion explains the number", lambda: "AADSTS700016" in browser.one("#found h2.mono").text)
+
+
+@test("a pasted log's lines stand below the request with their correlation ID, as text, also after the next request, and go nowhere")
+def log(browser):
+    ask(browser.server, "/common/v2.0/.well-known/openid-configuration")
+    show(browser)
+    write_log(browser, LOG)
+    said = lambda: browser.driver.execute_script("return [...document.querySelectorAll('#live tr.log')].map((row) => [row.previousElementSibling.dataset.correlation, row.querySelector('pre').textContent])")
+    expected = [[CORRELATION.lower(), "\n".join(line for index, line in enumerate(LOG.split("\n")) if index in (0, 1, 4))]]
+    assert said() == expected, said()
+    assert "3 of 5" in browser.one("#joined").text
+    browser.shoot("clients with a log")
+    before = len(rows(browser))
+    browser.drain()
+    ask(browser.server, "/common/discovery/v2.0/keys")
+    browser.wait("the new request is there", lambda: len(rows(browser)) > before)
+    assert said() == expected, "the lines are lost with the next request"
+    sent = [entry["message"] for entry in browser.driver.get_log("performance")]
+    assert not any("Beginning" in message or "postData" in message for message in sent), "the log goes out"
+    write_log(browser, "")
+    assert said() == [] and browser.all("#joined")[0].text == ""
+
+
+@test("without script the page shows the requests when it is loaded, and nothing that needs a script; axe finds nothing; it fits a phone")
+def without_script(browser):
+    ask(browser.server, f"/common/oauth2/v2.0/authorize?client_id={CLIENT}&scope=User.Read+openid+profile&state=a&redirect_uri=b")
+    browser.cdp("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.driver.get(browser.server.tenant + "/clients?ui_locales=en")
+        assert browser.all("#live tr[data-correlation]")
+        assert not any(each.is_displayed() for each in browser.all("#pause, #log-panel"))
+    finally:
+        browser.cdp("Emulation.setScriptExecutionDisabled", value=False)
+    show(browser)
+    browser.expect_accessible("clients")
+    for tag in ("sv", "ja", "pt-PT", "pt-BR", "zh-Hans"):
+        browser.driver.get(f"{browser.server.tenant}/clients?ui_locales={tag}")
+        browser.one("#log")
+        browser.shoot(f"clients {tag}")
