@@ -114,7 +114,7 @@ let package = Package(
             dependencies: [
                 "CompanionCore", "CompanionSignIn", "CompanionPages", "HTTPServer", "HTTPWire", "HTTPClient",
                 "EventLoop", "CLinux", "Expiring", "Languages", "OpenIDConnect", "SessionStore", "SQLiteStore",
-                "PostgresStore",
+                "PostgresStore", "TLS",
                 "WebFormats", httpTypes, logging, crypto,
             ],
             swiftSettings: settings),
@@ -193,7 +193,7 @@ let package = Package(
                 "Companion", "CompanionCore", "CompanionSignIn", "CompanionPages", "DemoTenant", "HTTPClient",
                 "HTTPServer", "EventLoop", "HTTPWire", "Languages", "OpenIDConnect", "SessionStore", "SQLiteStore",
                 "PostgresStore",
-                "StoreTesting", "WebFormats", "TestSupport", crypto,
+                "StoreTesting", "TLS", "WebFormats", "TestSupport", crypto,
                 cryptoExtras,
             ],
             swiftSettings: settings),

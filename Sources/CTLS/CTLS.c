@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 #include "CTLS.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <openssl/bio.h>
 #include <openssl/core_names.h>
@@ -9,10 +11,13 @@
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 struct ctls_context {
     SSL_CTX *ssl;
@@ -144,6 +149,10 @@ ctls_context *ctls_context_new(ctls_ticket_keys answer, void *keys) {
     if (!ssl || !socket_method || !SSL_CTX_set_min_proto_version(ssl, TLS1_2_VERSION)
         // Forward secrecy and authenticated encryption only.
         || !SSL_CTX_set_cipher_list(ssl, "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL")
+        // Of finite fields (ffdhe8192) a client can ask for a hundred times the work (CVE-2022-40735). The first group is one of
+        // OpenSSL 3.5.
+        || !(SSL_CTX_set1_groups_list(ssl, "X25519MLKEM768:X25519:P-256:P-384:P-521")
+             || SSL_CTX_set1_groups_list(ssl, "X25519:P-256:P-384:P-521"))
         || !SSL_CTX_set_session_id_context(ssl, name, sizeof name - 1)
         || !SSL_CTX_set_tlsext_ticket_key_evp_cb(ssl, ticket_keys)) {
         ctls_context_free(context);
@@ -219,6 +228,74 @@ unsigned long ctls_context_use_key(ctls_context *context, const char *pem, int c
 const char *ctls_reason(unsigned long code) {
     const char *reason = ERR_reason_error_string(code);
     return reason ? reason : "unknown";
+}
+
+// MARK: - What a certificate says
+
+static long long seconds_since_1970(const ASN1_TIME *time) {
+    struct tm parts;
+    return ASN1_TIME_to_tm(time, &parts) ? (long long)timegm(&parts) : 0;
+}
+
+static void append_name(char *names, size_t size, const char *name) {
+    size_t length = strlen(names);
+    snprintf(names + length, size - length, "%s%s", length ? ", " : "", name);
+}
+
+static void read_names(X509 *leaf, char *names, size_t size) {
+    GENERAL_NAMES *all = X509_get_ext_d2i(leaf, NID_subject_alt_name, NULL, NULL);
+    for (int place = 0; place < sk_GENERAL_NAME_num(all); place++) {
+        const GENERAL_NAME *name = sk_GENERAL_NAME_value(all, place);
+        char text[INET6_ADDRSTRLEN];
+        if (name->type == GEN_DNS) {
+            append_name(names, size, (const char *)ASN1_STRING_get0_data(name->d.dNSName));
+        } else if (name->type == GEN_IPADD) {
+            int length = ASN1_STRING_length(name->d.iPAddress);
+            int family = length == 4 ? AF_INET : length == 16 ? AF_INET6 : 0;
+            if (family && inet_ntop(family, ASN1_STRING_get0_data(name->d.iPAddress), text, sizeof text))
+                append_name(names, size, text);
+        }
+    }
+    GENERAL_NAMES_free(all);
+}
+
+// What stands between the chain and an authority of this machine, or null.
+static const char *find_distrust(X509 *leaf, STACK_OF(X509) *others) {
+    X509_STORE *store = X509_STORE_new();
+    X509_STORE_CTX *check = X509_STORE_CTX_new();
+    const char *distrust = "out of memory";
+    if (store && check && X509_STORE_set_default_paths(store) && X509_STORE_CTX_init(check, store, leaf, others)
+        && X509_STORE_CTX_set_default(check, "ssl_server")) {
+        X509_STORE_CTX_set_flags(check, X509_V_FLAG_NO_CHECK_TIME);
+        distrust = X509_verify_cert(check) == 1 ? NULL : X509_verify_cert_error_string(X509_STORE_CTX_get_error(check));
+    }
+    X509_STORE_CTX_free(check);
+    X509_STORE_free(store);
+    return distrust;
+}
+
+unsigned long ctls_read_facts(const char *pem, int count, const char *host, ctls_certificate_facts *facts) {
+    ERR_clear_error();
+    memset(facts, 0, sizeof *facts);
+    BIO *bio = BIO_new_mem_buf(pem, count);
+    X509 *leaf = bio ? PEM_read_bio_X509_AUX(bio, NULL, no_password, NULL) : NULL;
+    STACK_OF(X509) *others = sk_X509_new_null();
+    X509 *next;
+    while (leaf && others && (next = PEM_read_bio_X509(bio, NULL, no_password, NULL)))
+        if (!sk_X509_push(others, next)) X509_free(next);
+    unsigned long code = leaf && others ? 0 : last_error();
+    if (!code) {
+        facts->not_before = seconds_since_1970(X509_get0_notBefore(leaf));
+        facts->not_after = seconds_since_1970(X509_get0_notAfter(leaf));
+        facts->is_for_host = X509_check_ip_asc(leaf, host, 0) == 1 || X509_check_host(leaf, host, 0, 0, NULL) == 1;
+        read_names(leaf, facts->names, sizeof facts->names);
+        facts->distrust = find_distrust(leaf, others);
+    }
+    sk_X509_pop_free(others, X509_free);
+    X509_free(leaf);
+    BIO_free(bio);
+    ERR_clear_error();
+    return code;
 }
 
 // MARK: - A connection

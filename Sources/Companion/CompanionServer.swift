@@ -18,6 +18,8 @@ package final class CompanionServer: Sendable {
     private let client: HTTPClient
     private let server: HTTPServer
     private let monitoringServer: HTTPServer?
+    private let redirectServer: HTTPServer?
+    private let certificate: ServedCertificate?
     private let lag: EventLoopLag
     private let workers: WorkerGroup
     private let isShared: Bool
@@ -79,7 +81,7 @@ package final class CompanionServer: Sendable {
             configuration: configuration, languages: languages, workers: workers, logger: logger, clocks: clocks,
             randomBytes: randomBytes, openStore: openStore)
         (store, memory, tokens) = (parts.store, parts.memory, parts.tokens)
-        (client, monitoring) = (parts.client, parts.monitoring)
+        (client, monitoring, certificate) = (parts.client, parts.monitoring, parts.certificate)
         lag = EventLoopLag(metrics: parts.metrics)
         for key in configuration.withoutEffect {
             logger.notice("\(key) has no effect any more. Remove it from the configuration.")
@@ -90,35 +92,48 @@ package final class CompanionServer: Sendable {
             configuration: configuration, pages: pages, endpoints: Endpoints(parts), sessions: parts.sessions,
             cookie: parts.cookie, limits: parts.limits)
         let (metrics, log) = (parts.metrics, RequestLog(logger, isWanted: configuration.logRequests))
-        server = HTTPServer(
-            configuration: ServerConfiguration(configuration, parts.limits) { summary in
-                metrics.request(summary)
-                log.write(summary)
-            }, workers: workers, responder: pipeline, logger: logger)
+        var serving = ServerConfiguration(configuration, parts.limits) { summary in
+            metrics.request(summary)
+            log.write(summary)
+        }
+        serving.certificate = certificate?.certificate
+        server = HTTPServer(configuration: serving, workers: workers, responder: pipeline, logger: logger)
         monitoringServer = configuration.metricsListener.map { address in
             HTTPServer(
                 configuration: ServerConfiguration(monitoring: address), workers: workers,
                 responder: MonitoringResponder(report: parts.monitoring), logger: logger)
+        }
+        let limit = parts.limits.connections(configuration)
+        redirectServer = configuration.redirectListener.map { address in
+            HTTPServer(
+                configuration: ServerConfiguration(redirecting: address, limit), workers: workers,
+                responder: RedirectResponder(publicURL: configuration.publicURL), logger: logger)
         }
         monitoring.watch(server)
     }
 
     /// Starts to serve requests.
     ///
-    /// - Parameter sockets: listening sockets from a service manager, instead of the configured addresses.
+    /// - Parameters:
+    ///   - sockets: listening sockets from a service manager, instead of the configured address.
+    ///   - redirectSockets: the same for `tls.redirect_listen`.
     /// - Returns: the port.
-    /// - Throws: ``ServerError`` when the address cannot be bound.
-    package func start(inheriting sockets: [Int32] = []) async throws -> Int {
+    /// - Throws: ``ServerError`` when an address cannot be bound.
+    package func start(inheriting sockets: [Int32] = [], redirecting redirectSockets: [Int32] = []) async throws -> Int
+    {
         // Sessions on a shared device do not outlive a restart.
         if isShared { _ = try await store.revokeAll() }
-        _ = try await monitoringServer?.start()
         do {
+            _ = try await monitoringServer?.start()
+            _ = try await redirectServer?.start(inheriting: redirectSockets)
             let port = try await server.start(inheriting: sockets)
+            certificate?.watch()
             lag.start(on: workers)
             compression.start(pages)
             return port
         } catch {
             await monitoringServer?.stop(grace: .zero)
+            await redirectServer?.stop(grace: .zero)
             throw error
         }
     }
@@ -138,10 +153,12 @@ package final class CompanionServer: Sendable {
         }
         compression.stop()
         lag.stop()
+        certificate?.stopWatching()
         let end = ContinuousClock.now + grace
         tokens.stop()
         await server.stop(grace: grace, idleGrace: idleGrace)
         await monitoringServer?.stop(grace: .zero)
+        await redirectServer?.stop(grace: .zero)
         // A response that arrives after this would be lost.
         await tokens.settle(until: end)
         await client.shutdown()

@@ -18,6 +18,7 @@ struct ServerParts: Sendable {
     let metrics: Metrics
     let audit: AuditLog
     let monitoring: MonitoringReport
+    let certificate: ServedCertificate?
 
     // Sessions, and records about them
     let store: SessionStore
@@ -54,6 +55,8 @@ struct ServerParts: Sendable {
         self.clocks = clocks
 
         let now = clocks.wall
+        let certificate = try configuration.tls.map { try ServedCertificate($0, logger: logger, now: now) }
+        self.certificate = certificate
         let metrics = Metrics(
             applications: applications, routes: RouteNumber.names, workers: workers.workers.count, now: now)
         let audit = try AuditLog(logger: logger, file: configuration.auditLogFile, now: now)
@@ -98,7 +101,8 @@ struct ServerParts: Sendable {
             configuration: configuration, store: store, providers: providers, timeline: timeline, memory: memory,
             audit: audit, logger: logger)
         monitoring = MonitoringReport(
-            configuration: configuration, metrics: metrics, store: store, credentials: providers.credentials, now: now)
+            configuration: configuration, metrics: metrics, store: store, credentials: providers.credentials,
+            certificate: certificate, now: now)
     }
 }
 

@@ -29,8 +29,17 @@ struct Health: AsyncParsableCommand {
         // Requests to this machine must not use the proxy that the environment configures for others (libcurl-env(3)).
         setenv("no_proxy", "*", 1)
         let workers = try WorkerGroup(count: 1)
-        let client = HTTPClient(workers: workers)
-        let problem = await problem(atAuthority: Health.authority(configuration), client)
+        // The certificate is for the public name, and any authority may have issued it: the server's own chain is what counts.
+        let client = HTTPClient(
+            workers: workers,
+            configuration: HTTPClient.Configuration(
+                certificateAuthorityFile: configuration.tls?.certificate,
+                connectsTo: configuration.tls.map { _ in Health.authority(configuration) }))
+        let url = configuration.publicURL
+        let problem =
+            configuration.tls == nil
+            ? await problem(at: "http", Health.authority(configuration), client)
+            : await problem(at: "https", url.host + (url.port.map { ":\($0)" } ?? ""), client)
         await client.shutdown()
         await workers.shutdown()
         if let problem { throw CommandFailure(problem) }
@@ -38,8 +47,8 @@ struct Health: AsyncParsableCommand {
     }
 
     /// Returns the reason why the server is not ready; nil if it is.
-    private func problem(atAuthority authority: String, _ client: HTTPClient) async -> String? {
-        let request = HTTPRequest(method: .get, scheme: "http", authority: authority, path: "/readyz")
+    private func problem(at scheme: String, _ authority: String, _ client: HTTPClient) async -> String? {
+        let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/readyz")
         do {
             let answer = try await client.send(request, timeout: Health.timeout)
             guard answer.head.status != .ok else { return nil }

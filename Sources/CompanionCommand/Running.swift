@@ -16,7 +16,9 @@ enum Running {
         let workers = try WorkerGroup()
         let server = try makeServer(configuration, workers: workers, logger: logger)
         let stop = StopSignals()
-        let port = try await start { try await server.start(inheriting: manager.sockets) }
+        let port = try await start {
+            try await server.start(inheriting: manager.sockets, redirecting: manager.redirectSockets)
+        }
         say("Companion is at \(configuration.publicURL.address) (listening on \(configuration.host):\(port)).")
         await serve(server, of: configuration, under: manager, on: workers, until: stop)
         await workers.shutdown()
@@ -55,7 +57,9 @@ enum Running {
         configuration.demoControlURL = tenant.baseURL + "/control"
         let server = try makeServer(configuration, workers: workers, logger: logger)
         let stop = StopSignals()
-        _ = try await start { try await server.start(inheriting: manager.sockets) }
+        _ = try await start {
+            try await server.start(inheriting: manager.sockets, redirecting: manager.redirectSockets)
+        }
         say(
             """
 

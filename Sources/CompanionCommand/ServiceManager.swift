@@ -9,8 +9,13 @@ struct ServiceManager: Sendable {
     /// start.
     private static let restartIdleGrace: Duration = .seconds(1)
 
+    /// The name of sockets (`FileDescriptorName=`) for `tls.redirect_listen`.
+    private static let redirectName = "redirect"
+
     /// Listening sockets to take over; empty when the server binds its own.
     let sockets: [Int32]
+    /// The same for `tls.redirect_listen`.
+    let redirectSockets: [Int32]
     private let address: String?
     private let watchdogInterval: Duration?
 
@@ -18,7 +23,10 @@ struct ServiceManager: Sendable {
         address = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
         let isForUs = environment["LISTEN_PID"].flatMap { Int32($0) } == getpid()
         let count = isForUs ? environment["LISTEN_FDS"].flatMap { Int32($0) } ?? 0 : 0
-        sockets = (0..<min(max(count, 0), 16)).map { ServiceManager.firstInherited + $0 }
+        let names = (environment["LISTEN_FDNAMES"] ?? "").split(separator: ":", omittingEmptySubsequences: false)
+        let all = (0..<min(max(count, 0), 16)).map { ServiceManager.firstInherited + $0 }
+        redirectSockets = zip(all, names).filter { $1 == ServiceManager.redirectName }.map(\.0)
+        sockets = all.filter { [redirectSockets] in !redirectSockets.contains($0) }
         let isWatched = environment["WATCHDOG_PID"].map { Int32($0) == getpid() } ?? true
         let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
         // The interval is half the watchdog's time, which sd_watchdog_enabled(3) recommends.

@@ -7,6 +7,8 @@ final class EasyHandle {
     weak var connection: OutgoingConnection?
     private let message: UnsafeMutablePointer<CChar>
     private let sessions: TLSSessions
+    /// libcurl does not copy the list.
+    private let connectsTo: UnsafeMutablePointer<curl_slist>?
 
     /// Creates a handle; nil when libcurl has no memory or does not support an option that is needed for safety.
     init?(_ configuration: HTTPClient.Configuration, sharing sessions: TLSSessions) {
@@ -15,6 +17,8 @@ final class EasyHandle {
         self.sessions = sessions
         message = .allocate(capacity: Int(CURL_ERROR_SIZE))
         message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        // For every host and every port.
+        connectsTo = configuration.connectsTo.flatMap { curl_slist_append(nil, "::\($0)") }
         let codes = [
             ccurl_set_long(raw, CURLOPT_NOSIGNAL, 1),
             ccurl_set_long(raw, CURLOPT_CONNECT_ONLY, 1),
@@ -40,12 +44,14 @@ final class EasyHandle {
             ccurl_set_pointer(raw, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque()),
             ccurl_set_pointer(raw, CURLOPT_ERRORBUFFER, message),
             configuration.certificateAuthorityFile.map { ccurl_set_string(raw, CURLOPT_CAINFO, $0) } ?? CURLE_OK,
+            connectsTo.map { ccurl_set_pointer(raw, CURLOPT_CONNECT_TO, $0) } ?? CURLE_OK,
         ]
         guard codes.allSatisfy({ $0 == CURLE_OK }) else { return nil }
     }
 
     deinit {
         curl_easy_cleanup(raw)
+        curl_slist_free_all(connectsTo)
         message.deallocate()
     }
 

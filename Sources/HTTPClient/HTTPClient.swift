@@ -22,6 +22,9 @@ public final class HTTPClient: Sendable {
         public var userAgent: String
         /// A PEM file of the certificate authorities to trust instead of the system's.
         public var certificateAuthorityFile: String?
+        /// The address and port that every connection over TLS goes to. Then a request's authority says only which name the
+        /// server's certificate must have. nil connects to the authority.
+        public var connectsTo: String?
         /// The connections of one worker to one origin. Further requests wait until one is free.
         var maxConnections = 256
         /// The time for which an unused connection is kept. It is shorter than that of servers: nginx and Apache's
@@ -34,13 +37,14 @@ public final class HTTPClient: Sendable {
         public init(
             connectTimeout: Duration = .seconds(5), totalTimeout: Duration = .seconds(15),
             maxResponseBytes: Int = 1 << 20, userAgent: String = "companion",
-            certificateAuthorityFile: String? = nil
+            certificateAuthorityFile: String? = nil, connectsTo: String? = nil
         ) {
             self.connectTimeout = connectTimeout
             self.totalTimeout = totalTimeout
             self.maxResponseBytes = maxResponseBytes
             self.userAgent = userAgent
             self.certificateAuthorityFile = certificateAuthorityFile
+            self.connectsTo = connectsTo
         }
     }
 

@@ -25,6 +25,23 @@ void ctls_context_free(ctls_context *_Nullable context);
 unsigned long ctls_context_use_chain(ctls_context *_Nonnull context, const char *_Nonnull pem, int count);
 unsigned long ctls_context_use_key(ctls_context *_Nonnull context, const char *_Nonnull pem, int count);
 
+/// The words of a certificate chain (PEM, the leaf first) for people who put it into use.
+typedef struct {
+    /// The time in which the leaf is valid, in seconds since 1970.
+    long long not_before;
+    long long not_after;
+    /// Whether the leaf is for the host.
+    int is_for_host;
+    /// The reason why the chain leads to no authority that this machine trusts, whatever the time is; null if it does.
+    const char *_Nullable distrust;
+    /// The names and addresses that the leaf is for, with commas; cut where there are very many.
+    char names[512];
+} ctls_certificate_facts;
+
+/// Reads what a chain says: 0, or OpenSSL's code of why it cannot be read. `host` is a name or an address without brackets.
+unsigned long ctls_read_facts(
+    const char *_Nonnull pem, int count, const char *_Nonnull host, ctls_certificate_facts *_Nonnull facts);
+
 /// OpenSSL's words for a code.
 const char *_Nonnull ctls_reason(unsigned long code);
 

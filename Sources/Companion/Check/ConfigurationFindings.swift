@@ -60,7 +60,7 @@ struct ConfigurationFindings {
             ]
         }
         let url = configuration.publicURL
-        if url.isSecure, ranges.isEmpty {
+        if url.isSecure, ranges.isEmpty, configuration.tls == nil {
             return [
                 .advice(
                     "trusted_proxies", "public_url is https, but trusted_proxies lists no proxy.",
@@ -77,7 +77,7 @@ struct ConfigurationFindings {
         let url = configuration.publicURL
         let isLocalListener = Loopback.contains(configuration.host)
         var findings: [CheckFinding] = []
-        if url.isSecure, !isLocalListener {
+        if url.isSecure, !isLocalListener, configuration.tls == nil {
             findings.append(
                 .advice(
                     "listen", "The server listens on \(configuration.host), in plain http, while public_url is https.",
@@ -91,11 +91,13 @@ struct ConfigurationFindings {
                     why: "The provider sends browsers on other machines back to their own localhost.",
                     remedy: "Listen on 127.0.0.1, or set public_url to an https:// address that a TLS proxy serves."))
         }
-        if !url.isSecure, configuration.trustedProxies.isEmpty, (url.port ?? 80) != configuration.port {
+        let port = url.port ?? (url.isSecure ? 443 : 80)
+        if url.isSecure == (configuration.tls != nil), configuration.trustedProxies.isEmpty, port != configuration.port
+        {
             findings.append(
                 .advice(
                     "public_url",
-                    "public_url has the port \(url.port ?? 80), but the server listens on \(configuration.port).",
+                    "public_url has the port \(port), but the server listens on \(configuration.port).",
                     why: "The provider sends people back to \(url.redirectURI), where no server may be listening.",
                     remedy: "Use the same port for both, unless something forwards that port to this server."))
         }
@@ -125,23 +127,25 @@ struct ConfigurationFindings {
         // The certificate itself is public.
         case .certificateFiles(_, let privateKey): paths = [privateKey]
         }
-        let files = paths.compactMap(FileAccess.init).filter { $0.mode & 0o077 != 0 }
-        return files.map { file in
-            let mode = String(file.mode, radix: 8)
-            let why = "Anyone who has it can act as this application at the provider."
-            let finding: CheckFinding
-            if file.mode & 0o027 != 0 {
-                finding = .mistake(
-                    "file_permissions", "\(file.path) is open to other users (mode \(mode)).", why: why,
-                    remedy: "Run chmod 600 \(file.path), as the user who runs the server, and create a new secret.")
-            } else {
-                // A group of the service's own is the usual way to keep secrets that root writes.
-                finding = .advice(
-                    "file_permissions", "\(file.path) can be read by its group (mode \(mode)).", why: why,
-                    remedy: "This is fine when only the server is in that group; otherwise run chmod 600 \(file.path).")
-            }
-            return finding.of(application)
+        return paths.compactMap { path in
+            Self.access(to: path, why: "Anyone who has it can act as this application at the provider.")?.of(
+                application)
         }
+    }
+
+    /// Returns a finding where others than the server's user can read a secret.
+    static func access(to path: String, why: String) -> CheckFinding? {
+        guard let file = FileAccess(path), file.mode & 0o077 != 0 else { return nil }
+        let mode = String(file.mode, radix: 8)
+        if file.mode & 0o027 != 0 {
+            return .mistake(
+                "file_permissions", "\(file.path) is open to other users (mode \(mode)).", why: why,
+                remedy: "Run chmod 600 \(file.path), as the user who runs the server, and create a new secret.")
+        }
+        // A group of the service's own is the usual way to keep secrets that root writes.
+        return .advice(
+            "file_permissions", "\(file.path) can be read by its group (mode \(mode)).", why: why,
+            remedy: "This is fine when only the server is in that group; otherwise run chmod 600 \(file.path).")
     }
 
     /// Returns the values to enter in the application's registration.

@@ -40,6 +40,9 @@ package struct InstallationCheck: Sendable {
         async let probed = probe(configuration.applications, registrations, directory)
         let storage = Self.storage(configuration)
         var findings = storage.findings + configured.general
+        if let files = configuration.tls {
+            findings += CertificateFindings(files: files, host: configuration.publicURL.host, now: now()).all
+        }
         findings += await reports.flatMap(\.findings)
         for (application, (found, credential)) in zip(configuration.applications, await probed) {
             findings = (findings + found).adding(credential, for: application)

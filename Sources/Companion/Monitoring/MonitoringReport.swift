@@ -18,6 +18,7 @@ final class MonitoringReport: Sendable {
     private let metrics: Metrics
     private let store: SessionStore
     private let credentials: ClientCredentials
+    private let certificate: ServedCertificate?
     private let now: @Sendable () -> Date
     private let counts = Mutex<(at: Date, counts: SessionStore.Counts)?>(nil)
     private let server = Mutex<Server>(Server())
@@ -30,12 +31,13 @@ final class MonitoringReport: Sendable {
 
     init(
         configuration: CompanionConfiguration, metrics: Metrics, store: SessionStore, credentials: ClientCredentials,
-        now: @escaping @Sendable () -> Date
+        certificate: ServedCertificate?, now: @escaping @Sendable () -> Date
     ) {
         self.configuration = configuration
         self.metrics = metrics
         self.store = store
         self.credentials = credentials
+        self.certificate = certificate
         self.now = now
     }
 
@@ -58,6 +60,7 @@ final class MonitoringReport: Sendable {
         metrics.families.write(to: &text)
         writeProviders(&text)
         writeCredentials(&text)
+        writeCertificate(&text)
         text.gauge(
             "companion_http_connections", "Open connections.",
             Double(server.withLock { $0.server }?.connectionCount ?? 0))
@@ -145,10 +148,22 @@ final class MonitoringReport: Sendable {
             "Days until the application's certificate expires, or its secret according to client_secret_expires.")
         for (application, condition) in found {
             guard let date = condition.expires else { continue }
-            let days = (date.timeIntervalSince(now()) / 86_400 * 100).rounded() / 100
-            text.sample("companion_credential_expires_days", [("app", application.id)], days)
+            text.sample("companion_credential_expires_days", [("app", application.id)], days(until: date))
         }
     }
+
+    private func writeCertificate(_ text: inout MetricsText) {
+        guard let certificate else { return }
+        text.gauge(
+            "companion_certificate_expires_days", "Days until the server's own certificate expires.",
+            days(until: certificate.expires))
+        text.gauge(
+            "companion_certificate_usable",
+            "1 while the server's own certificate is valid and that of its files, else 0.",
+            certificate.problem == nil ? 1 : 0)
+    }
+
+    private func days(until date: Date) -> Double { (date.timeIntervalSince(now()) / 86_400 * 100).rounded() / 100 }
 
     private func writeProcess(_ text: inout MetricsText) {
         if let disk = configuration.database.folder.flatMap(ProcessFacts.disk) {
@@ -220,6 +235,7 @@ final class MonitoringReport: Sendable {
                 "status": isStopping ? "stopping" : isFit ? "ok" : "unavailable",
                 "database": .string(isExcluded ? "excluded" : isWritable ? "ok" : database),
                 "key": .string(store.keyProblem ?? "ok"),
+                "certificate": JSONValue(certificate.map { $0.problem ?? "ok" }),
                 "beside_others": .string(concerns.isEmpty ? "ok" : concerns.map(\.description).joined(separator: " ")),
                 "providers": .array(providers),
             ], status: isFit && !isStopping ? .ok : .serviceUnavailable)

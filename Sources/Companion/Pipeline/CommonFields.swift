@@ -3,6 +3,7 @@ import CompanionSignIn
 import HTTPServer
 import HTTPTypes
 import HTTPWire
+import WebFormats
 
 /// Browser features that our pages do not use (W3C Permissions Policy). They do use clipboard writing.
 private let unusedFeatures = [
@@ -30,7 +31,10 @@ extension ServerConfiguration {
         fields[.permissionsPolicy] = unusedFeatures.map { $0 + "=()" }.joined(separator: ", ")
         fields[.crossOriginOpenerPolicy] = "same-origin"
         fields[.crossOriginResourcePolicy] = "same-origin"
-        if configuration.publicURL.isSecure { fields[.strictTransportSecurity] = "max-age=31536000" }
+        // A browser would remember it for everything else on this machine too, whatever the port.
+        if configuration.publicURL.isSecure, !Loopback.contains(configuration.publicURL.host) {
+            fields[.strictTransportSecurity] = "max-age=31536000"
+        }
         self.init(host: configuration.host, port: configuration.port, responseFields: fields)
         addressLimit = limits.connections(configuration)
         self.onRequestEnd = onRequestEnd

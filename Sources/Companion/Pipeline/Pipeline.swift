@@ -210,8 +210,7 @@ final class Pipeline: Responder {
 
     /// Returns a redirect to the same address under the public URL's name.
     private func canonical(_ head: RequestHead, status: HTTPResponse.Status = .temporaryRedirect) -> Response {
-        .redirect(
-            to: publicURL.address + publicURL.ownPath(head.path) + (head.query.map { "?" + $0 } ?? ""), status: status)
+        .redirect(to: publicURL.address(of: head), status: status)
     }
 
     // MARK: Failure

@@ -7,6 +7,10 @@ package struct CompanionConfiguration: Sendable {
     package var host: String
     /// The port to bind; 0 lets the kernel choose (tests).
     package var port: Int
+    /// The certificate with which the server speaks https itself; nil leaves that to a proxy.
+    package var tls: TLSFiles?
+    /// The separate listener that redirects plain http to the public URL; nil has none.
+    package var redirectListener: ListenAddress?
     /// The address that users see. Redirect URIs and the cookie's attributes follow from it, never from a request.
     package var publicURL: PublicURL
     /// The database of the sessions.

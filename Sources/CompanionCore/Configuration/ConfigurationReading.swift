@@ -74,6 +74,14 @@ package struct ConfigurationReading {
         if let port = result.metricsListener?.port, port == result.port, port != 0 {
             mistakes.add("metrics.listen", "must have another port than listen, for example 127.0.0.1:9464")
         }
+        if let port = result.redirectListener?.port, port == result.port || port == result.metricsListener?.port,
+            port != 0
+        {
+            mistakes.add("tls.redirect_listen", "must have a port of its own, for example 0.0.0.0:80")
+        }
+        if result.tls != nil, !result.publicURL.isSecure {
+            mistakes.add("public_url", "must be https://, which the server speaks with tls.certificate_file")
+        }
         if applications.isEmpty, needsApplications {
             mistakes.add("apps", "names no application; see “Connect a real tenant” in the README")
         }

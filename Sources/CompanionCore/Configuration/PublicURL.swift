@@ -20,7 +20,7 @@ package struct PublicURL: Sendable, Equatable {
     /// The origin and the path, without a trailing slash.
     package var address: String { origin + prefix }
 
-    /// Whether cookies must be `Secure` and HSTS is sent.
+    /// Whether cookies must be `Secure`.
     package var isSecure: Bool { scheme == "https" }
 
     /// The redirect URI that applications share.
@@ -83,9 +83,9 @@ package struct PublicURL: Sendable, Equatable {
         self.init(scheme: scheme, host: host, port: port, prefix: prefix)
     }
 
-    /// Returns `http://localhost` with a port, for the demo and the tests.
-    package static func localhost(port: Int) -> PublicURL {
-        PublicURL(scheme: "http", host: "localhost", port: port, prefix: "")
+    /// Returns `http://localhost` or `https://localhost` with a port, for the demo and the tests.
+    package static func localhost(port: Int, isSecure: Bool = false) -> PublicURL {
+        PublicURL(scheme: isSecure ? "https" : "http", host: "localhost", port: port, prefix: "")
     }
 
     /// Returns the validated path. A single slash counts as no path.

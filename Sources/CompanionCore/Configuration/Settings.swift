@@ -22,8 +22,18 @@ extension CompanionConfiguration {
             "listen", .address(example: "127.0.0.1:8080"), default: .standard,
             "The address and the port that the server listens on.")
         (host, port) = keys.applyingOptions(to: listen)
+        let certificateFile = keys.value(
+            "tls.certificate_file", .path,
+            "The certificate (PEM, with those that issued it) with which the server speaks https itself, read again when it changes. Default: plain http, for a proxy."
+        )
+        let privateKeyFile = keys.value(
+            "tls.private_key_file", .path, "The certificate's private key (PEM, without a password).")
+        redirectListener = keys.value(
+            "tls.redirect_listen", .address(example: "0.0.0.0:80"),
+            "A separate listener that redirects plain http to public_url.")
+        tls = keys.both(certificateFile, privateKeyFile, redirectListener)
         publicURL = keys.value(
-            "public_url", .publicURL, default: .localhost(port: port),
+            "public_url", .publicURL, default: .localhost(port: port, isSecure: tls != nil),
             "The address that users see, with or without a path: https unless the host is localhost. Redirect URIs follow from it."
         )
         let address = keys.value(
@@ -134,6 +144,21 @@ extension CompanionConfiguration {
         )
         demoControlURL = nil
         applications = []
+    }
+}
+
+extension ConfigurationReading {
+    /// Returns the files of the server's certificate; a part alone is a mistake.
+    fileprivate mutating func both(
+        _ certificate: String?, _ privateKey: String?, _ redirectListener: ListenAddress?
+    ) -> TLSFiles? {
+        if let certificate, let privateKey { return TLSFiles(certificate: certificate, privateKey: privateKey) }
+        if certificate != nil { mistakes.add("tls.private_key_file", "is missing beside the certificate") }
+        if privateKey != nil { mistakes.add("tls.certificate_file", "is missing beside the private key") }
+        if redirectListener != nil, certificate == nil, privateKey == nil {
+            mistakes.add("tls.redirect_listen", "redirects to https, which needs tls.certificate_file")
+        }
+        return nil
     }
 }
 

@@ -504,6 +504,18 @@ import Testing
     }
 
     @Test(arguments: [
+        ("https://companion.example:8080", "0.0.0.0", [String]()), ("https://localhost:8080", "127.0.0.1", []),
+        ("https://companion.example", "0.0.0.0", ["public_url"]),
+    ])
+    func `a server that speaks https itself needs no proxy`(url: String, host: String, subjects: [String]) throws {
+        var configuration = CompanionConfiguration(port: 8080)
+        configuration.tls = TLSFiles(certificate: "a.pem", privateKey: "a.key")
+        configuration.publicURL = try PublicURL(url)
+        configuration.host = host
+        #expect(ConfigurationFindings(configuration: configuration).general.map(\.subject) == subjects)
+    }
+
+    @Test(arguments: [
         ("http://127.0.0.1:8080", Application.Kind.workforce, 1), ("http://127.0.0.1:8080", .oidc, 0),
         ("http://localhost:8080", .workforce, 0), ("https://127.0.0.1", .workforce, 0),
     ])

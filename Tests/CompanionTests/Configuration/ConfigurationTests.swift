@@ -15,6 +15,7 @@ import Testing
     }
 
     private static let application = "apps: { ios: { client_id: abc } }"
+    private static let pair = "certificate_file: a.pem, private_key_file: a.key"
 
     @Test(arguments: [
         ("login.microsoftonline.com", "https://graph.microsoft.com/v1.0/me"),
@@ -152,6 +153,15 @@ import Testing
         ("public_url: http://localhost/ios/companion\n" + application, "public_url"),
         ("public_url: companion\n" + application, "public_url"),
         ("public_url: https://companion.example\n" + application, "apps.ios.client_secret_file"),
+        ("tls: { certificate_file: a.pem }\n" + application, "tls.private_key_file"),
+        ("tls: { private_key_file: a.key }\n" + application, "tls.certificate_file"),
+        ("tls: { redirect_listen: 127.0.0.1:80 }\n" + application, "tls.redirect_listen"),
+        ("tls: { \(pair), redirect_listen: 127.0.0.1:8080 }\n" + application, "tls.redirect_listen"),
+        (
+            "metrics: { listen: 127.0.0.1:80 }\ntls: { \(pair), redirect_listen: 0.0.0.0:80 }\n" + application,
+            "tls.redirect_listen"
+        ),
+        ("public_url: http://localhost:8080\ntls: { \(pair) }\n" + application, "public_url"),
         ("device_mode: public\n" + application, "device_mode"),
         ("device_mode: shared\ntoken_display: full\n" + application, "token_display"),
         ("session: { idle_minutes: 0 }\n" + application, "session.idle_minutes"),

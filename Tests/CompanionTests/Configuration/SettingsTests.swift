@@ -32,7 +32,10 @@ import Testing
         let certificate = [
             "apps.ios.certificate_file": "{folder}/certificate.pem", "apps.ios.private_key_file": "{folder}/key.pem",
         ]
+        let tls = ["tls.certificate_file": "/a.pem", "tls.private_key_file": "/a.key"]
         return [
+            "tls.certificate_file": ("/b.pem", tls), "tls.private_key_file": ("/b.key", tls),
+            "tls.redirect_listen": ("0.0.0.0:80", tls),
             "listen": ("127.0.0.1:8081", ["public_url": "http://localhost:8080"]),
             "public_url": ("http://localhost:9999", [:]), "database": ("other.sqlite", [:]),
             "database_password": ("secret", postgres), "database_password_file": ("/password", postgres),

@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `an https site has a host-bound secure cookie and HSTS`() async throws {
+    @Test func `an https site has a host-bound secure cookie`() async throws {
         try await Site.run(configured: { $0.publicURL = (try? PublicURL("https://localhost:1")) ?? $0.publicURL }) {
             site in
             let answer = try await Visitor(site).get("/auth/ios/sign-in")
@@ -133,7 +133,18 @@ import Testing
                 #expect(cookie.contains("; Path=/"))
                 #expect(!cookie.contains("Domain"))
             }
-            #expect(answer.fields[.strictTransportSecurity] != nil)
+            #expect(answer.fields[.strictTransportSecurity] == nil, "a browser would keep it for the whole machine")
+        }
+    }
+
+    @Test(arguments: [
+        ("https://companion.example", true), ("https://companion.localhost", false), ("https://127.0.0.1:8443", false),
+        ("https://[::1]", false), ("http://localhost:8080", false),
+    ])
+    func `HSTS is for names of other machines`(url: String, isSent: Bool) async throws {
+        try await Site.run(configured: { $0.publicURL = try PublicURL(url) }) { site in
+            let fields = try await Visitor(site).get("/ios").fields
+            #expect(fields[.strictTransportSecurity] == (isSent ? "max-age=31536000" : nil))
         }
     }
 

@@ -95,7 +95,7 @@ final class Visitor: Sendable {
         var path = parts.percentEncodedPath
         if isStripped, absolute.hasPrefix(origin + prefix) { path.removeFirst(prefix.count) }
         var request = HTTPRequest(
-            method: method, scheme: "http", authority: "\(host):\(port)",
+            method: method, scheme: parts.scheme ?? "http", authority: "\(host):\(port)",
             path: path + (parts.percentEncodedQuery.map { "?" + $0 } ?? ""), headerFields: headers)
         let jar = cookies.withLock { $0 }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
         if !jar.isEmpty { request.headerFields[.cookie] = jar }
