@@ -121,8 +121,8 @@ let package = Package(
         .target(
             name: "DemoTenant",
             dependencies: [
-                "HTTPServer", "HTTPWire", "EventLoop", "Languages", "WebFormats", httpTypes, crypto, cryptoExtras,
-                logging,
+                "HTTPServer", "HTTPWire", "EventLoop", "Languages", "TLS", "WebFormats", httpTypes, crypto,
+                cryptoExtras, logging,
             ],
             swiftSettings: settings),
         .executableTarget(

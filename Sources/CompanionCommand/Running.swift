@@ -35,8 +35,8 @@ enum Running {
         // The secret stays within this process unless the configuration sets it.
         let secret = configuration.demoClientSecret ?? UUID().uuidString
         var client = DemoClient(
-            id: DemoApplications.clientID, secret: secret, redirectURIs: [configuration.publicURL.redirectURI],
-            postLogoutRedirectURIs: [configuration.publicURL.postLogoutRedirectURI], name: "Companion demo")
+            id: DemoApplications.clientID, name: "Companion demo", secret: secret,
+            web: [configuration.publicURL.redirectURI, configuration.publicURL.postLogoutRedirectURI])
         client.frontChannelLogoutURI = configuration.publicURL.frontChannelLogoutURI
         client.homeURL = configuration.publicURL.address + "/"
         var tenantConfiguration = DemoTenantConfiguration(

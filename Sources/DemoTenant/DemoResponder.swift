@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HTTPServer
 import HTTPTypes
@@ -13,25 +14,29 @@ struct DemoResponder: Responder {
     let assets: [String: Asset]
 
     func reply(to head: RequestHead, from peer: PeerAddress, mark: inout RequestMark) -> Reply {
-        // This protects against DNS rebinding: whatever the name in the URL resolves to, it must be a name of the
-        // loopback interface.
-        guard platform.servesOthers || peer.isLoopback, Loopback.contains(authority: head.host) else {
+        guard platform.servesOthers || peer.isLoopback, let origin = platform.origins.origin(ofHost: head.host) else {
             return .response(.plain(.misdirectedRequest, "The demo tenant answers on localhost only.\n"))
         }
+        return Origins.$current.withValue(origin) { reply(to: head) }
+    }
+
+    private func reply(to head: RequestHead) -> Reply {
         guard let path = try? PercentDecoding.decode(head.path.utf8) else { return notFound() }
         let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         switch (parts.first ?? "", parts.dropFirst().joined(separator: "/")) {
         case ("", ""): return .response(.redirect(to: "/control", status: .found))
         case ("assets", let name): return assets[name].map(Reply.asset) ?? notFound()
+        case ("control", _) where !platform.mayControl(head), ("clients", _) where !platform.mayControl(head):
+            return .response(.controlTokenNeeded)
         case ("control", ""): return control(head)
         case ("clients", ""): return handler { platform.clientRequests($0) }
-        case ("control", "logout-token"): return handler { platform.logoutToken($0) }
+        case ("control", "logout-token"): return handler(needsKeys: true) { platform.logoutToken($0) }
         // Microsoft's tutorials call it with a trailing slash.
-        case ("v1.0", "me"), ("v1.0", "me/"): return graph(.me)
-        case ("v1.0", "me/photo/$value"): return graph(.photo)
-        case ("v1.0", let rest): return graph(.unknown(rest))
-        case ("oidc", "userinfo"): return graph(.userInfo)
-        case ("api", let name): return OwnAPI(rawValue: name).map(ownAPI) ?? notFound()
+        case ("v1.0", "me"), ("v1.0", "me/"): return graph(.me, head)
+        case ("v1.0", "me/photo/$value"): return graph(.photo, head)
+        case ("v1.0", let rest): return graph(.unknown(rest), head)
+        case ("oidc", "userinfo"): return graph(.userInfo, head)
+        case ("api", let name): return OwnAPI(rawValue: name).map { ownAPI($0, head) } ?? notFound()
         case (let tenant, let endpoint):
             // The path of a B2C user flow has two or three segments, and other paths have one.
             let names = tenant == "tfp" ? 3 : TenantSegment.isUserFlowTenant(tenant) ? 2 : 1
@@ -47,7 +52,8 @@ struct DemoResponder: Responder {
         if platform.controls.settings.outage?.covers(tenant) == true { return .close }
         return switch endpoint {
         case "v2.0/.well-known/openid-configuration": document(tenant) { platform.discovery($0) }
-        case "discovery/v2.0/keys": document(tenant) { platform.keys($0) }
+        case "discovery/instance" where tenant.lowercased() == "common": handler { platform.instanceDiscovery($0) }
+        case "discovery/v2.0/keys": document(tenant, needsKeys: true) { platform.keys($0) }
         case "oauth2/v2.0/authorize": page(tenant) { platform.authorize($0, segment: $1) }
         case "oauth2/v2.0/logout": page(tenant) { platform.logout($0, segment: $1) }
         case "v2.0/adminconsent": page(tenant) { platform.adminConsent($0, segment: $1) }
@@ -55,14 +61,17 @@ struct DemoResponder: Responder {
         case "logout": form(head) { platform.continueLogout($0) }
         case "oauth2/v2.0/token": token(head, tenant)
         case "oauth2/v2.0/revoke" where head.method == .post && platform.controls.settings.isGeneric:
-            handler { platform.revoke($0) }
+            TenantSegment(tenant).map { segment in handler { platform.revoke($0, segment: segment) } } ?? notFound()
         default: notFound()
         }
     }
 
-    private func document(_ tenant: String, _ body: @escaping @Sendable (TenantSegment) -> Response) -> Reply {
-        handler { request in
-            TenantSegment(tenant).map(body) ?? platform.json(.unknownTenant(tenant), request)
+    private func document(
+        _ tenant: String, needsKeys: Bool = false, _ body: @escaping @Sendable (TenantSegment) -> Response
+    ) -> Reply {
+        handler(needsKeys: needsKeys) { request in
+            let response = TenantSegment(tenant).map(body) ?? platform.json(.unknownTenant(tenant), request)
+            return response.readable(by: "*")
         }
     }
 
@@ -95,28 +104,35 @@ struct DemoResponder: Responder {
             platform.controls.count(.tokenFailed)
             return .close
         }
-        return handler { request in
+        let script = head[.origin].flatMap { platform.registrations.isScript(origin: $0) ? $0 : nil }
+        if head.method == .options, let script { return .response(.preflight(for: head, by: script)) }
+        return handler(needsKeys: true) { request in
             guard request.head.method == .post else {
                 return platform.json(.postOnly(request.head.method.rawValue), request)
             }
             guard let segment = TenantSegment(tenant) else { return platform.json(.unknownTenant(tenant), request) }
-            return await platform.token(request, segment: segment)
+            let response = await platform.token(request, segment: segment)
+            return script.map(response.readable) ?? response
         }
     }
 
     // MARK: Other endpoints
 
-    private func ownAPI(_ api: OwnAPI) -> Reply {
+    // Scripts of any site may call these with a token, as they may call Graph.
+
+    private func ownAPI(_ api: OwnAPI, _ head: RequestHead) -> Reply {
+        if head.method == .options { return .response(.preflight(for: head, by: "*")) }
         if platform.controls.takeClose(.graph) { return .close }
-        return handler { await platform.ownAPI($0, api) }
+        return handler(needsKeys: true) { await platform.ownAPI($0, api).readable(by: "*") }
     }
 
-    private func graph(_ resource: Platform.GraphResource) -> Reply {
+    private func graph(_ resource: Platform.GraphResource, _ head: RequestHead) -> Reply {
+        if head.method == .options { return .response(.preflight(for: head, by: "*")) }
         if platform.controls.takeClose(.graph) {
             if case .me = resource { platform.controls.count(.graphMe) }
             return .close
         }
-        return handler { await platform.graph($0, resource) }
+        return handler(needsKeys: true) { await platform.graph($0, resource).readable(by: "*") }
     }
 
     private func control(_ head: RequestHead) -> Reply {
@@ -135,10 +151,14 @@ struct DemoResponder: Responder {
 
     private func notFound() -> Reply { .response(platform.page(NotFoundPage())) }
 
-    private func handler(_ body: @escaping @Sendable (Request) async -> Response) -> Reply {
-        .handler(maxBodyBytes: Self.maxBodyBytes) { request in
-            await platform.state.keysAreMade()
-            let response = await platform.answer(request, body)
+    /// - Parameter needsKeys: Whether it signs or checks a signature. The first keys take a moment to make.
+    private func handler(
+        needsKeys: Bool = false, _ body: @escaping @Sendable (Request) async -> Response
+    ) -> Reply {
+        let origin = Origins.current
+        return .handler(maxBodyBytes: Self.maxBodyBytes) { request in
+            if needsKeys { await platform.state.keysAreMade() }
+            let response = await Origins.$current.withValue(origin) { await platform.answer(request, body) }
             platform.onExchange?(request, response)
             return response
         }
@@ -151,7 +171,7 @@ struct DemoResponder: Responder {
     static func isFromOwnPage(_ head: RequestHead) -> Bool {
         if let site = HTTPField.Name("Sec-Fetch-Site").flatMap({ head[$0] }) { return site == "same-origin" }
         guard let origin = head[.origin] else { return true }
-        return origin.lowercased() == "http://\(head.host.lowercased())"
+        return origin.lowercased() == Origins.current
     }
 }
 
@@ -170,7 +190,50 @@ extension PlatformError {
     }
 }
 
+extension Platform {
+    /// Whether a request carries the token of `/control`, if there is one: as a Bearer token, or as the password that a
+    /// browser asks for.
+    func mayControl(_ head: RequestHead) -> Bool {
+        guard let token = controlToken else { return true }
+        let parts = (head[.authorization] ?? "").split(separator: " ", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { return false }
+        var given = parts[1]
+        switch parts[0].lowercased() {
+        case "bearer": break
+        case "basic":
+            given = String(decoding: Data(base64Encoded: given) ?? Data(), as: UTF8.self)
+            given = String(given.drop { $0 != ":" }.dropFirst())
+        default: return false
+        }
+        // Digests compare in constant time.
+        return SHA256.hash(data: Data(given.utf8)) == SHA256.hash(data: Data(token.utf8))
+    }
+}
+
 extension Response {
+    static let controlTokenNeeded: Response = {
+        var response = plain(.unauthorized, "Give the token of /control as the password, or as a Bearer token.\n")
+        response.headerFields[.wwwAuthenticate] = "Basic realm=\"control\""
+        return response
+    }()
+
+    /// Returns the response so that scripts of an origin may read it (Fetch, CORS protocol).
+    func readable(by origin: String) -> Response {
+        var response = self
+        response.headerFields[.accessControlAllowOrigin] = origin
+        if origin != "*" { response.headerFields[.vary] = "Origin" }
+        return response
+    }
+
+    /// Returns the answer to a script that asks whether it may send a request.
+    static func preflight(for head: RequestHead, by origin: String) -> Response {
+        var response = plain(.noContent, "").readable(by: origin)
+        response.headerFields[.accessControlAllowMethods] = "GET, POST"
+        response.headerFields[.accessControlAllowHeaders] = head[.accessControlRequestHeaders]
+        response.headerFields[.accessControlMaxAge] = "600"
+        return response
+    }
+
     static func plain(_ status: HTTPResponse.Status, _ text: String) -> Response {
         noStore(status, "text/plain; charset=utf-8", Array(text.utf8))
     }

@@ -22,7 +22,8 @@ public final class DemoTenant: Sendable {
         platform = try Platform(configuration, logger: logger)
         var server = ServerConfiguration(
             host: configuration.listenHost ?? configuration.host, port: configuration.port,
-            responseFields: Self.responseFields(configuration.clients))
+            responseFields: Self.responseFields)
+        server.certificate = configuration.certificate
         // Delays of up to ten minutes can be requested at `/control`.
         server.deadlines.handler = .seconds(660)
         self.server = HTTPServer(
@@ -49,7 +50,7 @@ public final class DemoTenant: Sendable {
         platform.state.save()
     }
 
-    /// `http://localhost:PORT`; PORT is known once `start()` has returned.
+    /// `http://localhost:PORT`, or the configured public URL; PORT is known once `start()` has returned.
     public var baseURL: String { platform.baseURL }
 
     /// The authority that admits work, school and personal accounts: `http://localhost:PORT/common`.
@@ -81,24 +82,11 @@ public final class DemoTenant: Sendable {
     /// Graph's resource for the signed-in user: `http://localhost:PORT/v1.0/me`.
     public var graphURL: String { "\(baseURL)/v1.0/me" }
 
-    /// The security headers of every response. `form-action` includes the applications' origins, because browsers also
-    /// apply it to the redirect after a form. For localhost, every port is registered.
-    private static func responseFields(_ clients: [DemoClient]) -> HTTPFields {
-        var origins: Set<String> = []
-        for uri in clients.flatMap({ $0.redirectURIs + $0.postLogoutRedirectURIs }) {
-            guard let url = URLComponents(string: uri), let scheme = url.scheme, let host = url.host,
-                ["http", "https"].contains(scheme)
-            else { continue }
-            origins.insert("\(scheme)://\(host)\(host == "localhost" ? ":*" : url.port.map { ":\($0)" } ?? "")")
-        }
-        let formAction = (["'self'"] + origins.sorted()).joined(separator: " ")
-        var fields: HTTPFields = [
-            .contentSecurityPolicy: "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; "
-                + "form-action \(formAction); base-uri 'none'; frame-ancestors 'none'",
-            .xContentTypeOptions: "nosniff",
-        ]
+    /// The security headers of every response.
+    private static let responseFields: HTTPFields = {
+        var fields: HTTPFields = [.contentSecurityPolicy: PagePolicy.text(), .xContentTypeOptions: "nosniff"]
         // Not no-referrer, because browsers would then send `Origin: null` with the tenant's own forms.
         if let name = HTTPField.Name("Referrer-Policy") { fields[name] = "same-origin" }
         return fields
-    }
+    }()
 }

@@ -1,68 +1,33 @@
 public import Foundation
 public import HTTPServer
 public import HTTPWire
+public import TLS
 import WebFormats
-
-/// An application that is registered at the demo tenant, as it would be in the platform's portal.
-public struct DemoClient: Sendable, Hashable {
-    /// The application (client) ID.
-    public var id: String
-    /// The secret of a web application; nil makes a public client (platform "mobile and desktop").
-    public var secret: String?
-    /// The redirect URIs. They are compared character by character, except for the port of localhost.
-    public var redirectURIs: [String]
-    /// The addresses to which the browser may return after signing out.
-    public var postLogoutRedirectURIs: [String]
-    /// The address that is notified of sign-outs (OpenID Connect Front-Channel Logout 1.0); nil if there is none.
-    public var frontChannelLogoutURI: String?
-    /// The start page for people, to which the control page links; nil if there is none.
-    public var homeURL: String?
-    /// A certificate that authenticates the application instead of a secret.
-    public var certificate: Certificate?
-    /// A token of another identity system that authenticates the application (a federated credential).
-    public var federatedToken: String?
-    /// The name that people see on the sign-in and consent pages.
-    public var name: String
-
-    /// The parts of a certificate that the tenant needs.
-    public struct Certificate: Sendable, Hashable {
-        /// `x5t#S256`: base64url of the SHA-256 of its DER.
-        public var thumbprint: String
-        /// The RSA public key, PEM.
-        public var publicKeyPEM: String
-
-        /// Registers a certificate.
-        public init(thumbprint: String, publicKeyPEM: String) {
-            self.thumbprint = thumbprint
-            self.publicKeyPEM = publicKeyPEM
-        }
-    }
-
-    /// Registers an application.
-    public init(
-        id: String, secret: String?, redirectURIs: [String], postLogoutRedirectURIs: [String] = [], name: String
-    ) {
-        self.id = id
-        self.secret = secret
-        self.redirectURIs = redirectURIs
-        self.postLogoutRedirectURIs = postLogoutRedirectURIs
-        self.name = name
-    }
-
-    var isPublic: Bool { secret == nil && certificate == nil && federatedToken == nil }
-}
 
 /// The configuration of the demo tenant.
 public struct DemoTenantConfiguration: Sendable {
-    /// The host in its URLs: `localhost`, or another name or address of the loopback interface.
+    /// The host in its URLs: `localhost`, or another name or address of the loopback interface. A request to another of
+    /// these names gets that name in its answers.
     public var host: String
     /// The address to listen on, if it is not ``host``. Beyond loopback the tenant serves everyone who can reach it,
-    /// for example in a container with a published port. The host name in their URLs still has to be a loopback name.
+    /// for example in a container with a published port. The host name in their URLs still has to be a loopback name, or
+    /// that of ``publicURL``.
     public var listenHost: String?
     /// The port; 0 picks any free one.
     public var port: Int
-    /// The registered applications.
+    /// With it the tenant speaks https.
+    public var certificate: ServerCertificate?
+    /// The origin under which others reach the tenant, such as `https://tenant.example:8443`; nil if it is only reached
+    /// under the names of loopback.
+    public var publicURL: String?
+    /// The registered applications. Microsoft's samples are known besides.
     public var clients: [DemoClient]
+    /// People beside the built-in accounts, or in their place.
+    public var users: [DemoUser] = []
+    /// Whether the built-in accounts are there, whose password everyone knows.
+    public var hasDemoAccounts = true
+    /// The token that `/control` asks for; nil if it is open.
+    public var controlToken: String?
     /// The folder with the texts of the tenant's pages, in `languages/demo`. It is the companion's folder of pages.
     public var publicFolder: String
     /// The file (created with mode 0600) that keeps keys, consents and revocations across restarts. With nil they are
@@ -106,6 +71,8 @@ public struct DemoTenantConfiguration: Sendable {
 public enum DemoTenantError: Error, Sendable, CustomStringConvertible {
     /// The configured host is not a name or address of this computer's loopback interface.
     case hostIsNotLoopback(String)
+    /// A configured person cannot exist.
+    case user(String, reason: String)
     /// The state file cannot be read, or is not a state file.
     case stateFile(path: String, reason: String)
     /// A file with texts of the pages cannot be used.
@@ -120,6 +87,7 @@ public enum DemoTenantError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .hostIsNotLoopback(let host):
             "The demo tenant serves this computer only, and '\(host)' is not localhost, 127.0.0.1 or ::1."
+        case .user(let name, let reason): "The user '\(name)' cannot be used: \(reason)."
         case .stateFile(let path, let reason):
             "The demo tenant's state file \(path) cannot be used: \(reason). Remove it to start again."
         case .texts(let reason): "The demo tenant's texts cannot be used: \(reason)"

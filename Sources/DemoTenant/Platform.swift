@@ -9,34 +9,30 @@ import WebFormats
 
 /// The objects that all endpoints share: the registered applications, the state, the controls and the base URL.
 final class Platform: Sendable {
-    let host: String
-    let servesOthers: Bool
-    let clients: [String: DemoClient]
+    private let configuration: DemoTenantConfiguration
+    let registrations: Registrations
+    let directory: Directory
+    let scopes: Scopes
     let state: TenantState
     let controls = Controls()
     let journal = ClientJournal()
-    let now: @Sendable () -> Date
-    let randomBytes: @Sendable (Int) -> [UInt8]
     let languages: Languages
     let logger: Logger
-    let isAtKiosk: Bool
-    let onExchange: (@Sendable (Request, Response) -> Void)?
     private let listening: Mutex<Listening>
 
     private struct Listening {
-        var port: Int
+        var origins: Origins
         /// Weak, because the server retains its responder, and so this object.
         weak var server: HTTPServer?
     }
 
     init(_ configuration: DemoTenantConfiguration, logger: Logger) throws(DemoTenantError) {
-        host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
-        servesOthers = configuration.servesOthers
-        clients = Dictionary(configuration.clients.map { ($0.id.lowercased(), $0) }) { $1 }
-        now = configuration.now
-        randomBytes = configuration.randomBytes
-        onExchange = configuration.onExchange
-        isAtKiosk = configuration.isAtKiosk
+        self.configuration = configuration
+        registrations = Registrations(configuration.clients)
+        scopes = Scopes(registrations.all)
+        directory = try Directory(
+            users: configuration.users, hasDemoAccounts: configuration.hasDemoAccounts,
+            clients: configuration.clients)
         do {
             languages = try Languages(folder: configuration.publicFolder + "/languages/demo", cookieName: "")
             try languages.requireSameSentences()
@@ -44,7 +40,7 @@ final class Platform: Sendable {
             throw .texts("\(error)")
         }
         self.logger = logger
-        listening = Mutex(Listening(port: configuration.port))
+        listening = Mutex(Listening(origins: configuration.origins(port: configuration.port)))
         state = try TenantState(
             path: configuration.stateFile, randomBytes: configuration.randomBytes,
             makeKeys: configuration.makeSigningKeys, logger: logger)
@@ -52,7 +48,8 @@ final class Platform: Sendable {
 
     /// Sets the server and its port.
     func isServed(by server: HTTPServer, on port: Int) {
-        listening.withLock { $0 = Listening(port: port, server: server) }
+        let origins = configuration.origins(port: port)
+        listening.withLock { $0 = Listening(origins: origins, server: server) }
     }
 
     /// Makes clients open new connections. Many clients silently repeat a request if a connection that they used before
@@ -64,11 +61,32 @@ final class Platform: Sendable {
         state.read { $0.displayNames?[account.username] } ?? account.displayName
     }
 
-    /// The URL of the tenant, which never comes from a request's `Host`.
-    var baseURL: String { "http://\(host):\(listening.withLock { $0.port })" }
+    /// The origins under which the tenant is reached.
+    var origins: Origins { listening.withLock { $0.origins } }
+
+    /// The URL of the tenant as the request named it, or else its main one.
+    var baseURL: String { Origins.current ?? origins.main }
+
+    /// Whether other computers are served too.
+    var servesOthers: Bool { configuration.servesOthers }
+    var controlToken: String? { configuration.controlToken }
+    var isAtKiosk: Bool { configuration.isAtKiosk }
+    var onExchange: (@Sendable (Request, Response) -> Void)? { configuration.onExchange }
+
+    func now() -> Date { configuration.now() }
+
+    func randomBytes(_ count: Int) -> [UInt8] { configuration.randomBytes(count) }
 
     /// Returns a random GUID (RFC 9562 version 4), in lower case.
     func newID() -> String { RandomUUID.text(randomBytes(16)) }
+}
+
+extension DemoTenantConfiguration {
+    fileprivate func origins(port: Int) -> Origins {
+        Origins(
+            scheme: certificate == nil ? "http" : "https", host: host.contains(":") ? "[\(host)]" : host, port: port,
+            publicURL: publicURL)
+    }
 }
 
 /// One request at an identity endpoint, with its identifiers for logs and errors.

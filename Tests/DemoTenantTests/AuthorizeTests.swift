@@ -133,19 +133,21 @@ struct AuthorizeTests {
 
     @Test func `other redirect URIs are compared with their port`() {
         var client = TestTenant.web
-        client.redirectURIs = ["https://app.example:8443/callback"]
-        #expect(client.accepts(redirectURI: "https://app.example:8443/callback"))
-        #expect(!client.accepts(redirectURI: "https://app.example/callback"))
-        #expect(!client.accepts(redirectURI: "https://app.example:8444/callback"))
+        client.webRedirectURIs = ["https://app.example:8443/callback"]
+        #expect(client.redirectClass(of: "https://app.example:8443/callback") == .web)
+        #expect(client.redirectClass(of: "https://app.example/callback") == nil)
+        #expect(client.redirectClass(of: "https://app.example:8444/callback") == nil)
     }
 
-    @Test func `a public client has to send a code challenge`() async throws {
+    @Test func `a code challenge is demanded of single-page applications alone`() async throws {
         try await TestTenant.run { (tenant) async throws in
-            let callback = try await tenant.browser().authorize(
-                ["code_challenge": "", "code_challenge_method": ""], client: TestTenant.native
-            ).callback()
+            let without = ["code_challenge": "", "code_challenge_method": ""]
+            let callback = try await tenant.browser().authorize(without, client: TestTenant.script).callback()
             #expect(callback["error"] == "invalid_request")
             #expect(callback["error_description"]?.hasPrefix("AADSTS9002325: ") == true)
+            for client in [TestTenant.web, TestTenant.native] {
+                #expect(try await tenant.browser().authorize(without, client: client).shownField == "username")
+            }
         }
     }
 

@@ -118,13 +118,24 @@ struct BoundaryTests {
 
     @Test func `every page's policy lets forms end at the applications, and lets nothing else in`() async throws {
         try await TestTenant.run { (tenant) async throws in
-            for path in ["/control", "/common/oauth2/v2.0/authorize", "/nowhere", "/assets/demo-tenant.css"] {
-                let policy = try #require(
-                    try await tenant.browser().get(path)["Content-Security-Policy"])
-                #expect(policy.contains("form-action 'self' http://localhost:*;"))
+            func check(_ answer: Answer, _ formAction: String) throws {
+                let policy = try #require(answer["Content-Security-Policy"])
+                #expect(policy.contains("form-action \(formAction);"))
                 #expect(policy.contains("default-src 'none'"))
                 #expect(!policy.contains("unsafe"))
             }
+            let browser = tenant.browser()
+            for path in ["/control", "/common/oauth2/v2.0/authorize", "/nowhere", "/assets/demo-tenant.css"] {
+                try check(try await browser.get(path), "'self'")
+            }
+            let web = ["redirect_uri": "http://localhost:8123/auth/callback", "response_mode": "form_post"]
+            let picker = try await browser.authorize(web)
+            try check(picker, "'self' http://localhost:8123")
+            let password = try await browser.submit(picker, "username", "adele@contoso.example")
+            try check(password, "'self' http://localhost:8123")
+            let native = try await browser.authorize(
+                ["redirect_uri": "msauth.com.contoso.tasks://auth"], client: TestTenant.native)
+            try check(native, "'self' msauth.com.contoso.tasks:")
         }
     }
 

@@ -22,7 +22,7 @@ struct DemoLogoutTests {
             #expect(answer.status == 302)
             #expect(answer["Location"] == "\(back)?state=s%20t")
             #expect(try await !isSignedIn(browser, "adele@contoso.example"))
-            for uri in ["http://evil.example/", "\(back)/", "http://localhost:8080/auth/callback"] {
+            for uri in ["http://evil.example/", "\(back)/", "http://localhost:8080/auth/other"] {
                 let page = try await logout(browser, [("post_logout_redirect_uri", uri)])
                 #expect(page.status == 200)
                 #expect(page.text.contains("You signed out of your account"))

@@ -13,7 +13,7 @@ struct DemoSignInTests {
             let browser = tenant.browser()
             let picker = try await browser.authorize()
             #expect(picker.status == 200)
-            for account in Directory.accounts where account.kind == .work || account.kind == .personal {
+            for account in DemoAccount.builtIn where account.kind == .work || account.kind == .personal {
                 #expect(picker.text.contains("name=\"username\" value=\"\(account.username)\""))
             }
             #expect(!picker.text.contains("fabrikam"))

@@ -246,7 +246,7 @@ struct DemoTokenTests {
             let first = try await browser.tokens("adele@contoso.example").member("refresh_token")
             let answer = try await browser.refresh(first, ["scope": "https://graph.microsoft.com/User.Read"])
             #expect(answer.status == 200)
-            #expect(answer.member("scope") == "User.Read")
+            #expect(answer.member("scope") == "https://graph.microsoft.com/User.Read")
             #expect(answer.claims("id_token")?["nonce"] == nil)
             let second = try #require(answer.member("refresh_token"))
             #expect(second != first)

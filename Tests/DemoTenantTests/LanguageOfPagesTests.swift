@@ -125,7 +125,7 @@ struct LanguageOfPagesTests {
             }
             let english = Set(try await sentences("/control?done=revoke"))
             #expect(english.count > 80)
-            let accounts = Directory.accounts.flatMap { [$0.displayName, $0.username] }
+            let accounts = DemoAccount.builtIn.flatMap { [$0.displayName, $0.username] }
             let alike = try await sentences("/control?done=revoke&ui_locales=\(language)").filter { text in
                 english.contains(text) && !accounts.contains(text)
                     && !Self.names.contains { text.contains($0) } && !["GET", "POST /control"].contains(text)
@@ -140,8 +140,8 @@ struct LanguageOfPagesTests {
     @Test
     func `all names of the directory and the permissions have translations`() throws {
         let sentences = try Self.sentences()
-        #expect(sentences.isSuperset(of: Directory.accounts.map(\.hint.text)))
-        #expect(sentences.isSuperset(of: (Scope.graph + Scope.own.flatMap(\.permissions)).map(\.title.text)))
+        #expect(sentences.isSuperset(of: DemoAccount.builtIn.map(\.hint.text)))
+        #expect(sentences.isSuperset(of: (Scopes.graph + Scopes.own).map(\.title.text)))
     }
 
     @Test

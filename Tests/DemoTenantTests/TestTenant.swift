@@ -11,12 +11,13 @@ import WebFormats
 /// A demo tenant on a port of its own, with a clock that tests move.
 struct TestTenant: Sendable {
     static let web = DemoClient(
-        id: "11111111-aaaa-4bbb-8ccc-000000000001", secret: "the web client's secret: %+&",
-        redirectURIs: ["http://localhost:8080/auth/callback"],
-        postLogoutRedirectURIs: ["http://localhost:8080/auth/signed-out"], name: "Web tutorial")
+        id: "11111111-aaaa-4bbb-8ccc-000000000001", name: "Web tutorial", secret: "the web client's secret: %+&",
+        web: ["http://localhost:8080/auth/callback", "http://localhost:8080/auth/signed-out"])
     static let native = DemoClient(
-        id: "11111111-aaaa-4bbb-8ccc-000000000002", secret: nil, redirectURIs: ["http://localhost:8080/native"],
-        name: "Native <tutorial>")
+        id: "11111111-aaaa-4bbb-8ccc-000000000002", name: "Native <tutorial>",
+        native: ["http://localhost:8080/native", "msauth.com.contoso.tasks://auth"])
+    static let script = DemoClient(
+        id: "11111111-aaaa-4bbb-8ccc-000000000003", name: "Script tutorial", spa: ["http://localhost:8080/spa"])
 
     /// RFC 7636 appendix B.
     static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -47,14 +48,17 @@ struct TestTenant: Sendable {
     /// Runs a test against a tenant that is stopped afterwards.
     /// - Parameter stateFile: Kept by the caller; nil gives the test a file that is removed.
     static func run<Value: Sendable>(
-        stateFile: String? = nil, clock: Clock = Clock(), _ body: @Sendable (TestTenant) async throws -> Value
+        stateFile: String? = nil, clock: Clock = Clock(),
+        configured configure: (inout DemoTenantConfiguration) -> Void = { _ in },
+        _ body: @Sendable (TestTenant) async throws -> Value
     ) async throws -> Value {
         let path = stateFile ?? temporaryPath()
         defer { if stateFile == nil { try? FileManager.default.removeItem(atPath: path) } }
         let workers = try WorkerGroup(count: 1)
         var configuration = DemoTenantConfiguration(
-            clients: [web, native], publicFolder: publicFolder, stateFile: path, now: { clock.now })
+            clients: [web, native, script], publicFolder: publicFolder, stateFile: path, now: { clock.now })
         if stateFile == nil { configuration.makeSigningKeys = keys.get }
+        configure(&configuration)
         let tenant = try DemoTenant(
             configuration: configuration, workers: workers, logger: Logger(label: "demo tenant"))
         _ = try await tenant.start()
@@ -73,7 +77,11 @@ struct TestTenant: Sendable {
     }
 
     /// A browser without cookies.
-    func browser() -> Browser { Browser(baseURL: tenant.baseURL, client: client) }
+    ///
+    /// - Parameter host: The name by which it reaches the tenant.
+    func browser(at host: String = "localhost") -> Browser {
+        Browser(baseURL: tenant.baseURL.replacing("localhost", with: host), client: client)
+    }
 }
 
 /// A browser as curl is one: keeps cookies, follows no redirect, and fills in forms.

@@ -76,7 +76,7 @@ extension Platform {
         journal.add(
             ClientRequest(
                 request, fields, step: step, note: note.now, status: response.status.code, time: time,
-                milliseconds: Int(duration / .milliseconds(1)), isRegistered: { clients[$0] != nil }))
+                milliseconds: Int(duration / .milliseconds(1)), isRegistered: { registrations.client(id: $0) != nil }))
         return response
     }
 }

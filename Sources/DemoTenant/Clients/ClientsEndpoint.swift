@@ -14,18 +14,12 @@ extension Platform {
         guard request.head[.accept]?.contains("text/html") == true else { return .json(.ok, json(content)) }
         let language = languages.language(
             uiLocales: query?["ui_locales"], acceptLanguage: request.head[.acceptLanguage])
-        let homeURL = clients.values.lazy.compactMap(\.homeURL).first
-        var response = DemoLanguage.$current.withValue(language) {
+        return DemoLanguage.$current.withValue(language) {
             page(
                 ClientsPage(
-                    journal: content, names: clients.mapValues(\.name), isSecure: baseURL.hasPrefix("https:"),
-                    explainURL: homeURL.map { "\($0)native/explain" }))
+                    journal: content, names: registrations.names, isSecure: baseURL.hasPrefix("https:"),
+                    explainURL: registrations.homeURL.map { "\($0)native/explain" }))
         }
-        // Its script asks for newer requests.
-        response.headerFields[.contentSecurityPolicy] =
-            "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; "
-            + "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
-        return response
     }
 
     private func json(_ content: ClientJournal.Content) -> JSONValue {
@@ -36,7 +30,7 @@ extension Platform {
                 content.groups.map { group in
                     [
                         "client_id": JSONValue(group.clientID),
-                        "name": JSONValue(group.clientID.flatMap { clients[$0]?.name }),
+                        "name": JSONValue(group.clientID.flatMap { registrations.client(id: $0)?.name }),
                         "library": JSONValue(group.library), "requests": .array(group.requests.map(\.json)),
                     ]
                 }),

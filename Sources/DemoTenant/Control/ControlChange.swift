@@ -43,7 +43,9 @@ enum ControlChange: Sendable {
     ]
 
     /// Returns the changes in a JSON object, or throws everything that is wrong with it. No part is applied alone.
-    static func parse(_ members: [String: JSONValue]) throws(Problem) -> [ControlChange] {
+    static func parse(
+        _ members: [String: JSONValue], _ directory: Directory
+    ) throws(Problem) -> [ControlChange] {
         var problems: [String] = []
         let unknown = members.keys.filter { !keys.contains($0) }.sorted()
         if !unknown.isEmpty {
@@ -54,7 +56,7 @@ enum ControlChange: Sendable {
         for key in keys {
             guard let value = members[key] else { continue }
             do throws(Problem) {
-                if let change = try change(key, value) { changes.append(change) }
+                if let change = try change(key, value, directory) { changes.append(change) }
             } catch {
                 problems.append("\(key): \(error.message)")
             }
@@ -64,7 +66,9 @@ enum ControlChange: Sendable {
     }
 
     /// Returns nil for a value that changes nothing.
-    private static func change(_ key: String, _ value: JSONValue) throws(Problem) -> ControlChange? {
+    private static func change(
+        _ key: String, _ value: JSONValue, _ directory: Directory
+    ) throws(Problem) -> ControlChange? {
         switch key {
         case "access_token_seconds": .accessTokenSeconds(try number(value, upTo: 10 * 365 * 86_400))
         case "refresh_token_seconds": .refreshTokenSeconds(try number(value, upTo: 10 * 365 * 86_400))
@@ -77,9 +81,9 @@ enum ControlChange: Sendable {
         case "close_connection": .closeConnection(try choice(value, Controls.Endpoint.allCases))
         case "provider_down": .outage(try choice(value, Controls.Outage.allCases))
         case "bad_id_token": .idTokenFault(try choice(value, DemoIDTokenFault.allCases))
-        case "revoke": .revoke(try account(value))
-        case "require_consent": .requireConsent(try account(value))
-        case "require_mfa": .requireSecondFactor(try account(value))
+        case "revoke": .revoke(try account(value, directory))
+        case "require_consent": .requireConsent(try account(value, directory))
+        case "require_mfa": .requireSecondFactor(try account(value, directory))
         case "claims_challenge": .claimsChallenge(try flag(value))
         case "token_platform_error": .platformError(.token, try platformError(value))
         case "authorize_platform_error": .platformError(.authorize, try platformError(value))
@@ -151,9 +155,9 @@ enum ControlChange: Sendable {
         return choice
     }
 
-    private static func account(_ value: JSONValue) throws(Problem) -> DemoAccount {
-        guard let account = value.string.flatMap(Directory.account(username:)) else {
-            let names = Directory.accounts.map(\.username).joined(separator: ", ")
+    private static func account(_ value: JSONValue, _ directory: Directory) throws(Problem) -> DemoAccount {
+        guard let account = value.string.flatMap(directory.account(username:)) else {
+            let names = directory.accounts.map(\.username).joined(separator: ", ")
             throw Problem(message: "give the username of one of the accounts: \(names).")
         }
         return account

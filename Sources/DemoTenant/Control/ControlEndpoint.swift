@@ -51,7 +51,7 @@ extension Platform {
             guard let members else {
                 throw ControlChange.Problem(message: "The body is neither a JSON object nor a form.")
             }
-            for change in try ControlChange.parse(members) { await apply(change) }
+            for change in try ControlChange.parse(members, directory) { await apply(change) }
             if isJSON { return .json(.ok, controlState()) }
             return inLanguage(of: request) { .redirect(to: $0.address(done: members.keys.first)) }
         } catch {
@@ -67,9 +67,9 @@ extension Platform {
     }
 
     private func controlPage(notice: HTML?, _ kept: Kept) -> ControlPage {
-        let homeURL = clients.values.lazy.compactMap(\.homeURL).first
+        let homeURL = registrations.homeURL
         return ControlPage(
-            state: controlState(), notice: notice, address: "\(baseURL)/control",
+            state: controlState(), accounts: directory.accounts, notice: notice, address: "\(baseURL)/control",
             backURL: homeURL.map { home in kept.returnTo.flatMap { Self.page($0, of: home) } ?? home },
             action: kept.address())
     }

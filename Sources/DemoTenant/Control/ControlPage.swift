@@ -5,6 +5,7 @@ import WebFormats
 struct ControlPage: Page {
     /// The state as the JSON interface returns it.
     let state: JSONValue
+    let accounts: [DemoAccount]
     let notice: HTML?
     /// The control page's address, for the example.
     let address: String
@@ -33,7 +34,7 @@ struct ControlPage: Page {
         <div class="panels">
         \(answers)
         \(lifetimes)
-        \(accounts)
+        \(accountForms)
         \(tokens)
         \(numbers)
         \(scopes)
@@ -80,8 +81,8 @@ struct ControlPage: Page {
             ])
     }
 
-    private var accounts: HTML {
-        let names = Directory.accounts.map { ($0.username, $0.displayName) }
+    private var accountForms: HTML {
+        let names = accounts.map { ($0.username, $0.displayName) }
         let pending = state["require_mfa"].map { value -> [String] in
             if case .array(let names) = value { names.compactMap(\.string) } else { [] }
         }

@@ -10,7 +10,7 @@ extension Platform {
     func logoutToken(_ request: Request) -> Response {
         guard let fields = try? FormFields(query: request.head.query ?? ""),
             let account = fields.text("username").flatMap(account(username:)),
-            let client = fields.text("client_id").flatMap({ clients[$0.lowercased()] }),
+            let client = fields.text("client_id").flatMap(registrations.client(id:)),
             let key = state.signingKey(for: account.kind)
         else { return .json(.badRequest, ["error": "Name username and client_id of the demo."]) }
         let seconds = Int(now().timeIntervalSince1970)

@@ -31,21 +31,21 @@ struct SignUp: Sendable, Codable, Hashable {
 extension Platform {
     private var signUps: [DemoAccount] { state.read { ($0.signUps ?? []).map(\.account) } }
 
-    var accounts: [DemoAccount] { Directory.accounts + signUps }
+    var accounts: [DemoAccount] { directory.accounts + signUps }
 
     /// Returns the account with a username, in any case.
     func account(username: String) -> DemoAccount? {
-        Directory.account(username: username) ?? signUps.first { $0.username == username.lowercased() }
+        directory.account(username: username) ?? signUps.first { $0.username == username.lowercased() }
     }
 
     /// Returns the account for a username or for the value of the claim `login_hint`.
     func account(hint: String) -> DemoAccount? {
-        Directory.account(hint: hint) ?? account(loginHintClaim: hint) ?? account(username: hint)
+        account(loginHintClaim: hint) ?? account(username: hint)
     }
 
     /// Returns the account for the value of the claim `login_hint`, which is also the `logout_hint`.
     func account(loginHintClaim: String) -> DemoAccount? {
-        Directory.account(loginHintClaim: loginHintClaim) ?? signUps.first { $0.loginHint == loginHintClaim }
+        directory.account(loginHintClaim: loginHintClaim) ?? signUps.first { $0.loginHint == loginHintClaim }
     }
 
     func accounts(of session: SignOnSession) -> [DemoAccount] {

@@ -30,7 +30,8 @@ enum TenantSegment: Sendable, Hashable, Codable {
 
     /// Whether the path begins with the B2C tenant's name, after which a user flow follows.
     static func isUserFlowTenant(_ name: String) -> Bool {
-        [Tenant.fabrikamB2C, Tenant.fabrikamB2CDomain].contains(name.lowercased())
+        // Microsoft's sample for B2C names its tenant like this.
+        [Tenant.fabrikamB2C, Tenant.fabrikamB2CDomain, "fabrikamb2c.onmicrosoft.com"].contains(name.lowercased())
     }
 
     /// The spelling in the endpoints of the discovery document.
@@ -53,6 +54,16 @@ enum TenantSegment: Sendable, Hashable, Codable {
     /// The user flow, if the path is one of the B2C tenant.
     var userFlow: UserFlow? {
         if case .userFlow(let flow, _) = self { flow } else { nil }
+    }
+
+    /// The tenant's name in messages.
+    var directoryName: String {
+        switch self {
+        case .common, .organizations: Tenant.contosoDomain
+        case .consumers: Tenant.outlookDomain
+        case .tenant(let id): Tenant.domain(ofID: id) ?? id
+        case .userFlow: Tenant.fabrikamB2CDomain
+        }
     }
 
     func admits(_ account: DemoAccount) -> Bool {
@@ -88,7 +99,8 @@ extension Platform {
     }
 
     func issuer(ofTenant id: String) -> String {
-        guard id == Tenant.fabrikam else { return "\(baseURL)/\(id)/v2.0" }
+        // An address has no names below it.
+        guard id == Tenant.fabrikam, !baseURL.authorityOfOrigin.isAddress else { return "\(baseURL)/\(id)/v2.0" }
         return "\(baseURL.replacing("://", with: "://\(id)."))/\(id)/v2.0"
     }
 }

@@ -23,6 +23,11 @@ extension Platform {
         func isServed(to scope: String) -> Bool {
             if case .userInfo = self { true } else { scope.hasPrefix("User.Read") }
         }
+
+        /// UserInfo may be posted to, with the token in the form (OpenID Connect Core section 5.3.1).
+        func isPosted(by request: Request) -> Bool {
+            if case .userInfo = self { request.head.method == .post } else { false }
+        }
     }
 
     /// `GET /v1.0/me`, `/v1.0/me/photo/$value` and `/oidc/userinfo`
@@ -37,8 +42,9 @@ extension Platform {
         if let injected = controls.takeInjected(.graph) { return ids.put(on: injected.response) }
         do throws(GraphError) {
             let account = try authorizedAccount(
-                request.head, settings, audiences: [AccessToken.graphAudience], scope: resource.isServed(to:))
-            guard [.get, .head].contains(request.head.method) else {
+                bearerToken(request, resource), settings, audiences: [AccessToken.graphAudience],
+                scope: resource.isServed(to:))
+            guard [.get, .head].contains(request.head.method) || resource.isPosted(by: request) else {
                 throw GraphError(
                     status: .methodNotAllowed, code: "BadRequest",
                     message: "The demo's Graph answers GET only.")
@@ -47,7 +53,7 @@ extension Platform {
             case .me:
                 return ids.put(on: .json(.ok, profile(account)))
             case .userInfo:
-                return ids.put(on: .json(.ok, userInfo(account, request.head)))
+                return ids.put(on: .json(.ok, userInfo(account, bearerToken(request, resource))))
             case .photo where account.hasPhoto:
                 return ids.put(on: .noStore(.ok, "image/png", Photo.png))
             case .photo:
@@ -80,8 +86,8 @@ extension Platform {
 
     /// Returns the UserInfo response (OpenID Connect Core section 5.3.2), with the same `sub` as in the requesting
     /// application's ID token.
-    private func userInfo(_ account: DemoAccount, _ head: RequestHead) -> JSONValue {
-        let claims = bearerToken(head).flatMap(verifiedClaims)
+    private func userInfo(_ account: DemoAccount, _ token: String?) -> JSONValue {
+        let claims = token.flatMap(verifiedClaims)
         let (application, tenant) = (claims?["appid"]?.string ?? "", claims?["tid"]?.string ?? "")
         return [
             "sub": .string(account.subject(in: tenant, audience: application)),
@@ -92,7 +98,12 @@ extension Platform {
 
     // MARK: The access token
 
-    private func bearerToken(_ head: RequestHead) -> String? {
+    private func bearerToken(_ request: Request, _ resource: GraphResource) -> String? {
+        if let token = bearerToken(request.head) { return token }
+        return resource.isPosted(by: request) ? (try? FormFields(body: request.body))?.text("access_token") : nil
+    }
+
+    func bearerToken(_ head: RequestHead) -> String? {
         let parts = (head[.authorization] ?? "").split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         return parts[1].trimmingCharacters(in: .whitespaces)
@@ -102,9 +113,9 @@ extension Platform {
     ///
     /// - Parameter scope: whether a scope of the token is sufficient.
     func authorizedAccount(
-        _ head: RequestHead, _ settings: Controls.Settings, audiences: [String], scope: (String) -> Bool
+        _ token: String?, _ settings: Controls.Settings, audiences: [String], scope: (String) -> Bool
     ) throws(GraphError) -> DemoAccount {
-        guard let token = bearerToken(head) else { throw unauthenticated("Access token is empty.") }
+        guard let token else { throw unauthenticated("Access token is empty.") }
         guard let claims = verifiedClaims(token) else {
             throw unauthenticated("Access token validation failure. It is not a token of this demo tenant.")
         }
@@ -139,7 +150,7 @@ extension Platform {
     }
 
     /// Returns the claims of a token that has a valid signature of one of our keys.
-    private func verifiedClaims(_ token: String) -> JSONValue? {
+    func verifiedClaims(_ token: String) -> JSONValue? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3,
             let header = Base64URL.decode(parts[0].utf8).flatMap({ JSONValue(parsing: $0) }),

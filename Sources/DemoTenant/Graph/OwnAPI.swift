@@ -31,6 +31,12 @@ extension Platform {
         GraphIDs(request, platform: self).put(on: await ownAnswer(request, api))
     }
 
+    /// Returns the audiences of tokens that the API accepts: its own, those of the applications' APIs, and the
+    /// applications, because B2C issues tokens for these.
+    private func audiences(of api: OwnAPI) -> [String] {
+        [api.audience] + registrations.all.flatMap { [$0.id] + $0.exposes.keys }
+    }
+
     private func ownAnswer(_ request: Request, _ api: OwnAPI) async -> Response {
         controls.count(.graphMe)
         let settings = controls.settings
@@ -38,7 +44,7 @@ extension Platform {
         if let injected = controls.takeInjected(.graph) { return injected.response }
         do throws(GraphError) {
             let account = try authorizedAccount(
-                request.head, settings, audiences: [api.audience] + clients.values.map(\.id),
+                bearerToken(request.head), settings, audiences: audiences(of: api),
                 scope: { $0 == api.scope || $0.hasSuffix("/" + api.scope) || $0.isEmpty })
             let name = displayName(of: account)
             switch api {

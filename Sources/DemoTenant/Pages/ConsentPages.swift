@@ -2,6 +2,7 @@ import WebFormats
 
 /// The page that asks for consent.
 struct ConsentPage: Page {
+    let scopes: Scopes
     let form: SignInForm
     let client: DemoClient
     let account: DemoAccount
@@ -39,7 +40,7 @@ struct ConsentPage: Page {
     }
 
     private var titles: [HTML] {
-        var titles = Scope.graphScopes(request.scopes).compactMap { Scope.permission($0)?.title }
+        var titles = Scopes.graphScopes(request.scopes).compactMap { scopes.permission($0)?.title }
         if request.scopes.contains("profile"), !titles.contains("Sign you in and read your profile") {
             titles.append("View your basic profile")
         }

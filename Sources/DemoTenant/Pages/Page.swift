@@ -27,7 +27,9 @@ extension Page {
 
 extension Platform {
     /// Renders a page.
-    func page(_ page: any Page) -> Response {
+    ///
+    /// - Parameter target: The redirect URI at which the page's form ends; nil if it ends here.
+    func page(_ page: any Page, leavingTo target: String? = nil) -> Response {
         let document: HTML = """
             <!DOCTYPE html>
             <html lang="\(DemoLanguage.tag)"\(isAtKiosk ? " class=\"kiosk\"" as HTML : "")>
@@ -53,7 +55,9 @@ extension Platform {
             </html>
 
             """
-        return .noStore(page.status, "text/html; charset=utf-8", Array(document.text.utf8))
+        var response = Response.noStore(page.status, "text/html; charset=utf-8", Array(document.text.utf8))
+        if target != nil { response.headerFields[.contentSecurityPolicy] = PagePolicy.text(leavingTo: target) }
+        return response
     }
 }
 

@@ -31,6 +31,8 @@ struct DemoAuthorizationRequest: Sendable, Hashable, Codable {
     var clientID: String
     var target: AnswerTarget
     var scopes: [String]
+    /// The parameter `scope` as it came.
+    var askedScope: String?
     var nonce: String?
     /// The code challenge in the form of S256, whatever the method was; nil if none was sent.
     var codeChallenge: String?
@@ -53,12 +55,12 @@ struct AuthorizationFailure: Error {
 extension DemoAuthorizationRequest {
     /// Checks the client and the address of the response first; their errors are never redirected.
     private static func client(
-        _ fields: FormFields, _ clients: [String: DemoClient]
+        _ fields: FormFields, at segment: TenantSegment, of platform: Platform
     ) throws(PlatformError) -> (DemoClient, redirectURI: String) {
         guard let id = fields.text("client_id") else { throw .missingParameter("client_id") }
-        guard let client = clients[id.lowercased()] else { throw .unknownClient(id) }
+        let client = try platform.registrations.client(id: id, at: segment)
         guard let redirectURI = fields.text("redirect_uri") else { throw .missingParameter("redirect_uri") }
-        guard client.accepts(redirectURI: redirectURI) else { throw .redirectURIMismatch(redirectURI, client) }
+        guard client.redirectClass(of: redirectURI) != nil else { throw .redirectURIMismatch(redirectURI, client) }
         for name in parameters where fields.isRepeated(name) { throw .repeatedParameter(name) }
         return (client, redirectURI)
     }
@@ -70,12 +72,12 @@ extension DemoAuthorizationRequest {
 
     /// Checks an authorization request in the platform's order.
     init(
-        authorize fields: FormFields, segment: TenantSegment, clients: [String: DemoClient]
+        authorize fields: FormFields, segment: TenantSegment, platform: Platform
     ) throws(AuthorizationFailure) {
         let client: DemoClient
         let redirectURI: String
         do throws(PlatformError) {
-            (client, redirectURI) = try Self.client(fields, clients)
+            (client, redirectURI) = try Self.client(fields, at: segment, of: platform)
         } catch {
             throw AuthorizationFailure(error: error)
         }
@@ -84,7 +86,7 @@ extension DemoAuthorizationRequest {
         let target = AnswerTarget(redirectURI: redirectURI, responseMode: mode ?? .query, state: fields["state"])
         do throws(PlatformError) {
             if mode == nil { throw .unsupportedValue(modeText, of: "response_mode") }
-            try self.init(fields, segment: segment, client: client, target: target)
+            try self.init(fields, segment: segment, client: client, target: target, scopes: platform.scopes)
         } catch {
             throw AuthorizationFailure(error: error, target: target)
         }
@@ -92,7 +94,7 @@ extension DemoAuthorizationRequest {
 
     /// Checks the part whose errors are sent to the application.
     private init(
-        _ fields: FormFields, segment: TenantSegment, client: DemoClient, target: AnswerTarget
+        _ fields: FormFields, segment: TenantSegment, client: DemoClient, target: AnswerTarget, scopes: Scopes
     ) throws(PlatformError) {
         guard let responseType = fields.text("response_type") else { throw .missingParameter("response_type") }
         guard responseType == "code" else { throw .unsupportedResponseType(responseType) }
@@ -108,19 +110,21 @@ extension DemoAuthorizationRequest {
             maxAge = seconds
         }
         self.init(
-            purpose: .code, segment: segment, clientID: client.id, target: target, scopes: try Scope.parse(scope),
-            nonce: fields.text("nonce"), codeChallenge: try Self.codeChallenge(fields, client), prompt: prompt,
+            purpose: .code, segment: segment, clientID: client.id, target: target, scopes: try scopes.parse(scope),
+            askedScope: scope, nonce: fields.text("nonce"),
+            codeChallenge: try Self.codeChallenge(fields, client.redirectClass(of: target.redirectURI)), prompt: prompt,
             maxAge: maxAge, loginHint: fields.text("login_hint"), domainHint: fields.text("domain_hint"),
             claims: try RequestedClaims(fields["claims"]), wantsClientInfo: fields["client_info"] == "1")
     }
 
-    /// Returns the code challenge (RFC 7636 §4.3). A client with a secret may omit it, but not send only half of it.
+    /// Returns the code challenge (RFC 7636 §4.3). The platform demands it of single-page applications alone. Others may
+    /// omit it, but not send only half of it.
     private static func codeChallenge(
-        _ fields: FormFields, _ client: DemoClient
+        _ fields: FormFields, _ redirectClass: DemoClient.RedirectClass?
     ) throws(PlatformError) -> String? {
         let method = fields.text("code_challenge_method")
         guard let challenge = fields.text("code_challenge") else {
-            if client.isPublic { throw .codeChallengeMissing }
+            if redirectClass == .spa { throw .codeChallengeMissing }
             if method != nil { throw .codeChallengeInvalid }
             return nil
         }
@@ -139,15 +143,15 @@ extension DemoAuthorizationRequest {
 
     /// Checks a request for admin consent, which is possible at one tenant or `organizations`, but never at `common`.
     init(
-        adminConsent fields: FormFields, segment: TenantSegment, clients: [String: DemoClient]
+        adminConsent fields: FormFields, segment: TenantSegment, platform: Platform
     ) throws(AuthorizationFailure) {
         do throws(PlatformError) {
             guard segment.admitsOrganizationsOnly else { throw .noTenantForAdminConsent }
-            let (client, redirectURI) = try Self.client(fields, clients)
+            let (client, redirectURI) = try Self.client(fields, at: segment, of: platform)
             self.init(
                 purpose: .adminConsent, segment: segment, clientID: client.id,
                 target: AnswerTarget(redirectURI: redirectURI, responseMode: .query, state: fields["state"]),
-                scopes: try Scope.parse(fields.text("scope") ?? ".default"))
+                scopes: try platform.scopes.parse(fields.text("scope") ?? ".default"))
         } catch {
             throw AuthorizationFailure(error: error)
         }
@@ -169,25 +173,10 @@ enum CodeVerifier {
     static func hash(_ verifier: String) -> String { Base64URL.encode(SHA256.hash(data: Data(verifier.utf8))) }
 }
 
-extension DemoClient {
-    /// Whether a redirect URI is registered. It is compared character by character, except for the port of localhost,
-    /// which the platform ignores.
-    func accepts(redirectURI: String) -> Bool {
-        let asked = Self.withoutLocalhostPort(redirectURI)
-        return redirectURIs.contains { Self.withoutLocalhostPort($0) == asked }
-    }
-
-    private static func withoutLocalhostPort(_ uri: String) -> String {
-        guard let host = ["http://localhost:", "https://localhost:"].first(where: uri.hasPrefix) else { return uri }
-        let rest = uri.dropFirst(host.count)
-        let digits = rest.prefix { $0.isASCII && $0.isNumber }
-        guard UInt16(digits) != nil else { return uri }
-        return String(host.dropLast()) + rest.dropFirst(digits.count)
-    }
-}
-
 extension TenantSegment {
-    var admitsOrganizationsOnly: Bool { self == .organizations || self == .tenant(id: Tenant.contoso) }
+    var admitsOrganizationsOnly: Bool {
+        if case .tenant(let id) = self { Tenant.organizations.contains(id) } else { self == .organizations }
+    }
 }
 
 extension FormFields {

@@ -19,11 +19,15 @@ struct AuthorizationCode: Sendable, Codable {
     var id: String
     var clientID: String
     var redirectURI: String
+    /// The class of the redirect URI when the code was issued.
+    var redirectClass: DemoClient.RedirectClass
     var segment: TenantSegment
     /// The code challenge in the form of S256; nil if the authorization request had none.
     var codeChallenge: String?
     var nonce: String?
     var scopes: [String]
+    /// The parameter `scope` of the authorization request.
+    var askedScope: String?
     var username: String
     var authentication: Authentication
     var claims: RequestedClaims
@@ -36,6 +40,8 @@ struct RefreshToken: Sendable, Codable {
     /// The family of all tokens from one sign-in. A token from an older version has none.
     var family: String?
     var clientID: String
+    /// The class of the redirect URI of the sign-in. A token from an older version has none.
+    var redirectClass: DemoClient.RedirectClass?
     var scopes: [String]
     var username: String
     var authentication: Authentication

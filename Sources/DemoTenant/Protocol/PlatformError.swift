@@ -41,12 +41,6 @@ extension PlatformError {
         error: "invalid_request", number: 9002313, message: "Invalid request. Request is malformed or invalid.")
     static let malformedGrant = Self(
         error: "invalid_grant", number: 9002313, message: "Invalid request. Request is malformed or invalid.")
-    static func unknownClient(_ id: String) -> Self {
-        Self(
-            error: "unauthorized_client", number: 700016,
-            message: "Application with identifier '\(id)' was not found in the directory '\(Tenant.contosoName)'. "
-                + "It is not registered at this demo tenant, or the request went to the wrong tenant.")
-    }
     static func invalidScope(_ scope: String) -> Self {
         Self(
             error: "invalid_scope", number: 70011,
@@ -81,6 +75,11 @@ extension PlatformError {
 }
 
 // Errors of an authorization request
+extension PlatformError {
+    /// Whether the platform shows the error itself, because it does not know the application or its address.
+    var isShownByTenant: Bool { [50011, 700016].contains(number) }
+}
+
 extension PlatformError {
     static func redirectURIMismatch(_ uri: String, _ client: DemoClient) -> Self {
         Self(
@@ -137,6 +136,11 @@ extension PlatformError {
             + "application and begin again.")
 }
 
+extension PlatformError {
+    static let unknownInstance = Self(
+        error: "invalid_instance", number: 50049, message: "Unknown or invalid instance.")
+}
+
 // Errors of a token request
 extension PlatformError {
     static func unsupportedGrantType(_ type: String) -> Self {
@@ -159,6 +163,18 @@ extension PlatformError {
                 + "value, not the client secret ID, for a secret added to app '\(client.id)'.",
             status: .unauthorized)
     }
+    static let scriptExpected = Self(
+        error: "invalid_request", number: 9_002_327,
+        message: "Tokens issued for the 'Single-Page Application' client-type may only be redeemed via cross-origin "
+            + "requests.")
+    static let scriptNotExpected = Self(
+        error: "invalid_request", number: 9_002_326,
+        message: "Cross-origin token redemption is permitted only for the 'Single-Page Application' client-type.")
+    static let scriptSessionExpired = Self(
+        error: "invalid_grant", number: 700084,
+        message: "The refresh token was issued to a single page app (SPA), and therefore has a fixed, limited lifetime "
+            + "of 24 hours, which cannot be extended. It is now expired and a new sign in request must be sent by the SPA "
+            + "to the sign in page.")
     static let codeExpired = Self(
         error: "invalid_grant", number: 70008,
         message: "The provided authorization code or refresh token has expired due to inactivity. Send a new "

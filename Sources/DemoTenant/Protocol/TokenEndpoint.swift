@@ -46,38 +46,62 @@ extension Platform {
         guard let grantType = fields.text("grant_type") else { throw PlatformError.missingParameter("grant_type") }
         // An application's own token needs an explicit tenant, because no person's account implies one.
         if grantType == "client_credentials", !segment.isTenant { throw PlatformError.noTenantForOwnToken }
-        let client = try authenticatedClient(exchange)
         switch grantType {
         case "authorization_code":
-            let answer = try redeem(exchange, segment, client, settings)
+            let code = fields.text("code").flatMap { state.sealer.open($0, for: .code, as: AuthorizationCode.self) }
+            let client = try authenticatedClient(
+                exchange, segment, redeeming: code.map { ($0.clientID, $0.redirectClass) })
+            let answer = try redeem(code, exchange, segment, client, settings)
             controls.count(.tokenCode)
             return .json(.ok, answer)
         case "refresh_token":
-            let answer = try refresh(exchange, segment, client, settings)
+            let token = fields.text("refresh_token").flatMap {
+                state.sealer.open($0, for: .refreshToken, as: RefreshToken.self)
+            }
+            let client = try authenticatedClient(
+                exchange, segment, redeeming: token.map { ($0.clientID, $0.redirectClass) })
+            let answer = try refresh(token, exchange, segment, client, settings)
             controls.count(.tokenRefresh)
             return .json(.ok, answer)
         case "client_credentials":
+            let client = try authenticatedClient(exchange, segment)
             return .json(.ok, try ownToken(exchange, segment, client, settings))
         default:
+            _ = try authenticatedClient(exchange, segment)
             throw PlatformError.unsupportedGrantType(grantType)
         }
     }
 
     // MARK: The client
 
-    func authenticatedClient(_ exchange: Exchange) throws(PlatformError) -> DemoClient {
+    /// Returns the client after it has authenticated itself as the class of the redirect URI demands to which the code
+    /// was issued.
+    ///
+    /// - Parameter grant: The client and the class of the code or refresh token. Without one, or with one of another
+    ///   client, the registration decides.
+    private func authenticatedClient(
+        _ exchange: Exchange, _ segment: TenantSegment,
+        redeeming grant: (clientID: String, redirectClass: DemoClient.RedirectClass?)? = nil
+    ) throws(PlatformError) -> DemoClient {
         let basic = try basicCredentials(exchange.request.head)
         guard let id = basic?.id ?? exchange.fields.text("client_id") else { throw .missingParameter("client_id") }
         ClientNote.change { $0.clientID = id }
-        guard let client = clients[id.lowercased()] else { throw .unknownClient(id) }
+        let client = try registrations.client(id: id, at: segment)
         if basic != nil, let other = exchange.fields.text("client_id"), other.lowercased() != client.id.lowercased() {
             throw .malformedRequest
         }
         let secret = basic?.secret ?? exchange.fields.text("client_secret")
         let assertion = exchange.fields.text("client_assertion")
-        if client.isPublic {
-            guard secret == nil, assertion == nil else { throw .secretNotAllowed }
+        let hasCredential = secret != nil || assertion != nil
+        let isScript = exchange.request.head[.origin] != nil
+        switch grant.flatMap({ $0.clientID == client.id ? $0.redirectClass : nil }) {
+        case .spa where isScript && !hasCredential: return client
+        case .spa where !isScript: throw .scriptExpected
+        case _ where isScript: throw .scriptNotExpected
+        case nil where client.isPublic, .native:
+            guard !hasCredential else { throw .secretNotAllowed }
             return client
+        default: break
         }
         if let assertion {
             guard exchange.fields.text("client_assertion_type") == ClientAssertion.type,
@@ -106,16 +130,17 @@ extension Platform {
     // MARK: The grants
 
     private func redeem(
-        _ exchange: Exchange, _ segment: TenantSegment, _ client: DemoClient, _ settings: Controls.Settings
+        _ code: AuthorizationCode?, _ exchange: Exchange, _ segment: TenantSegment, _ client: DemoClient,
+        _ settings: Controls.Settings
     ) throws -> JSONValue {
         let fields = exchange.fields
-        guard let text = fields.text("code") else { throw PlatformError.missingParameter("code") }
+        guard fields.text("code") != nil else { throw PlatformError.missingParameter("code") }
         guard let redirectURI = fields.text("redirect_uri") else {
             throw PlatformError.missingParameter("redirect_uri")
         }
-        guard let code = state.sealer.open(text, for: .code, as: AuthorizationCode.self),
-            let account = account(username: code.username)
-        else { throw PlatformError.malformedGrant }
+        guard let code, let account = account(username: code.username) else {
+            throw PlatformError.malformedGrant
+        }
         guard code.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
         guard code.segment == segment else { throw PlatformError.codeOfAnotherTenant }
         let now = exchange.diagnostics.time
@@ -128,9 +153,10 @@ extension Platform {
             throw PlatformError.codeVerifierMismatch
         }
         try checkRevocation(account, code.authentication)
-        let scopes = try fields.text("scope").map { try Scope.parse($0) } ?? code.scopes
-        guard Scope.resources(scopes).count <= 1 else {
-            throw fields.text("scope").map(PlatformError.severalResources) ?? .noScopeForSeveralResources
+        let askedScope = fields.text("scope")
+        let scopes = try askedScope.map { try self.scopes.parse($0) } ?? code.scopes
+        guard self.scopes.resources(scopes).count <= 1 else {
+            throw askedScope.map(PlatformError.severalResources) ?? .noScopeForSeveralResources
         }
         let claims = try RequestedClaims(fields["claims"])
         guard hasConsented(account, to: client, scopes: scopes) else { throw PlatformError.notConsented(client) }
@@ -143,8 +169,9 @@ extension Platform {
         }
         guard isFirst else { throw redeemedBefore() }
         _ = controls.challengeMet(by: account.objectID, asking: code.claims)
-        return try issuer(client, segment, account, code.authentication, exchange, settings).answer(
-            scopes: scopes, granted: merged(code.scopes, scopes), nonce: code.nonce,
+        return try issuer(client, code.redirectClass, segment, account, code.authentication, exchange, settings).answer(
+            scopes: scopes, asked: askedScope ?? code.askedScope, granted: merged(code.scopes, scopes),
+            nonce: code.nonce,
             challenge: controls.challengeMet(by: account.objectID, asking: claims),
             fault: controls.takeIDTokenFault(), wantsClientInfo: fields["client_info"] == "1")
     }
@@ -155,20 +182,22 @@ extension Platform {
     }
 
     private func refresh(
-        _ exchange: Exchange, _ segment: TenantSegment, _ client: DemoClient, _ settings: Controls.Settings
+        _ token: RefreshToken?, _ exchange: Exchange, _ segment: TenantSegment, _ client: DemoClient,
+        _ settings: Controls.Settings
     ) throws -> JSONValue {
         let fields = exchange.fields
-        guard let text = fields.text("refresh_token") else { throw PlatformError.missingParameter("refresh_token") }
-        guard let token = state.sealer.open(text, for: .refreshToken, as: RefreshToken.self),
-            let account = account(username: token.username)
-        else { throw PlatformError.malformedGrant }
+        guard fields.text("refresh_token") != nil else { throw PlatformError.missingParameter("refresh_token") }
+        guard let token, let account = account(username: token.username) else { throw PlatformError.malformedGrant }
         guard token.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
         guard segment.admits(account) else { throw PlatformError.notInTenant(account) }
         try checkRevocation(account, token.authentication)
-        guard exchange.diagnostics.time < token.expires else { throw PlatformError.refreshTokenExpired }
+        guard exchange.diagnostics.time < token.expires else {
+            throw token.redirectClass == .spa ? PlatformError.scriptSessionExpired : .refreshTokenExpired
+        }
         // If there are several resources, a refresh is for the first one.
-        let scopes = Scope.ofFirstResource(try fields.text("scope").map { try Scope.parse($0) } ?? token.scopes)
-        if settings.isGeneric { try refuseAsOthers(token, asked: fields.text("scope") == nil ? [] : scopes, settings) }
+        let askedScope = fields.text("scope")
+        let scopes = self.scopes.ofFirstResource(try askedScope.map { try self.scopes.parse($0) } ?? token.scopes)
+        if settings.isGeneric { try refuseAsOthers(token, asked: askedScope == nil ? [] : scopes, settings) }
         let claims = try RequestedClaims(fields["claims"])
         try checkSessionFailure(token)
         let met = token.authentication.secondFactor
@@ -180,12 +209,13 @@ extension Platform {
         else { throw PlatformError.notConsented(client) }
         // All checks come before this point, so that of two simultaneous uses exactly one succeeds.
         let renewal = try renewal(of: token, settings, now: exchange.diagnostics.time)
-        let answer = try issuer(client, segment, account, token.authentication, exchange, settings).answer(
-            scopes: scopes, granted: merged(token.scopes, scopes), nonce: nil,
-            challenge: controls.challengeMet(by: account.objectID, asking: claims), fault: nil,
-            wantsClientInfo: fields["client_info"] == "1", renewal: renewal)
+        let answer = try issuer(client, token.redirectClass, segment, account, token.authentication, exchange, settings)
+            .answer(
+                scopes: scopes, asked: askedScope, granted: merged(token.scopes, scopes), nonce: nil,
+                challenge: controls.challengeMet(by: account.objectID, asking: claims), fault: nil,
+                wantsClientInfo: fields["client_info"] == "1", renewal: renewal)
         // An unchanged scope may be omitted (RFC 6749 §5.1). Other providers do that.
-        guard settings.isGeneric, fields.text("scope") == nil, case .object(var members) = answer else { return answer }
+        guard settings.isGeneric, askedScope == nil, case .object(var members) = answer else { return answer }
         members["scope"] = nil
         return .object(members)
     }
@@ -195,7 +225,8 @@ extension Platform {
     ) throws(PlatformError) -> RefreshFamilies.Renewal {
         let renewal = RefreshFamilies.Renewal(
             family: token.family ?? newID(), successor: newID(),
-            expires: now.addingTimeInterval(Double(settings.refreshTokenSeconds)))
+            expires: token.redirectClass == .spa
+                ? token.expires : now.addingTimeInterval(Double(settings.refreshTokenSeconds)))
         let use = state.note { record in
             record.refreshFamilies = record.refreshFamilies ?? RefreshFamilies()
             return record.refreshFamilies?.use(
@@ -221,16 +252,17 @@ extension Platform {
     }
 
     /// `POST /{tenant}/oauth2/v2.0/revoke` (RFC 7009), available while the tenant acts as another provider.
-    func revoke(_ request: Request) -> Response {
+    func revoke(_ request: Request, segment: TenantSegment) -> Response {
         do {
             let exchange = try Exchange(request, platform: self)
             do {
-                let client = try authenticatedClient(exchange)
+                let token = exchange.fields.text("token").flatMap {
+                    state.sealer.open($0, for: .refreshToken, as: RefreshToken.self)
+                }
+                let client = try authenticatedClient(
+                    exchange, segment, redeeming: token.map { ($0.clientID, $0.redirectClass) })
                 // A token that does not belong to this client needs no revocation (§2.2).
-                if let text = exchange.fields.text("token"),
-                    let token = state.sealer.open(text, for: .refreshToken, as: RefreshToken.self),
-                    token.clientID == client.id
-                {
+                if let token, token.clientID == client.id {
                     state.change { $0.revokedTokens = ($0.revokedTokens ?? []).union([token.id]) }
                     controls.count(.tokenRevoked)
                 }
@@ -271,11 +303,12 @@ extension Platform {
     }
 
     private func issuer(
-        _ client: DemoClient, _ segment: TenantSegment, _ account: DemoAccount, _ authentication: Authentication,
-        _ exchange: Exchange, _ settings: Controls.Settings
+        _ client: DemoClient, _ redirectClass: DemoClient.RedirectClass?, _ segment: TenantSegment,
+        _ account: DemoAccount, _ authentication: Authentication, _ exchange: Exchange, _ settings: Controls.Settings
     ) -> TokenIssuer {
         TokenIssuer(
-            platform: self, client: client, segment: segment, account: account, authentication: authentication,
+            platform: self, client: client, redirectClass: redirectClass, segment: segment, account: account,
+            authentication: authentication,
             now: exchange.diagnostics.time, settings: settings)
     }
 

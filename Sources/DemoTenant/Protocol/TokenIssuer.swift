@@ -16,9 +16,13 @@ struct TokenIssuer {
     /// the real platform.
     private static let idTokenSeconds = 3600
     private static let backdating = 300
+    /// The lifetime of the refresh tokens of single-page applications, which no renewal extends: a day.
+    private static let scriptSessionSeconds = 24 * 3600
 
     let platform: Platform
     let client: DemoClient
+    /// The class of the redirect URI of the sign-in.
+    let redirectClass: DemoClient.RedirectClass?
     let segment: TenantSegment
     let account: DemoAccount
     let authentication: Authentication
@@ -35,13 +39,15 @@ struct TokenIssuer {
 
     /// Returns the members of a successful response.
     /// - Parameters:
-    ///   - granted: The scopes of the access token, and those of the refresh token.
+    ///   - scopes: The scopes of the access token.
+    ///   - asked: The parameter `scope`, whose form the answer keeps.
+    ///   - granted: The scopes of the refresh token.
     ///   - nonce: The nonce for the ID token of a code.
     ///   - challenge: The claims challenge that this account has met.
     ///   - fault: The fault that the ID token gets.
     ///   - renewal: The refresh token that was redeemed; nil for a code.
     func answer(
-        scopes: [String], granted: [String], nonce: String?, challenge: Int?, fault: DemoIDTokenFault?,
+        scopes: [String], asked: String?, granted: [String], nonce: String?, challenge: Int?, fault: DemoIDTokenFault?,
         wantsClientInfo: Bool, renewal: RefreshFamilies.Renewal? = nil
     ) throws -> JSONValue {
         let lifetime = settings.accessTokenSeconds
@@ -50,7 +56,7 @@ struct TokenIssuer {
         let expiresIn = segment.userFlow == nil ? JSONValue.integer(lifetime) : .string(String(lifetime))
         var answer: [String: JSONValue] = [
             "token_type": "Bearer",
-            "scope": .string(scopes.filter { $0 != "offline_access" }.joined(separator: " ")),
+            "scope": .string(platform.scopes.listed(scopes, asked: asked)),
             "expires_in": expiresIn,
             "ext_expires_in": expiresIn,
             "access_token": .string(try accessToken(scopes: scopes, challenge: challenge)),
@@ -68,18 +74,22 @@ struct TokenIssuer {
     }
 
     private func refreshToken(scopes: [String], _ renewal: RefreshFamilies.Renewal?) throws -> String {
-        try platform.state.sealer.seal(
+        let seconds =
+            redirectClass == .spa
+            ? min(Self.scriptSessionSeconds, settings.refreshTokenSeconds) : settings.refreshTokenSeconds
+        let expires = redirectClass == .spa ? renewal?.expires : nil
+        return try platform.state.sealer.seal(
             RefreshToken(
                 id: renewal?.successor ?? platform.newID(), family: renewal?.family ?? platform.newID(),
-                clientID: client.id, scopes: scopes, username: account.username,
-                authentication: authentication, expires: now.addingTimeInterval(Double(settings.refreshTokenSeconds))),
+                clientID: client.id, redirectClass: redirectClass, scopes: scopes, username: account.username,
+                authentication: authentication, expires: expires ?? now.addingTimeInterval(Double(seconds))),
             for: .refreshToken)
     }
 
     private func accessToken(scopes: [String], challenge: Int?) throws -> String {
-        let audience = Scope.audience(scopes)
+        let audience = platform.scopes.audience(scopes)
         // Within the token, a scope of an API has its own name, without the audience.
-        let permissions = Scope.graphScopes(scopes).filter { $0 != audience }
+        let permissions = Scopes.graphScopes(scopes).filter { $0 != audience }
             .map { $0.hasPrefix(audience + "/") ? String($0.dropFirst(audience.count + 1)) : $0 }
         var claims: [String: JSONValue] = [
             "aud": .string(audience), "iss": .string(issuer), "ver": "1.0",
@@ -92,8 +102,16 @@ struct TokenIssuer {
             "sub": .string(account.subject(in: tenantID, audience: audience)), "upn": .string(account.username),
             "uti": .string(uniqueID()),
         ]
+        if let api = platform.registrations.all.first(where: { $0.exposes[audience] != nil }) {
+            claims["roles"] = roles(at: api)
+        }
         if let challenge { claims[AccessToken.challengeClaim] = .integer(challenge) }
         return try key().sign(claims)
+    }
+
+    /// Returns the app roles of the account; nil if it has none.
+    private func roles(at client: DemoClient) -> JSONValue? {
+        account.roles[client.id.lowercased()].map { .array($0.map(JSONValue.string)) }
     }
 
     private func idToken(scopes: [String], nonce: String?, fault: DemoIDTokenFault?) throws -> String {
@@ -113,6 +131,7 @@ struct TokenIssuer {
             claims["preferred_username"] = .string(account.username)
         }
         if scopes.contains("email") { claims["email"] = .string(account.username) }
+        claims["roles"] = roles(at: client)
         if let nonce { claims["nonce"] = .string(nonce) }
         if !settings.omitsAuthTime { claims["auth_time"] = .integer(Int(authentication.time.timeIntervalSince1970)) }
         if let flow = segment.userFlow {

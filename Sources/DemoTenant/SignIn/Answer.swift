@@ -11,7 +11,8 @@ extension Platform {
         switch target.responseMode {
         case .query: return .redirect(to: target.redirectURI.appending(query: pairs), status: .found)
         case .fragment: return .redirect(to: "\(target.redirectURI)#\(FormEncoding.encode(pairs))", status: .found)
-        case .formPost: return page(FormPostPage(action: target.redirectURI, fields: pairs))
+        case .formPost:
+            return page(FormPostPage(action: target.redirectURI, fields: pairs), leavingTo: target.redirectURI)
         }
     }
 

@@ -8,14 +8,14 @@ extension Platform {
     func authorize(_ request: Request, segment: TenantSegment) -> Response {
         controls.count(.authorize)
         return begin(request) { fields throws(AuthorizationFailure) in
-            try DemoAuthorizationRequest(authorize: fields, segment: segment, clients: clients)
+            try DemoAuthorizationRequest(authorize: fields, segment: segment, platform: self)
         }
     }
 
     /// `GET /{tenant or organizations}/v2.0/adminconsent`
     func adminConsent(_ request: Request, segment: TenantSegment) -> Response {
         begin(request) { fields throws(AuthorizationFailure) in
-            try DemoAuthorizationRequest(adminConsent: fields, segment: segment, clients: clients)
+            try DemoAuthorizationRequest(adminConsent: fields, segment: segment, platform: self)
         }
     }
 
@@ -46,7 +46,8 @@ extension Platform {
                 exchange)
             return try signIn.begin()
         } catch {
-            throw AuthorizationFailure(error: error as? PlatformError ?? .serverError, target: request.target)
+            let error = error as? PlatformError ?? .serverError
+            throw AuthorizationFailure(error: error, target: error.isShownByTenant ? nil : request.target)
         }
     }
 
@@ -64,9 +65,8 @@ extension Platform {
     }
 
     private func signIn(_ flow: DemoSignInFlow, _ exchange: Exchange) throws(PlatformError) -> SignIn {
-        guard let client = clients[flow.request.clientID.lowercased()] else {
-            throw .unknownClient(flow.request.clientID)
-        }
+        let request = flow.request
+        let client = try registrations.client(id: request.clientID, at: request.segment)
         ClientNote.change { $0.clientID = client.id }
         return SignIn(platform: self, exchange: exchange, client: client, flow: flow)
     }

@@ -12,18 +12,18 @@ extension Platform {
             let administrator = account.kind == .work ? record.adminConsents[client.id] : nil
             guard own != nil || administrator != nil else { return false }
             let granted = (own ?? []).union(administrator ?? [])
-            return Scope.graphScopes(scopes).allSatisfy(granted.contains)
+            return Scopes.graphScopes(scopes).allSatisfy(granted.contains)
         }
     }
 
     /// Returns whether an administrator has to consent first.
     func needsAdministrator(_ account: DemoAccount, for client: DemoClient, scopes: [String]) -> Bool {
         guard account.kind.asksForConsent else { return false }
-        let adminOnly = scopes.contains { Scope.permission($0)?.adminOnly == true }
+        let adminOnly = scopes.contains { self.scopes.permission($0)?.adminOnly == true }
         guard account.traits.contains(.needsAdminConsent) || adminOnly else { return false }
         let granted = state.read { $0.adminConsents[client.id] }
         guard let granted else { return true }
-        return !Scope.graphScopes(scopes).allSatisfy(granted.contains)
+        return !Scopes.graphScopes(scopes).allSatisfy(granted.contains)
     }
 
     func recordConsent(_ account: DemoAccount, to client: DemoClient, scopes: [String]) {
@@ -38,7 +38,7 @@ extension Platform {
     /// Makes every application ask the user again.
     func forgetConsents(of account: DemoAccount) {
         state.change { record in
-            for client in clients.values { record.consents[key(client, account)] = nil }
+            for client in registrations.all { record.consents[key(client, account)] = nil }
         }
     }
 }

@@ -63,7 +63,8 @@ extension Platform {
         guard let authentication = flow.authentication else { return .password(account) }
         if request.segment.userFlow == .editProfile, !flow.userFlowDone { return .profile(account) }
         if account.traits.contains(.blockedByPolicy) { return .blocked(account) }
-        let demand = max(secondFactorDemand(on: account), request.claims.secondFactor ? 1 : 0)
+        let isAlways = request.claims.secondFactor || account.traits.contains(.secondFactorAlways)
+        let demand = max(secondFactorDemand(on: account), isAlways ? 1 : 0)
         if authentication.secondFactor < demand { return .secondFactor(account) }
         if request.purpose == .adminConsent {
             guard account.traits.contains(.administrator) else { return .administrator(account) }

@@ -18,7 +18,7 @@ extension Platform {
         return onPage(request) { exchange in
             let fields = exchange.fields
             let flow = LogoutFlow(
-                expires: now().addingTimeInterval(DemoSignInFlow.lifetime), returnURI: returnURI(fields))
+                expires: now().addingTimeInterval(DemoSignInFlow.lifetime), returnURI: returnURI(fields, at: segment))
             let session = signOnSession(request.head)
             if let hinted = fields.text("logout_hint").flatMap(account(loginHintClaim:)) {
                 return try signOut([hinted], of: session, flow)
@@ -26,7 +26,8 @@ extension Platform {
             guard session.entries.count > 1 else { return try signOut(self.accounts(of: session), of: session, flow) }
             let form = SignInForm(
                 action: "/\(segment.path)/logout", flow: try state.sealer.seal(flow, for: .logout))
-            return page(SignOutPickerPage(form: form, accounts: self.accounts(of: session)))
+            return page(
+                SignOutPickerPage(form: form, accounts: self.accounts(of: session)), leavingTo: flow.returnURI)
         }
     }
 
@@ -59,9 +60,7 @@ extension Platform {
         } else {
             response = page(
                 FrontChannelPage(frames: frames, returnURI: flow.returnURI, remaining: remaining))
-            response.headerFields[.contentSecurityPolicy] =
-                "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; base-uri 'none'; "
-                + "frame-ancestors 'none'; frame-src \(Set(frames.map(\.origin)).sorted().joined(separator: " "))"
+            response.headerFields[.contentSecurityPolicy] = PagePolicy.text(frames: frames.map(\.origin))
         }
         response.headerFields[.setCookie] = try setCookie(session)
         return response
@@ -70,7 +69,7 @@ extension Platform {
     /// Returns the address for each application, with issuer and session (OpenID Connect Front-Channel Logout 1.0 section 2).
     private func frontChannelFrames(_ accounts: [DemoAccount], of session: SignOnSession) -> [FrontChannelPage.Frame] {
         accounts.flatMap { account in
-            clients.values.sorted { $0.id < $1.id }.compactMap { client in
+            registrations.all.compactMap { client in
                 guard let uri = client.frontChannelLogoutURI, let url = URLComponents(string: uri),
                     let scheme = url.scheme, let host = url.host, let entry = session.entry(account)
                 else { return nil }
@@ -83,11 +82,15 @@ extension Platform {
         }
     }
 
-    /// Returns the address to continue at, if it is registered. Any other address is ignored, as on the real platform:
-    /// the person is signed out and stays here.
-    private func returnURI(_ fields: FormFields) -> String? {
+    /// Returns the address to continue at, if it is a redirect URI of the application. Any other address is ignored, as on
+    /// the real platform: the person is signed out and stays here. MSAL for iOS and macOS does not say which application
+    /// asks, so that it can be any of the tenant's.
+    private func returnURI(_ fields: FormFields, at segment: TenantSegment) -> String? {
+        let asking = fields.text("client_id") ?? fields.text("id_token_hint").flatMap(verifiedClaims)?["aud"]?.string
         guard let uri = fields.text("post_logout_redirect_uri"),
-            clients.values.contains(where: { $0.postLogoutRedirectURIs.contains(uri) })
+            registrations.all.contains(where: { client in
+                client.redirectClass(of: uri) != nil && asking.map { $0.lowercased() == client.id.lowercased() } ?? true
+            })
         else { return nil }
         return uri.appending(query: fields["state"].map { [("state", $0)] } ?? [])
     }

@@ -70,7 +70,8 @@ struct SignIn {
 
     /// Whether people can create an account. Organizations create their members' accounts; customers create their own.
     private var canSignUp: Bool {
-        switch request.segment {
+        guard platform.directory.signUpPassword != nil else { return false }
+        return switch request.segment {
         case .tenant(let id): id == Tenant.fabrikam
         case .userFlow(let flow, _): flow == .signIn
         case .common, .organizations, .consumers: false
@@ -85,9 +86,9 @@ struct SignIn {
     private func isWelcome(_ account: DemoAccount) -> Bool {
         guard request.segment.admits(account) else { return false }
         switch request.domainHint?.lowercased() {
-        case "organizations", Tenant.contosoDomain: return account.kind == .work
-        case "consumers", "live.com", "outlook.example": return account.kind == .personal
-        default: return true
+        case "organizations": return account.kind == .work
+        case "consumers", "live.com": return account.kind == .personal
+        case let domain: return domain.flatMap(Tenant.id(ofDomain:)).map { $0 == account.tenantID } ?? true
         }
     }
 
@@ -130,7 +131,7 @@ struct SignIn {
             case .failure(let refusal): return try next(notice: .refused(refusal))
             }
         case .password(let account):
-            guard fields["password"] == DemoAccount.password else { return try next(notice: .wrongPassword) }
+            guard fields["password"] == account.password else { return try next(notice: .wrongPassword) }
             authenticate(account, secondFactor: 0)
         case .profile(let account):
             let name = (fields["display_name"] ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
@@ -248,9 +249,9 @@ struct SignIn {
         case .newPassword(let account):
             page = NewPasswordPage(form: form, client: client, account: account)
         case .consent(let account):
-            page = ConsentPage(form: form, client: client, account: account, request: request)
+            page = ConsentPage(scopes: platform.scopes, form: form, client: client, account: account, request: request)
         }
-        return try withCookie(platform.page(page))
+        return try withCookie(platform.page(page, leavingTo: request.target.redirectURI))
     }
 
     private func finish(_ account: DemoAccount, _ authentication: Authentication) throws -> Response {
@@ -260,8 +261,10 @@ struct SignIn {
         case .code:
             let code = AuthorizationCode(
                 id: platform.newID(), clientID: client.id, redirectURI: request.target.redirectURI,
-                segment: request.segment, codeChallenge: request.codeChallenge, nonce: request.nonce,
-                scopes: request.scopes, username: account.username, authentication: authentication,
+                redirectClass: client.redirectClass(of: request.target.redirectURI) ?? .web, segment: request.segment,
+                codeChallenge: request.codeChallenge, nonce: request.nonce,
+                scopes: request.scopes, askedScope: request.askedScope, username: account.username,
+                authentication: authentication,
                 claims: request.claims,
                 expires: exchange.diagnostics.time.addingTimeInterval(AuthorizationCode.lifetime))
             answer = [("code", try platform.state.sealer.seal(code, for: .code))]

@@ -5,8 +5,9 @@ import HTTPWire
 /// Single sign-on: the accounts that have signed in with this browser. The cookie is this value, encrypted. The state
 /// records which sessions were ended early.
 struct SignOnSession: Sendable, Codable {
-    /// The cookie's name. It must be unique, because all ports of a host share their cookies.
-    static let cookieName = "demo-tenant-sign-on"
+    /// The cookie's name. It must be unique, because all ports of a host share their cookies. Over https, a tenant that
+    /// speaks plain http cannot overwrite it.
+    static func cookieName(isSecure: Bool) -> String { isSecure ? "__Host-demo-tenant-sign-on" : "demo-tenant-sign-on" }
     static let lifetime: TimeInterval = 24 * 3600
 
     struct Entry: Sendable, Codable {
@@ -29,7 +30,7 @@ extension Platform {
     /// Returns the browser's session without the accounts that have ended, or a new one.
     func signOnSession(_ head: RequestHead) -> SignOnSession {
         let now = now()
-        let opened = RequestCookies(head)[SignOnSession.cookieName].flatMap {
+        let opened = RequestCookies(head)[SignOnSession.cookieName(isSecure: origins.isSecure)].flatMap {
             state.sealer.open($0, for: .signOn, as: SignOnSession.self)
         }
         guard var session = opened, now < session.expires else { return SignOnSession(id: newID(), begun: now) }
@@ -46,9 +47,11 @@ extension Platform {
     /// Returns the cookie of a session; for a session without accounts, a cookie that removes it.
     func setCookie(_ session: SignOnSession) throws -> String {
         let isOver = session.entries.isEmpty
+        let isSecure = origins.isSecure
         return try SetCookie(
-            name: SignOnSession.cookieName, value: isOver ? "" : state.sealer.seal(session, for: .signOn),
-            maxAge: isOver ? 0 : nil, secure: false
+            name: SignOnSession.cookieName(isSecure: isSecure),
+            value: isOver ? "" : state.sealer.seal(session, for: .signOn),
+            maxAge: isOver ? 0 : nil, secure: isSecure
         ).headerValue
     }
 

@@ -198,7 +198,7 @@ def msal_codes(browser):
     browser.cdp("Network.clearBrowserCookies")
     browser.press("Call Microsoft Graph API")
     browser.wait("the code", lambda: "MSALErrorDomain −50002 (MSALErrorInteractionRequired)" in browser.one("#problem").text)
-    browser.server.control(authorize_platform_error=50011)
+    browser.server.control(authorize_platform_error=500112)
     browser.driver.refresh()
     browser.press("Call Microsoft Graph API")
     browser.wait("the code", lambda: "MSALErrorDomain −50000 (MSALErrorInternal, −42" in browser.one("#problem").text)

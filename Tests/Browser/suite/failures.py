@@ -302,7 +302,7 @@ def numbers(browser):
         "AADSTS": {
             "user": (50058, 16000, 50076, 50079, 65001, 65004, 70008, 700082, 50173, 70043, 54005, 50020),
             "administrator": (90094, 50105, 53003),
-            "operator": (50011, 500112, 7000218, 700025, 7000215, 7000222, 700027, 700016, 50194, 50196, 70011),
+            "operator": (500112, 7000218, 700025, 7000215, 7000222, 700027, 50194, 50196, 70011),
         },
         "AADB2C": {"user": (90118, 90091, 90077)},
     }
@@ -319,6 +319,13 @@ def numbers(browser):
                 assert who[audience] in panel and "Correlation ID" in panel and "Trace ID" in panel, panel
                 said = browser.expect_log("Could not acquire token: ")
                 assert "correlation ID" in said, said
+    # The provider does not know the application or its address, and keeps the person.
+    for number in (50011, 700016):
+        browser.server.control(authorize_platform_error=number)
+        browser.open("/ios")
+        browser.press("Call Microsoft Graph API")
+        browser.wait(f"AADSTS{number}", lambda: f"AADSTS{number}" in browser.one("main").text)
+        assert "Sorry, but we’re having trouble signing you in" in browser.one("main").text
 
 
 @test("after three times Back from the provider, the fourth press of the button just works")

@@ -109,7 +109,10 @@ import Testing
 
     @Test func `a public client needs no secret, and may not have one`() async throws {
         try await Site.run(
-            registered: { $0.secret = nil },
+            registered: { client in
+                (client.nativeRedirectURIs, client.webRedirectURIs) = (client.webRedirectURIs, [])
+                client.secret = nil
+            },
             configured: { $0.applications[0].credential = .fixed(.publicClient) }
         ) { site in
             let visitor = Visitor(site)

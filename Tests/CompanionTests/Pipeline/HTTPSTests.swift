@@ -42,7 +42,7 @@ import Testing
             let redirectPort = try Site.freePort()
             try await Site.run(
                 registered: { client in
-                    client.redirectURIs = client.redirectURIs.map { $0.replacing("http://", with: "https://") }
+                    client.webRedirectURIs = client.webRedirectURIs.map { $0.replacing("http://", with: "https://") }
                 },
                 configured: { configuration in
                     configuration.tls = certificate.files

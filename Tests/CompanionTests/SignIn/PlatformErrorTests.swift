@@ -67,7 +67,7 @@ import Testing
         Row(number: "AADSTS90094", code: "admin_consent_required", status: 401, who: "administrator"),
         Row(number: "AADSTS50105", code: "access_denied", status: 403, who: "administrator"),
         Row(number: "AADSTS53003", code: "access_denied", status: 403, who: "administrator"),
-        Row(number: "AADSTS700016", code: "provider_rejected_client", status: 502, who: "operator"),
+        Row(number: "AADSTS50194", code: "provider_rejected_client", status: 502, who: "operator"),
         Row(number: "AADB2C90118", code: "password_reset_requested", status: 400, who: "user"),
         Row(number: "AADB2C90091", code: "cancelled", status: 400, who: "user"),
         Row(number: "AADB2C90077", code: "interaction_required", status: 401, who: "user"),

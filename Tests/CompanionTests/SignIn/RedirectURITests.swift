@@ -14,7 +14,7 @@ import Testing
     private func run(_ test: (Site, Visitor) async throws -> Void) async throws {
         try await Site.run(
             registered: { client in
-                client.redirectURIs += client.redirectURIs.map {
+                client.webRedirectURIs += client.webRedirectURIs.map {
                     $0.replacingOccurrences(of: "/auth/callback", with: "/auth/ios/callback")
                 }
             },

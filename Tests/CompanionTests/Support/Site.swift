@@ -91,9 +91,8 @@ final class Site: Sendable {
         let logger = log.logger
         let secret = "the-client-secret-of-the-test"
         var client = DemoClient(
-            id: "11111111-2222-4333-8444-555555555555", secret: secret,
-            redirectURIs: ["http://localhost:\(port)\(prefix)/auth/callback"],
-            postLogoutRedirectURIs: ["http://localhost:\(port)\(prefix)/auth/signed-out"], name: "Test")
+            id: "11111111-2222-4333-8444-555555555555", name: "Test", secret: secret,
+            web: ["callback", "signed-out"].map { "http://localhost:\(port)\(prefix)/auth/\($0)" })
         register(&client)
         var tenantConfiguration = DemoTenantConfiguration(
             clients: [client], publicFolder: Site.publicFolder, now: clock.now)

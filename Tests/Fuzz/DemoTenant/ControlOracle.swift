@@ -33,5 +33,8 @@ private func checkChanges(_ members: [String: JSONValue]) throws(Disagreement) {
 }
 
 private func outcome(_ members: [String: JSONValue]) -> Result<[ControlChange], ControlChange.Problem> {
-    Result { () throws(ControlChange.Problem) in try ControlChange.parse(members) }
+    guard let directory = try? Directory(users: [], hasDemoAccounts: true, clients: []) else {
+        return .failure(ControlChange.Problem(message: "The built-in accounts cannot be used."))
+    }
+    return Result { () throws(ControlChange.Problem) in try ControlChange.parse(members, directory) }
 }

@@ -1,0 +1,103 @@
+import Crypto
+import Foundation
+import WebFormats
+
+/// An application that is registered at the demo tenant, as it would be in the platform's portal.
+public struct DemoClient: Sendable, Hashable {
+    /// The platforms of a redirect URI. They decide how a code or refresh token is redeemed.
+    public enum RedirectClass: String, Sendable, Codable, CaseIterable {
+        /// With a secret or an assertion, and never by a browser's script.
+        case web
+        /// By a browser's script, without a secret, and with PKCE. Its refresh tokens last for a day.
+        case spa
+        /// Mobile and desktop applications: without a secret, and not by a browser's script.
+        case native
+    }
+
+    /// The application (client) ID.
+    public var id: String
+    /// The name that people see on the sign-in and consent pages.
+    public var name: String
+    /// The secret of a web application.
+    public var secret: String?
+    /// A certificate that authenticates the application instead of a secret.
+    public var certificate: Certificate?
+    /// A token of another identity system that authenticates the application (a federated credential).
+    public var federatedToken: String?
+    /// The redirect URIs of each class. They are compared character by character, except for the port of localhost. A
+    /// browser may also return to them after signing out.
+    public var webRedirectURIs: [String]
+    /// See ``webRedirectURIs``.
+    public var spaRedirectURIs: [String]
+    /// See ``webRedirectURIs``.
+    public var nativeRedirectURIs: [String]
+    /// The address that is notified of sign-outs (OpenID Connect Front-Channel Logout 1.0); nil if there is none.
+    public var frontChannelLogoutURI: String?
+    /// The start page for people, to which the control page links; nil if there is none.
+    public var homeURL: String?
+    /// The domains of the tenants that know the application; nil for all.
+    public var tenants: Set<String>?
+    /// The scopes of the application's own API, by its identifier, such as `api://tasks`.
+    public var exposes: [String: [String]] = [:]
+    /// The values of its app roles.
+    public var appRoles: [String] = []
+
+    /// The parts of a certificate that the tenant needs.
+    public struct Certificate: Sendable, Hashable {
+        /// `x5t#S256`: base64url of the SHA-256 of its DER.
+        public var thumbprint: String
+        /// The RSA public key, PEM.
+        public var publicKeyPEM: String
+
+        /// Registers a certificate.
+        public init(thumbprint: String, publicKeyPEM: String) {
+            self.thumbprint = thumbprint
+            self.publicKeyPEM = publicKeyPEM
+        }
+    }
+
+    /// Registers an application.
+    public init(
+        id: String, name: String, secret: String? = nil, web: [String] = [], spa: [String] = [], native: [String] = []
+    ) {
+        self.id = id
+        self.name = name
+        self.secret = secret
+        webRedirectURIs = web
+        spaRedirectURIs = spa
+        nativeRedirectURIs = native
+    }
+
+    /// Returns the redirect URI that MSAL for iOS and macOS uses for a bundle ID.
+    public static func redirectURI(ofBundle bundleID: String) -> String { "msauth.\(bundleID)://auth" }
+
+    /// Returns a client ID that is the same for the same text, for applications that are registered without one.
+    public static func id(for text: String) -> String { nameBasedID("client", text) }
+
+    /// Whether the application has no way to authenticate itself.
+    var isPublic: Bool { secret == nil && certificate == nil && federatedToken == nil }
+
+    /// All redirect URIs.
+    var redirectURIs: [String] { webRedirectURIs + spaRedirectURIs + nativeRedirectURIs }
+
+    /// Returns the class of a redirect URI; nil if it is not registered. It is compared character by character, except
+    /// for the port of localhost, which the platform ignores.
+    func redirectClass(of uri: String) -> RedirectClass? {
+        let asked = Self.withoutLocalhostPort(uri)
+        func has(_ uris: [String]) -> Bool { uris.contains { Self.withoutLocalhostPort($0) == asked } }
+        return has(webRedirectURIs) ? .web : has(spaRedirectURIs) ? .spa : has(nativeRedirectURIs) ? .native : nil
+    }
+
+    private static func withoutLocalhostPort(_ uri: String) -> String {
+        guard let host = ["http://localhost:", "https://localhost:"].first(where: uri.hasPrefix) else { return uri }
+        let rest = uri.dropFirst(host.count)
+        let digits = rest.prefix { $0.isASCII && $0.isNumber }
+        guard UInt16(digits) != nil else { return uri }
+        return String(host.dropLast()) + rest.dropFirst(digits.count)
+    }
+}
+
+/// Returns an ID that is made from a name, so that it is the same at each start.
+func nameBasedID(_ kind: String, _ name: String) -> String {
+    RandomUUID.text(Array(SHA256.hash(data: Data("companion \(kind) \(name.lowercased())".utf8)).prefix(16)))
+}

@@ -1,0 +1,69 @@
+import Foundation
+
+/// The applications that the tenant knows.
+struct Registrations: Sendable {
+    /// In the order of the configuration, Microsoft's samples last.
+    let all: [DemoClient]
+    private let byID: [String: DemoClient]
+    private let scriptOrigins: Set<String>
+
+    init(_ clients: [DemoClient]) {
+        let ids = Set(clients.map { $0.id.lowercased() })
+        all = clients + DemoClient.samples.filter { !ids.contains($0.id) }
+        byID = Dictionary(all.map { ($0.id.lowercased(), $0) }) { first, _ in first }
+        scriptOrigins = Set(all.flatMap(\.spaRedirectURIs).map(Self.origin))
+    }
+
+    /// Returns the application with an ID, whatever the tenant.
+    func client(id: String) -> DemoClient? { byID[id.lowercased()] }
+
+    /// Returns the application with an ID, if the tenant of the path knows it.
+    func client(id: String, at segment: TenantSegment) throws(PlatformError) -> DemoClient {
+        guard let client = client(id: id) else { throw .unknownClient(id, at: segment) }
+        guard let tenants = client.tenants else { return client }
+        switch segment {
+        case .tenant(let tenant) where !tenants.contains { Tenant.id(ofDomain: $0) == tenant }:
+            throw .unknownClient(id, at: segment)
+        case .userFlow where !tenants.contains(Tenant.fabrikamB2CDomain):
+            throw .unknownClient(id, at: segment)
+        case .common, .organizations, .consumers:
+            // An application of one tenant is no multi-tenant application.
+            if tenants.count == 1 { throw .notMultiTenant(client) }
+            return client
+        default: return client
+        }
+    }
+
+    /// Whether pages of an origin redeem codes with a script. Of localhost every port counts.
+    func isScript(origin: String) -> Bool {
+        scriptOrigins.contains(Self.origin(of: origin))
+    }
+
+    private static func origin(of uri: String) -> String {
+        let url = URLComponents(string: uri)
+        let host = url?.host?.lowercased() ?? ""
+        let port = host == "localhost" ? nil : url?.port
+        return "\(url?.scheme ?? "")://\(host)\(port.map { ":\($0)" } ?? "")"
+    }
+
+    /// The applications' names, by ID in lower case.
+    var names: [String: String] { byID.mapValues(\.name) }
+
+    /// The page for people of the first application that has one.
+    var homeURL: String? { all.lazy.compactMap(\.homeURL).first }
+}
+
+extension PlatformError {
+    static func unknownClient(_ id: String, at segment: TenantSegment) -> Self {
+        Self(
+            error: "unauthorized_client", number: 700016,
+            message: "Application with identifier '\(id)' was not found in the directory '\(segment.directoryName)'. "
+                + "It is not registered at this demo tenant, or the request went to the wrong tenant.")
+    }
+    static func notMultiTenant(_ client: DemoClient) -> Self {
+        Self(
+            error: "unauthorized_client", number: 50194,
+            message: "Application '\(client.id)' (\(client.name)) is not configured as a multi-tenant application. "
+                + "Usage of the /common endpoint is not supported for such apps. Use a tenant-specific endpoint.")
+    }
+}

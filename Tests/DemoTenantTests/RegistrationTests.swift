@@ -1,0 +1,249 @@
+import Foundation
+import Testing
+import WebFormats
+
+@testable import DemoTenant
+
+@Suite("Registered applications")
+struct RegistrationTests {
+    /// One redemption: by which class of redirect URI the code came, and how it is redeemed.
+    struct Redemption: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var redirectURI: String
+        var secret: String?
+        var origin: String?
+        /// nil for tokens.
+        var number: Int?
+        var error: String?
+        var status = 200
+    }
+
+    /// Has redirect URIs of every class, and a secret.
+    private static let mixed = DemoClient(
+        id: "11111111-aaaa-4bbb-8ccc-000000000009", name: "Mixed", secret: "s", web: ["http://localhost:1/web"],
+        spa: ["http://localhost:2/spa"], native: ["msauth.com.contoso.mixed://auth"])
+
+    @Test(
+        arguments: [
+            Redemption(testDescription: "web with its secret", redirectURI: "http://localhost:1/web", secret: "s"),
+            Redemption(
+                testDescription: "web without a secret", redirectURI: "http://localhost:1/web", number: 7_000_218,
+                error: "invalid_client", status: 401),
+            Redemption(
+                testDescription: "web by a script", redirectURI: "http://localhost:1/web", secret: "s",
+                origin: "http://localhost:1", number: 9_002_326, error: "invalid_request", status: 400),
+            Redemption(
+                testDescription: "spa by its script", redirectURI: "http://localhost:2/spa",
+                origin: "http://localhost:2"),
+            Redemption(
+                testDescription: "spa by a server", redirectURI: "http://localhost:2/spa", number: 9_002_327,
+                error: "invalid_request", status: 400),
+            Redemption(
+                testDescription: "spa with a secret", redirectURI: "http://localhost:2/spa", secret: "s",
+                origin: "http://localhost:2", number: 9_002_326, error: "invalid_request", status: 400),
+            Redemption(
+                testDescription: "spa by a server with a secret", redirectURI: "http://localhost:2/spa", secret: "s",
+                number: 9_002_327, error: "invalid_request", status: 400),
+            Redemption(testDescription: "native", redirectURI: "msauth.com.contoso.mixed://auth"),
+            Redemption(
+                testDescription: "native with a secret", redirectURI: "msauth.com.contoso.mixed://auth", secret: "s",
+                number: 700025, error: "invalid_client", status: 401),
+            Redemption(
+                testDescription: "native by a script", redirectURI: "msauth.com.contoso.mixed://auth",
+                origin: "http://localhost:2", number: 9_002_326, error: "invalid_request", status: 400),
+            // The ports are those of another run, and the class is that of the URI all the same.
+            Redemption(
+                testDescription: "spa at another port", redirectURI: "http://localhost:9/spa", secret: "s",
+                number: 9_002_327, error: "invalid_request", status: 400),
+        ])
+    func `a code and its refresh token are redeemed as the class of the redirect URI demands`(
+        _ row: Redemption
+    ) async throws {
+        try await TestTenant.run(configured: { $0.clients.append(Self.mixed) }) { (tenant) async throws in
+            let browser = tenant.browser()
+            let (callback, _) = try await browser.signIn(
+                "adele@contoso.example", ["redirect_uri": row.redirectURI], client: Self.mixed)
+            let changes = ["redirect_uri": row.redirectURI, "client_secret": row.secret ?? ""]
+            let headers = row.origin.map { [("Origin", $0)] } ?? []
+            let answer = try await browser.redeem(callback["code"], changes, client: Self.mixed, headers: headers)
+            #expect(answer.status == row.status)
+            #expect(answer.number == row.number)
+            #expect(answer.member("error") == row.error)
+            guard row.number == nil else { return }
+            let renewed = try await browser.redeem(
+                nil,
+                [
+                    "grant_type": "refresh_token", "refresh_token": answer.member("refresh_token") ?? "",
+                    "redirect_uri": "", "code_verifier": "", "client_secret": row.secret ?? "",
+                ], client: Self.mixed, headers: headers)
+            #expect(renewed.status == 200)
+        }
+    }
+
+    @Test func `the refresh tokens of a single-page application end after a day, renewed or not`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let origin = [("Origin", "http://localhost:8080")]
+            func refresh(_ token: String?) async throws -> Answer {
+                try await browser.redeem(
+                    nil,
+                    [
+                        "grant_type": "refresh_token", "refresh_token": token ?? "", "redirect_uri": "",
+                        "code_verifier": "",
+                    ], client: TestTenant.script, headers: origin)
+            }
+            let (callback, _) = try await browser.signIn("adele@contoso.example", client: TestTenant.script)
+            let first = try await browser.redeem(callback["code"], client: TestTenant.script, headers: origin)
+            tenant.clock.advance(23 * 3600)
+            let second = try await refresh(first.member("refresh_token"))
+            #expect(second.status == 200)
+            tenant.clock.advance(3600 + 1)
+            let third = try await refresh(second.member("refresh_token"))
+            #expect(third.number == 700084)
+            #expect(third.member("error") == "invalid_grant")
+        }
+    }
+
+    @Test func `scripts may read what they need, at the token endpoint only those of a single-page application`()
+        async throws
+    {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let allowed = "Access-Control-Allow-Origin"
+            for path in [
+                "/common/v2.0/.well-known/openid-configuration", "/common/discovery/v2.0/keys", "/v1.0/me",
+                "/oidc/userinfo",
+            ] {
+                #expect(try await browser.get(path, headers: [("Origin", "http://evil.example")])[allowed] == "*")
+            }
+            for (origin, isAllowed) in [
+                ("http://localhost:8080", true), ("http://localhost:1", true), ("http://evil.example", false),
+            ] {
+                let headers = [("Origin", origin)]
+                let answer = try await browser.redeem("x", client: TestTenant.script, headers: headers)
+                #expect(answer[allowed] == (isAllowed ? origin : nil))
+                let asked = headers + [("Access-Control-Request-Headers", "client-request-id")]
+                let preflight = try await browser.send("OPTIONS", "/common/oauth2/v2.0/token", asked)
+                #expect(preflight[allowed] == (isAllowed ? origin : nil))
+                #expect(preflight["Access-Control-Allow-Headers"] == (isAllowed ? "client-request-id" : nil))
+            }
+            let preflight = try await browser.send(
+                "OPTIONS", "/v1.0/me",
+                [("Origin", "http://evil.example"), ("Access-Control-Request-Headers", "authorization")])
+            #expect(preflight["Access-Control-Allow-Headers"] == "authorization")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["contoso.example"], "contoso.example", nil), (["contoso.example"], "tailspin.example", 700016),
+            (["contoso.example"], "fabrikam.example", 700016), (["contoso.example"], "common", 50194),
+            (["contoso.example", "tailspin.example"], "common", nil),
+            (["contoso.example", "tailspin.example"], "tailspin.example", nil),
+            (["contoso.example"], "tfp/fabrikamb2c.example/b2c_1_susi", 700016),
+            (["fabrikamb2c.example"], "tfp/fabrikamb2c.example/b2c_1_susi", nil),
+        ] as [([String], String, Int?)])
+    func `an application is known in its tenants only`(_ tenants: [String], _ segment: String, _ number: Int?)
+        async throws
+    {
+        try await TestTenant.run(configured: { configuration in
+            configuration.clients[0].tenants = Set(tenants)
+        }) { (tenant) async throws in
+            let browser = tenant.browser()
+            let page = try await browser.authorize(segment: segment)
+            #expect((page.shownField == "username") == (number == nil))
+            #expect(page["Location"] == nil)
+            if let number { #expect(page.text.contains("AADSTS\(number): ")) }
+            let answer = try await browser.redeem("x", segment: segment)
+            #expect(answer.number == number ?? 9_002_313)
+        }
+    }
+
+    @Test func `errors that mean an unknown application or address are shown here, all others are sent back`()
+        async throws
+    {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            for (number, isShown) in [(50011, true), (700016, true), (50194, false), (65001, false), (50105, false)] {
+                _ = try await browser.control(["authorize_platform_error": .integer(number)])
+                let answer = try await browser.authorize()
+                #expect(answer.text.contains("AADSTS\(number): ") == isShown)
+                #expect((answer["Location"] == nil) == isShown)
+            }
+        }
+    }
+
+    @Test func `Microsoft's samples sign in, and out, with a custom scheme`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            for sample in DemoClient.samples.prefix(2) {
+                let back = sample.redirectURIs[0]
+                let (callback, _) = try await browser.signIn(
+                    "adele@contoso.example",
+                    ["scope": "https://graph.microsoft.com/user.read openid profile offline_access"], client: sample)
+                let tokens = try await browser.redeem(callback["code"], client: sample)
+                #expect(tokens.member("scope") == "https://graph.microsoft.com/User.Read openid profile")
+                #expect(tokens.member("client_info") != nil)
+                #expect(try await browser.me(tokens.member("access_token"), path: "/v1.0/me/").status == 200)
+                let out = try await browser.get(
+                    "/common/oauth2/v2.0/logout", [("post_logout_redirect_uri", back), ("state", "s")])
+                #expect(out["Location"] == "\(back)?state=s")
+            }
+            let b2c = DemoClient.samples[2]
+            let scope = "https://fabrikamb2c.onmicrosoft.com/helloapi/demo.read"
+            let tokens = try await browser.tokens(
+                "b2cuser@fabrikamb2c.example", ["scope": "\(scope) openid profile offline_access"], client: b2c,
+                segment: "tfp/fabrikamb2c.onmicrosoft.com/b2c_1_susi")
+            #expect(tokens.member("scope") == scope)
+            #expect(try await browser.me(tokens.member("access_token"), path: "/api/b2c").status == 200)
+        }
+    }
+
+    @Test func `after a sign-out another application's address is no address to return to`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let back = ("post_logout_redirect_uri", "msauth.com.contoso.tasks://auth")
+            for (client, location) in [(TestTenant.native, back.1), (TestTenant.web, nil)] {
+                let answer = try await browser.get("/common/oauth2/v2.0/logout", [back, ("client_id", client.id)])
+                #expect(answer["Location"] == location)
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("api://tasks/tasks.read openid", "api://tasks/Tasks.Read", "api://tasks"),
+            ("API://TASKS/Tasks.Read", "api://tasks/Tasks.Read", "api://tasks"),
+            (
+                "api://tasks/.default", "api://tasks/Tasks.Read api://tasks/Tasks.Write api://tasks/.default",
+                "api://tasks"
+            ),
+            ("user.read", "User.Read", AccessToken.graphAudience),
+            (
+                "https://graph.microsoft.com/.default openid",
+                "https://graph.microsoft.com/User.Read openid https://graph.microsoft.com/.default",
+                AccessToken.graphAudience
+            ),
+            (
+                "https://graph.microsoft.com/Mail.Read User.Read", "https://graph.microsoft.com/Mail.Read User.Read",
+                AccessToken.graphAudience
+            ),
+        ])
+    func `the answer lists the scopes in the form in which they were asked`(
+        _ asked: String, _ listed: String, _ audience: String
+    ) async throws {
+        try await TestTenant.run(configured: { configuration in
+            configuration.clients[0].exposes = ["api://tasks": ["Tasks.Read", "Tasks.Write"]]
+        }) { (tenant) async throws in
+            let tokens = try await tenant.browser().tokens("adele@contoso.example", ["scope": asked])
+            #expect(tokens.member("scope") == listed)
+            #expect(tokens.claims("access_token")?["aud"]?.string == audience)
+        }
+    }
+
+    @Test func `an ID made from a name stays the same`() {
+        #expect(DemoClient.id(for: "com.contoso.tasks") == DemoClient.id(for: "com.contoso.tasks"))
+        #expect(DemoClient.id(for: "com.contoso.tasks") != DemoClient.id(for: "com.contoso.notes"))
+        #expect(UUID(uuidString: DemoClient.id(for: "com.contoso.tasks")) != nil)
+    }
+}
