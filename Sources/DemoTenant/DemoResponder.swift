@@ -34,6 +34,7 @@ struct DemoResponder: Responder {
         // Microsoft's tutorials call it with a trailing slash.
         case ("v1.0", "me"), ("v1.0", "me/"): return graph(.me, head)
         case ("v1.0", "me/photo/$value"): return graph(.photo, head)
+        case ("v1.0", "me/memberOf"), ("v1.0", "me/transitiveMemberOf"): return graph(.memberOf, head)
         case ("v1.0", let rest): return graph(.unknown(rest), head)
         case ("oidc", "userinfo"): return graph(.userInfo, head)
         case ("api", let name): return OwnAPI(rawValue: name).map { ownAPI($0, head) } ?? notFound()
@@ -55,7 +56,8 @@ struct DemoResponder: Responder {
         case "discovery/instance" where tenant.lowercased() == "common": handler { platform.instanceDiscovery($0) }
         case "discovery/v2.0/keys": document(tenant, needsKeys: true) { platform.keys($0) }
         case "oauth2/v2.0/authorize": page(tenant) { platform.authorize($0, segment: $1) }
-        case "oauth2/v2.0/logout": page(tenant) { platform.logout($0, segment: $1) }
+        // An ID token can say which application asks.
+        case "oauth2/v2.0/logout": page(tenant, needsKeys: true) { platform.logout($0, segment: $1) }
         case "v2.0/adminconsent": page(tenant) { platform.adminConsent($0, segment: $1) }
         case "login": form(head) { platform.continueSignIn($0) }
         case "logout": form(head) { platform.continueLogout($0) }
@@ -76,9 +78,10 @@ struct DemoResponder: Responder {
     }
 
     private func page(
-        _ tenant: String, _ body: @escaping @Sendable (Request, TenantSegment) -> Response
+        _ tenant: String, needsKeys: Bool = false,
+        _ body: @escaping @Sendable (Request, TenantSegment) -> Response
     ) -> Reply {
-        handler { request in
+        handler(needsKeys: needsKeys) { request in
             guard let segment = TenantSegment(tenant) else {
                 return platform.page(
                     ErrorPage(.unknownTenant(tenant), Diagnostics(request, nil, platform: platform)))

@@ -49,6 +49,23 @@ struct DirectoryTests {
         }
     }
 
+    @Test func `Graph lists the groups of a person`() async throws {
+        var user = Self.ada
+        (user.password, user.groups) = ("demo", ["Staff", "Owners"])
+        try await run(user) { (tenant) async throws in
+            let browser = tenant.browser()
+            for (username, groups) in [("ada@contoso.example", ["Staff", "Owners"]), ("megan@contoso.example", [])] {
+                let token = try await browser.tokens(username, ["prompt": "select_account"]).member("access_token")
+                for path in ["/v1.0/me/memberOf", "/v1.0/me/transitiveMemberOf"] {
+                    let listed = try await browser.me(token, path: path).json?["value"]?.array ?? []
+                    #expect(listed.map { $0["displayName"]?.string } == groups)
+                    #expect(listed.allSatisfy { $0["@odata.type"] == "#microsoft.graph.group" })
+                    #expect(Set(listed.map { $0["id"]?.string }).count == groups.count)
+                }
+            }
+        }
+    }
+
     @Test func `a second factor is asked at each new sign-in of who needs one`() async throws {
         var user = Self.ada
         (user.password, user.needsSecondFactor) = ("demo", true)

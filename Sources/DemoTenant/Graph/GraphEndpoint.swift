@@ -17,7 +17,7 @@ struct GraphError: Error {
 
 extension Platform {
     enum GraphResource: Sendable {
-        case me, photo, userInfo, unknown(String)
+        case me, photo, memberOf, userInfo, unknown(String)
 
         /// Whether a scope is sufficient. UserInfo accepts the token of any person who signed in.
         func isServed(to scope: String) -> Bool {
@@ -34,7 +34,7 @@ extension Platform {
     func graph(_ request: Request, _ resource: GraphResource) async -> Response {
         switch resource {
         case .me, .userInfo: controls.count(.graphMe)
-        case .photo, .unknown: break
+        case .photo, .memberOf, .unknown: break
         }
         let settings = controls.settings
         if let delay = settings.delayMilliseconds[.graph] { try? await Task.sleep(for: .milliseconds(delay)) }
@@ -52,6 +52,8 @@ extension Platform {
             switch resource {
             case .me:
                 return ids.put(on: .json(.ok, profile(account)))
+            case .memberOf:
+                return ids.put(on: .json(.ok, groups(account)))
             case .userInfo:
                 return ids.put(on: .json(.ok, userInfo(account, bearerToken(request, resource))))
             case .photo where account.hasPhoto:
@@ -62,8 +64,8 @@ extension Platform {
             case .unknown(let segment):
                 throw GraphError(
                     status: .badRequest, code: "BadRequest",
-                    message: "Resource not found for the segment '\(segment)'. The demo's Graph has me and "
-                        + "me/photo/$value.")
+                    message: "Resource not found for the segment '\(segment)'. The demo's Graph has me, "
+                        + "me/memberOf and me/photo/$value.")
             }
         } catch {
             return ids.put(on: refusal(error, ids))
@@ -81,6 +83,20 @@ extension Platform {
             "officeLocation": JSONValue(account.officeLocation),
             "preferredLanguage": account.kind == .work ? "en-US" : .null, "surname": .string(account.surname),
             "userPrincipalName": .string(account.username),
+        ]
+    }
+
+    /// Returns the groups of an account. Groups have no members but people here, so that all memberships are direct.
+    private func groups(_ account: DemoAccount) -> JSONValue {
+        [
+            "@odata.context": .string("\(baseURL)/v1.0/$metadata#directoryObjects"),
+            "value": .array(
+                account.groups.map { name in
+                    [
+                        "@odata.type": "#microsoft.graph.group", "id": .string(nameBasedID("group", name)),
+                        "displayName": .string(name), "securityEnabled": true, "mailEnabled": false,
+                    ]
+                }),
         ]
     }
 
