@@ -18,6 +18,25 @@ struct OtherProviderTests {
         return try await browser.redeem(nil, fields.merging(changes) { $1 }, client: client, segment: segment)
     }
 
+    @Test func `an application's own token is for a resource that exists, and Graph has no /me for it`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            for resource in ["https://graph.microsoft.com", AccessToken.graphAudience] {
+                let answer = try await own(browser, ["scope": "\(resource)/.default"])
+                let claims = answer.claims("access_token")
+                #expect(claims?["aud"] == .string(AccessToken.graphAudience))
+                #expect(claims?["tid"] == .string(Tenant.contoso) && claims?["oid"] == claims?["sub"])
+                let me = try await browser.me(answer.member("access_token"))
+                #expect(me.status == 400 && me.json?["error"]?["code"] == "BadRequest")
+                #expect(me.json?["error"]?["message"]?.string?.contains("delegated") == true)
+            }
+            let ofOwner = try await own(browser, ["scope": "\(OwnAPI.external.audience)/.default"])
+            #expect(ofOwner.claims("access_token")?["aud"] == .string(OwnAPI.external.audience))
+            let nothing = try await own(browser, ["scope": "api://nothing-registered/.default"])
+            #expect(nothing.number == 500011 && nothing.member("error") == "invalid_resource")
+        }
+    }
+
     @Test func `an application can get a token of its own, which Graph refuses`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()

@@ -84,6 +84,16 @@ struct Scopes: Sendable {
         return byName[name].map { [$0.name] } ?? []
     }
 
+    /// Returns the resource of an application's own token, for the scope `{resource}/.default`; nil if there is no such
+    /// resource.
+    func audience(ofOwnToken scope: String) -> String? {
+        let name = Self.withoutGraph(scope).lowercased()
+        if name == Self.defaultName { return AccessToken.graphAudience }
+        let identifier = name.dropLast(Self.defaultName.count + 1)
+        return Self.isClientID(identifier)
+            ? String(identifier) : audiences.first { $0.lowercased() == identifier }
+    }
+
     /// Returns a scope without Graph's identifier. Scopes without one belong to Graph.
     private static func withoutGraph(_ word: String) -> String {
         for prefix in graphPrefixes where word.lowercased().hasPrefix(prefix) {

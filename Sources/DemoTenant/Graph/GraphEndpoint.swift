@@ -143,6 +143,11 @@ extension Platform {
             throw expired
         }
         try checkSessionFailure(claims, expired: expired)
+        if claims["idtyp"]?.string == "app", audiences.contains(AccessToken.graphAudience) {
+            throw GraphError(
+                status: .badRequest, code: "BadRequest",
+                message: "/me request is only valid with delegated authentication flow.")
+        }
         guard let account = claims["upn"]?.string.flatMap(account(username:)) else {
             throw unauthenticated("Access token validation failure. Unknown user.")
         }

@@ -47,6 +47,12 @@ extension PlatformError {
             message: "The provided value for the input parameter 'scope' is not valid. The scope \(scope) is not valid."
         )
     }
+    static func unknownResource(_ name: String, at segment: TenantSegment) -> Self {
+        Self(
+            error: "invalid_resource", number: 500011,
+            message: "The resource principal named \(name) was not found in the tenant named "
+                + "\(segment.directoryName). No application here exposes it.")
+    }
     static func notConsented(_ client: DemoClient) -> Self {
         Self(
             error: "invalid_grant", number: 65001,

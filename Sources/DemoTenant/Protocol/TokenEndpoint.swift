@@ -284,11 +284,16 @@ extension Platform {
         guard scope.hasSuffix("/.default"), let key = state.signingKey(for: .work) else {
             throw PlatformError.invalidScope(scope)
         }
+        guard let audience = scopes.audience(ofOwnToken: scope) else {
+            throw PlatformError.unknownResource(String(scope.dropLast("/.default".count)), at: segment)
+        }
+        let principal = nameBasedID("service principal", client.id)
         let seconds = Int(exchange.diagnostics.time.timeIntervalSince1970)
         let token = try key.sign([
-            "aud": .string(String(scope.dropLast("/.default".count))), "iss": .string(issuer(of: segment)),
+            "aud": .string(audience), "iss": .string(issuer(of: segment)),
             "iat": .integer(seconds), "nbf": .integer(seconds), "exp": .integer(seconds + settings.accessTokenSeconds),
-            "appid": .string(client.id), "idtyp": "app", "ver": "1.0",
+            "appid": .string(client.id), "idtyp": "app", "ver": "1.0", "oid": .string(principal),
+            "sub": .string(principal), "tid": .string(segment.path),
         ])
         return [
             "token_type": "Bearer", "expires_in": .integer(settings.accessTokenSeconds),
