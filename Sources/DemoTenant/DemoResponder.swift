@@ -17,7 +17,9 @@ struct DemoResponder: Responder {
         guard platform.servesOthers || peer.isLoopback, let origin = platform.origins.origin(ofHost: head.host) else {
             return .response(.plain(.misdirectedRequest, "The demo tenant answers on localhost only.\n"))
         }
-        return Origins.$current.withValue(origin) { reply(to: head) }
+        let decided = Origins.$current.withValue(origin) { reply(to: head) }
+        if case .close = decided { platform.noteUnanswered(Request(head: head, peer: peer)) }
+        return decided
     }
 
     private func reply(to head: RequestHead) -> Reply {

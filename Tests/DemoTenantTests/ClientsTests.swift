@@ -79,7 +79,7 @@ struct ClientsTests {
         }
     }
 
-    @Test func `the client of a request with Basic credentials is known, and errors that are a page have numbers`()
+    @Test func `the client of Basic credentials and of a sign-out is known, and errors that are a page have numbers`()
         async throws
     {
         try await TestTenant.run { (tenant) async throws in
@@ -90,9 +90,29 @@ struct ClientsTests {
                 headers: [("Authorization", "Basic \(Data(pair.utf8).base64EncodedString())")])
             _ = try await browser.authorize(["redirect_uri": "http://localhost:8080/other"])
             _ = try await browser.authorize(["prompt": "none"])
+            _ = try await browser.get(
+                "/common/oauth2/v2.0/logout",
+                [("post_logout_redirect_uri", TestTenant.web.redirectURIs[0])])
             let requests = try await Self.clients(browser).first?["requests"]
-            #expect(Self.values("error", of: requests) == ["AADSTS7000215", "AADSTS50011", "AADSTS50058"])
-            #expect(Self.values("status", of: requests) == [401, 400, 302])
+            #expect(Self.values("step", of: requests).last == "sign_out")
+            #expect(Self.values("error", of: requests) == ["AADSTS7000215", "AADSTS50011", "AADSTS50058", .null])
+            #expect(Self.values("status", of: requests) == [401, 400, 302, 302])
+        }
+    }
+
+    @Test func `a request that gets no answer on purpose is listed without a status`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            _ = try await browser.control(["provider_down": "all"])
+            await #expect(throws: (any Error).self) {
+                try await browser.get("/common/v2.0/.well-known/openid-configuration", headers: Self.library)
+            }
+            let client = try await Self.clients(browser).first
+            #expect(Self.values("step", of: client?["requests"]).last == "metadata")
+            #expect(Self.values("status", of: client?["requests"]).last == .null)
+            #expect(client?["library"] == "MSAL.iOS 2.13.0")
+            let page = try await browser.get("/clients", headers: [("Accept", "text/html")])
+            #expect(page.text.contains("<td>No answer</td>"))
         }
     }
 
@@ -187,6 +207,11 @@ struct ClientsTests {
         let connected = Self.page(journal)
         #expect(!connected.contains("-1202") && connected.contains("MSAL.OSX 2.13.0 first connected at"))
         #expect(connected.contains(">The user has forgotten their password.<"), "the text itself")
+        journal.add(
+            ClientRequest(
+                Request(head: head, peer: Self.here), nil, step: .code, note: .init(error: "AADSTS900144"), status: 400,
+                time: Date(timeIntervalSince1970: 0), milliseconds: 1, isRegistered: { _ in true }))
+        #expect(Self.page(journal).contains("href=\"https://login.microsoftonline.com/error?code=900144\""))
         let linked = Self.page(journal, explainURL: "http://localhost:8080/native/explain")
         #expect(linked.contains("href=\"http://localhost:8080/native/explain#AADB2C90118\">AADB2C90118</a>"))
         for step in ClientStep.allCases { #expect(connected.contains("id=\"step-\(step.rawValue)\"")) }

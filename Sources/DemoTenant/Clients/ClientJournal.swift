@@ -79,4 +79,14 @@ extension Platform {
                 milliseconds: Int(duration / .milliseconds(1)), isRegistered: { registrations.client(id: $0) != nil }))
         return response
     }
+
+    /// Notes a request of a client that gets no answer on purpose.
+    func noteUnanswered(_ request: Request) {
+        let fields = try? FormFields(query: request.head.query ?? "")
+        guard let step = ClientStep(request, fields) else { return }
+        journal.add(
+            ClientRequest(
+                request, fields, step: step, note: ClientNote.Content(), status: nil, time: now(), milliseconds: 0,
+                isRegistered: { registrations.client(id: $0) != nil }))
+    }
 }

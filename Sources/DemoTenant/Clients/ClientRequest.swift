@@ -34,7 +34,8 @@ struct ClientRequest: Sendable, Hashable {
     let step: ClientStep
     /// A registered client's ID, or another GUID.
     let clientID: String?
-    let status: Int
+    /// Nil if it got no answer, on purpose.
+    let status: Int?
     let error: String?
     let correlationID: String?
     /// The client library as it names itself, such as `MSAL.iOS 2.13.0`.
@@ -47,7 +48,7 @@ struct ClientRequest: Sendable, Hashable {
     let milliseconds: Int
 
     init(
-        _ request: Request, _ fields: FormFields?, step: ClientStep, note: ClientNote.Content, status: Int, time: Date,
+        _ request: Request, _ fields: FormFields?, step: ClientStep, note: ClientNote.Content, status: Int?, time: Date,
         milliseconds: Int, isRegistered: (String) -> Bool
     ) {
         self.time = time

@@ -42,7 +42,8 @@ extension ClientRequest {
     fileprivate var json: JSONValue {
         [
             "position": .integer(position), "time": .string(time.formatted(.iso8601)), "step": .string(step.rawValue),
-            "status": .integer(status), "error": JSONValue(error), "correlation_id": JSONValue(correlationID),
+            "status": status.map(JSONValue.integer) ?? .null, "error": JSONValue(error),
+            "correlation_id": JSONValue(correlationID),
             "library": JSONValue(library), "parameters": .array(parameters.map(JSONValue.string)),
             "scopes": .array(scopes.map(JSONValue.string)), "milliseconds": .integer(milliseconds),
         ]

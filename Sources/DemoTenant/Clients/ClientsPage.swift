@@ -64,7 +64,8 @@ struct ClientsPage: Page {
 
     private let untrusted: HTML =
         "If your app reports <code>-1202</code>, the simulator or Mac on which it runs does not trust the certificate of "
-        + "this tenant. Install the root there, in each simulator separately, and start the app again."
+        + "this tenant. Install the root there, in each simulator separately, and start the app again. "
+        + "<code>companion tenant trust</code> prints the commands."
     private let insecure: HTML =
         "If it reports <code>-1200</code>, no TLS connection was made. Check the port in the authority, and that the "
         + "server there is this one and was not started for plain HTTP."
@@ -101,25 +102,33 @@ struct ClientsPage: Page {
     private func row(_ request: ClientRequest) -> HTML {
         let correlation: HTML = request.correlationID.map { "<br><code class=\"small\">\($0)</code>" } ?? ""
         let error: HTML = request.error.map { "<br>\(explanation($0, request.position))" } ?? ""
+        let status: HTML = request.status.map { "\($0)" } ?? HTML(saying: "No answer")
+        let isFailure = request.status.map { $0 >= 400 } ?? true || request.error != nil
         let scopes: HTML = request.scopes.isEmpty ? "" : "\(request.scopes.joined(separator: " "))<br>"
         return """
-            <tr data-correlation="\(request.correlationID ?? "")"\(request.status >= 400 || request.error != nil ? " class=\"failed\"" : "" as HTML)>\
+            <tr data-correlation="\(request.correlationID ?? "")"\(isFailure ? " class=\"failed\"" : "" as HTML)>\
             <td>\(request.time.clock)</td>\
             <td><a id="step-of-\(request.position)" href="#step-\(request.step.rawValue)">\
             \(HTML(saying: request.step.title))</a>\(correlation)</td>\
-            <td>\(request.status)\(error)</td>\
+            <td>\(status)\(error)</td>\
             <td>\(scopes)<span class="small">\(request.parameters.joined(separator: " "))</span></td>\
             <td>\(request.milliseconds)</td></tr>
 
             """
     }
 
-    /// Links to the companion's explanation of a number. A tenant that runs alone shows the platform's own text.
+    /// Links to the companion's explanation of a number. A tenant that runs alone shows the platform's own text, or links
+    /// to Microsoft's.
     private func explanation(_ error: String, _ position: Int) -> HTML {
         if let explainURL { return "<a id=\"error-of-\(position)\" href=\"\(explainURL)#\(error)\">\(error)</a>" }
         let number = Int(String(error.reversed().prefix(while: \.isNumber).reversed()))
         let text = number.flatMap(PlatformError.numbered)?.message
-        return "\(error)\(text.map { "<br><span class=\"small\" lang=\"en\">\($0)</span>" as HTML } ?? "")"
+        if let text { return "\(error)<br><span class=\"small\" lang=\"en\">\(text)</span>" }
+        guard let number, error.hasPrefix(PlatformError.workforcePrefix) else { return "\(error)" }
+        return """
+            <a id="error-of-\(position)" href="https://login.microsoftonline.com/error?code=\(number)" target="_blank" \
+            rel="noreferrer">\(error)</a>
+            """
     }
 
     private var steps: HTML {

@@ -87,11 +87,12 @@ extension Platform {
     /// asks, so that it can be any of the tenant's.
     private func returnURI(_ fields: FormFields, at segment: TenantSegment) -> String? {
         let asking = fields.text("client_id") ?? fields.text("id_token_hint").flatMap(verifiedClaims)?["aud"]?.string
-        guard let uri = fields.text("post_logout_redirect_uri"),
-            registrations.all.contains(where: { client in
-                client.redirectClass(of: uri) != nil && asking.map { $0.lowercased() == client.id.lowercased() } ?? true
-            })
-        else { return nil }
+        guard let uri = fields.text("post_logout_redirect_uri") else { return nil }
+        let possible = registrations.all.filter { client in
+            client.redirectClass(of: uri) != nil && asking.map { $0.lowercased() == client.id.lowercased() } ?? true
+        }
+        guard let client = possible.first else { return nil }
+        if possible.count == 1 { ClientNote.change { $0.clientID = client.id } }
         return uri.appending(query: fields["state"].map { [("state", $0)] } ?? [])
     }
 }
