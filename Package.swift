@@ -128,9 +128,9 @@ let package = Package(
         .executableTarget(
             name: "CompanionCommand",
             dependencies: [
-                "Companion", "CompanionCore", "CompanionSignIn", "CompanionPages", "DemoTenant", "EventLoop",
-                "HTTPClient", "OpenIDConnect", "SessionStore", "SQLiteStore", "PostgresStore", "WebFormats", httpTypes,
-                logging,
+                "Companion", "CompanionCore", "CompanionSignIn", "CompanionPages", "DemoTenant", "DevelopmentCA",
+                "EventLoop", "HTTPClient", "HTTPServer", "HTTPWire", "OpenIDConnect", "SessionStore", "SQLiteStore",
+                "PostgresStore", "TLS", "WebFormats", httpTypes, logging, crypto, cryptoExtras, asn1, x509, yams,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -196,6 +196,10 @@ let package = Package(
                 "StoreTesting", "TLS", "WebFormats", "TestSupport", crypto,
                 cryptoExtras,
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CompanionCommandTests",
+            dependencies: ["CompanionCommand", "CompanionCore", "DemoTenant", "DevelopmentCA", "WebFormats"],
             swiftSettings: settings),
         .testTarget(
             name: "FuzzTests",

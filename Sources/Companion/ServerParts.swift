@@ -83,7 +83,8 @@ struct ServerParts: Sendable {
         marks = BrowserMarks(store: store, cookie: cookie, randomBytes: randomBytes)
         client = HTTPClient(
             workers: workers,
-            configuration: HTTPClient.Configuration(userAgent: "companion/\(companionVersion)"))
+            configuration: HTTPClient.Configuration(
+                userAgent: "companion/\(companionVersion)", certificateAuthorityFile: configuration.authorityFile))
         providers = Providers(
             applications: applications, client: client, metrics: metrics, times: configuration.refreshTimes,
             clocks: clocks, randomBytes: randomBytes)

@@ -11,7 +11,7 @@ struct CompanionCommand: AsyncParsableCommand {
             "A web companion for Microsoft's MSAL tutorials: sign in, call Microsoft Graph and sign out in a browser.",
         version: "companion \(companionVersion)",
         subcommands: [
-            Serve.self, Demo.self, Check.self, Sessions.self, Keys.self, Backup.self, Migrate.self,
+            Serve.self, Demo.self, TenantCommand.self, Check.self, Sessions.self, Keys.self, Backup.self, Migrate.self,
             Health.self, KioskPolicyCommand.self, Native.self,
         ],
         defaultSubcommand: Serve.self)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Companion
 import CompanionCore
 import DemoTenant
-import Dispatch
+import DevelopmentCA
 import EventLoop
 import Foundation
 import Logging
@@ -15,7 +15,7 @@ enum Running {
         let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
         let workers = try WorkerGroup()
         let server = try makeServer(configuration, workers: workers, logger: logger)
-        let stop = StopSignals()
+        let stop = await StopSignals()
         let port = try await start {
             try await server.start(inheriting: manager.sockets, redirecting: manager.redirectSockets)
         }
@@ -25,9 +25,20 @@ enum Running {
     }
 
     /// Serves the demo: the demo tenant on the next port, and a companion registered there.
-    static func demo(options: [String: String], environment: [String: String]) async throws {
+    ///
+    /// - Parameter isSecure: whether both speak https, with a certificate for this machine's own names.
+    static func demo(options: [String: String], environment: [String: String], isSecure: Bool) async throws {
         var configuration = try ConfigurationPath.read(
             nil, options: options, environment: environment, needsApplications: false)
+        let authority = DevelopmentCA(configuration, environment)
+        let certificate =
+            isSecure ? try await start { try TenantCertificate(.development(authority)) } : nil
+        if let made = certificate?.development {
+            let files = ["tls.certificate_file": made.file, "tls.private_key_file": made.file]
+            configuration = try ConfigurationPath.read(
+                nil, options: options.merging(files) { $1 }, environment: environment, needsApplications: false)
+            configuration.authorityFile = made.rootFile
+        }
         configuration.host = options["host"] ?? configuration.demoHost ?? configuration.host
         let logger = bootstrapLog(configuration)
         let manager = ServiceManager(environment: environment)
@@ -44,8 +55,9 @@ enum Running {
             stateFile: configuration.database.localPath + ".demo-tenant.json")
         tenantConfiguration.listenHost = configuration.demoHost
         tenantConfiguration.isAtKiosk = configuration.deviceMode == .shared
+        tenantConfiguration.certificate = certificate?.certificate
         let tenant = try DemoTenant(configuration: tenantConfiguration, workers: workers, logger: logger)
-        _ = try await start { try await tenant.start() }
+        let tenantPort = try await start { try await tenant.start() }
         let applications = try DemoApplications.all(
             tenant: tenant, secret: secret, redirectURI: configuration.publicURL.redirectURI,
             isShared: configuration.deviceMode == .shared)
@@ -56,10 +68,15 @@ enum Running {
         }
         configuration.demoControlURL = tenant.baseURL + "/control"
         let server = try makeServer(configuration, workers: workers, logger: logger)
-        let stop = StopSignals()
+        let stop = await StopSignals()
         _ = try await start {
             try await server.start(inheriting: manager.sockets, redirecting: manager.redirectSockets)
         }
+        let rootServer = try await start {
+            try await certificate?.serveRoot(
+                host: configuration.host, after: tenantPort, workers: workers, logger: logger)
+        }
+        let renewal = Task { [certificate] in _ = await certificate?.renew(logger) }
         say(
             """
 
@@ -69,13 +86,26 @@ enum Running {
               2. Press “Call Microsoft Graph API” and sign in as adele@contoso.example, password: demo
               3. Cause failures on demand at \(tenant.baseURL)/control
               4. For the kiosk, \(configuration.deviceMode == .shared ? "" : "start it with COMPANION_DEVICE_MODE=shared and ")open /kiosk
-
+            \(certificate?.development.map { trust($0, rootServer) } ?? "")
               Nothing leaves this machine.\(configuration.demoHost.map(reach) ?? "") To use a tenant of your own, see “Connect a real tenant” in the README.
 
             """)
         await serve(server, of: configuration, under: manager, on: workers, until: stop)
+        renewal.cancel()
+        await rootServer?.stop()
         await tenant.stop()
         await workers.shutdown()
+    }
+
+    /// Returns the beginning of what makes a browser trust the demo.
+    private static func trust(_ development: DevelopmentCertificate, _ rootServer: RootServer?) -> String {
+        guard let rootServer else { return "" }
+        return """
+
+              Browsers warn until they trust the root \(development.rootFile).
+              How: companion tenant trust --root-url \(rootServer.url)
+
+            """
     }
 
     /// Returns a warning for a demo that other machines can reach.
@@ -110,7 +140,7 @@ enum Running {
         }
     }
 
-    private static func start(_ start: () async throws -> Int) async throws -> Int {
+    static func start<Value>(_ start: () async throws -> Value) async throws -> Value {
         do {
             return try await start()
         } catch {
@@ -119,44 +149,19 @@ enum Running {
     }
 
     /// Writes without buffering, even if standard output is a file or the journal.
-    private static func say(_ text: String) {
+    static func say(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
 
-    private static func failure(_ error: any Error) -> ExitCode {
+    static func failure(_ error: any Error) -> ExitCode {
         FileHandle.standardError.write(Data("companion cannot start: \(error)\n".utf8))
         return ExitCode(1)
     }
 
-    private static func bootstrapLog(_ configuration: CompanionConfiguration) -> Logger {
+    static func bootstrapLog(_ configuration: CompanionConfiguration) -> Logger {
         let level = Logger.Level(rawValue: configuration.logLevel) ?? .info
         let format = configuration.logFormat
         LoggingSystem.bootstrap { label in LineLogHandler(logLevel: level, label: label, format: format) }
         return Logger(label: "companion")
-    }
-}
-
-/// Catches SIGTERM and SIGINT from its creation on. It is created before the server announces that it runs. An earlier
-/// signal ends the process with the usual status of a killed process.
-private struct StopSignals {
-    private let signals: AsyncStream<Void>
-    private let sources: [any DispatchSourceSignal]
-
-    init() {
-        let (signals, continuation) = AsyncStream<Void>.makeStream()
-        self.signals = signals
-        sources = [SIGTERM, SIGINT].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { continuation.yield() }
-            source.resume()
-            return source
-        }
-    }
-
-    /// Returns at the first signal.
-    func wait() async {
-        for await _ in signals { break }
-        sources.forEach { $0.cancel() }
     }
 }

@@ -15,7 +15,7 @@ struct Serve: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         let path = ConfigurationPath.find(option: file.config, environment: environment)
         guard path != nil || environment["COMPANION_APPS"] != nil else {
-            try await Running.demo(options: server.values, environment: environment)
+            try await Running.demo(options: server.values, environment: environment, isSecure: false)
             return
         }
         let configuration = try ConfigurationPath.read(path, options: server.values, environment: environment)
@@ -30,8 +30,12 @@ struct Demo: AsyncParsableCommand {
 
     @OptionGroup var server: ServerOptions
 
+    @Flag(help: "Serve both over https, with a certificate for this machine alone that is made here.")
+    var https = false
+
     func run() async throws {
-        try await Running.demo(options: server.values, environment: ProcessInfo.processInfo.environment)
+        try await Running.demo(
+            options: server.values, environment: ProcessInfo.processInfo.environment, isSecure: https)
     }
 }
 

@@ -8,7 +8,7 @@ import X509
 /// The root's key exists only while it signs the intermediate, and is never written. The intermediate may sign for
 /// `localhost` and loopback addresses alone, so a copy of the folder impersonates nothing else. Three files: `root.pem`;
 /// `intermediate.pem` and `server.pem`, which have keys and therefore mode 0600.
-public struct DevelopmentCA: Sendable {
+public struct DevelopmentCA: Sendable, Equatable {
     /// How long before its end a certificate is replaced.
     public static let renewal: TimeInterval = 30 * 86_400
 
@@ -45,9 +45,9 @@ public struct DevelopmentCA: Sendable {
             } catch {
                 throw .cannotIssue("\(error)")
             }
-            try files.write(server.pem, to: serverFile, mode: 0o600)
+            try files.write(server.pem + intermediate.certificatePEM, to: serverFile, mode: 0o600)
         }
-        return DevelopmentCertificate(server: server, intermediate: intermediate, root: root, rootFile: rootFile)
+        return DevelopmentCertificate(server: server, intermediate: intermediate, root: root, in: self)
     }
 
     /// Returns the root and the intermediate.
@@ -81,6 +81,8 @@ public struct DevelopmentCertificate: Sendable, Equatable {
     public let chain: [UInt8]
     /// PEM.
     public let privateKey: [UInt8]
+    /// The file with the key and the chain, for whatever reads files.
+    public let file: String
     /// The root, PEM.
     public let root: [UInt8]
     /// The file of the root.
@@ -92,11 +94,12 @@ public struct DevelopmentCertificate: Sendable, Equatable {
     /// When the server's certificate ends.
     public let end: Date
 
-    init(server: Issued, intermediate: Issued, root: Certificate, rootFile: String) {
+    init(server: Issued, intermediate: Issued, root: Certificate, in folder: DevelopmentCA) {
         chain = Array((server.certificatePEM + intermediate.certificatePEM).utf8)
         privateKey = Array((server.key.pemRepresentation + "\n").utf8)
         self.root = Array(((try? root.serializeAsPEM().pemString) ?? "").utf8) + [0x0A]
-        self.rootFile = rootFile
+        rootFile = folder.rootFile
+        file = folder.serverFile
         rootName = root.subject.commonName ?? ""
         var serializer = DER.Serializer()
         try? serializer.serialize(root)

@@ -110,13 +110,14 @@ struct Issued {
     }
 }
 
-// The form in a file: the key, then the certificate.
+// The form in a file: the key, then the certificate. What follows is ignored.
 extension Issued {
     init(pem: String) throws {
         var (certificate, key): (Certificate?, P256.Signing.PrivateKey?)
         for document in try PEMDocument.parseMultiple(pemString: pem) {
             switch document.discriminator {
-            case Certificate.defaultPEMDiscriminator: certificate = try Certificate(pemDocument: document)
+            case Certificate.defaultPEMDiscriminator:
+                certificate = try certificate ?? Certificate(pemDocument: document)
             default: key = try P256.Signing.PrivateKey(pemRepresentation: document.pemString)
             }
         }

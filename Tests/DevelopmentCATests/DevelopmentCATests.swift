@@ -58,6 +58,13 @@ import X509
         #expect(key.publicKey == chain.first?.publicKey)
         #expect(try folder.text("root.pem") == String(decoding: made.root, as: UTF8.self))
         #expect(made.rootFile == folder.path + "/root.pem")
+        #expect(made.file == folder.path + "/server.pem")
+        let file = try folder.text("server.pem")
+        #expect(
+            try PEMDocument.parseMultiple(pemString: file).map(\.discriminator) == [
+                "PRIVATE KEY", "CERTIFICATE", "CERTIFICATE",
+            ])
+        #expect(file == String(decoding: made.privateKey + made.chain, as: UTF8.self))
         #expect(root.subject.description == "CN=\(made.rootName)")
         let printed = try openssl("x509", "-in", made.rootFile, "-noout", "-fingerprint", "-sha256").output
         #expect(printed.replacingOccurrences(of: ":", with: "").contains(made.rootFingerprint))

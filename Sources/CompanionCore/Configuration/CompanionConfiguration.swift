@@ -53,6 +53,10 @@ package struct CompanionConfiguration: Sendable {
     package var demoClientSecret: String?
     /// The address that the demo and its tenant listen on; nil restricts them to this machine.
     package var demoHost: String?
+    /// The folder of the certificates for https on this machine; nil chooses one.
+    package var developmentCA: String?
+    /// The certificate authorities to trust in place of the system's, PEM; nil outside the demo over https.
+    package var authorityFile: String?
     /// The control page of the built-in demo tenant; nil outside the demo.
     package var demoControlURL: String?
 
@@ -127,7 +131,7 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     /// Parses `host:port`, with an IPv6 address in brackets; returns nil if the text is not in that form.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), colon != text.startIndex,
             let port = Int(digits: text[text.index(after: colon)...]), (0...65535).contains(port)
         else { return nil }

@@ -11,6 +11,8 @@ package struct ConfigurationMistakes: Error, CustomStringConvertible {
     /// The mistakes in the order in which they were found.
     package private(set) var all: [Mistake] = []
 
+    package init() {}
+
     package mutating func add(_ key: String, _ reason: String) {
         all.append(Mistake(key: key, reason: reason))
     }

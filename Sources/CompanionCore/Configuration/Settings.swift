@@ -142,6 +142,11 @@ extension CompanionConfiguration {
             "demo.host", .text,
             "The address that the demo and its tenant listen on, for example 0.0.0.0 in a container. Default: this machine only. With another address, anyone who can reach the ports can use them."
         )
+        developmentCA = keys.value(
+            "development_ca", .one("folder", form: .path) { $0 },
+            "The folder of the certificates with which `companion tenant` and `companion demo --https` serve this machine. Default: companion/development-ca in $XDG_DATA_HOME or ~/.local/share, or development-ca beside the database if there is no home."
+        )
+        authorityFile = nil
         demoControlURL = nil
         applications = []
     }

@@ -1,0 +1,103 @@
+import DemoTenant
+import DevelopmentCA
+import Foundation
+import WebFormats
+
+/// What an app and its developer need to know about a tenant that has started.
+struct TenantAnnouncement {
+    private let tenant: DemoTenant
+    private let clients: [DemoClient]
+    private let hasDemoAccounts: Bool
+    private let development: DevelopmentCertificate?
+    private let rootURL: String?
+
+    init(_ tenant: DemoTenant, plan: TenantPlan, development: DevelopmentCertificate?, rootURL: String?) {
+        self.tenant = tenant
+        clients = plan.clients
+        hasDemoAccounts = !plan.isForOthers
+        self.development = development
+        self.rootURL = rootURL
+    }
+
+    /// MSAL accepts no host without a dot for an external tenant.
+    private var externalAuthority: String {
+        tenant.externalAuthority.replacing("://localhost", with: "://127.0.0.1", maxReplacements: 1)
+    }
+
+    /// The tutorials have a slash at the end.
+    private var graph: String { tenant.graphURL + "/" }
+
+    /// One object for programs.
+    var json: JSONValue {
+        let authorities = [tenant.authority, tenant.b2cAuthority, externalAuthority]
+        return [
+            "authority": .string(tenant.authority), "b2c_authority": .string(tenant.b2cAuthority),
+            "external_authority": .string(externalAuthority),
+            "known_authorities": .array(authorities.map(JSONValue.string)), "graph": .string(graph),
+            "issuer": .string(tenant.organizationIssuer), "base_url": .string(tenant.baseURL),
+            "control": .string(tenant.baseURL + "/control"),
+            "ready": .string(tenant.baseURL + "/common/discovery/v2.0/keys"),
+            "pid": .integer(Int(ProcessInfo.processInfo.processIdentifier)),
+            "root_file": development.map { .string($0.rootFile) } ?? .null,
+            "root_url": rootURL.map(JSONValue.string) ?? .null,
+            "clients": .array(
+                clients.map { client in
+                    [
+                        "name": .string(client.name), "client_id": .string(client.id),
+                        "redirect_uris": .array(client.allRedirectURIs.map(JSONValue.string)),
+                    ]
+                }),
+        ]
+    }
+
+    /// The text for people.
+    var text: String {
+        ([""] + lines + [""]).map { $0.isEmpty ? "" : "  " + $0 }.joined(separator: "\n")
+    }
+
+    private var lines: [String] {
+        var lines = ["Companion's tenant: \(tenant.baseURL)", ""]
+        for client in clients {
+            lines += [client.name, "  client ID         \(client.id)"]
+            lines += client.allRedirectURIs.map { "  redirect URI      \($0)" }
+        }
+        lines += [
+            "Microsoft's sample apps are registered too.", "",
+            "authority           \(tenant.authority)",
+            "external tenant     \(externalAuthority)",
+            "B2C                 \(tenant.b2cAuthority)",
+            "Microsoft Graph     \(graph)",
+            "failures on demand  \(tenant.baseURL)/control", "",
+        ]
+        lines += swift
+        if hasDemoAccounts { lines += ["Sign in as adele@contoso.example, password: demo", ""] }
+        if let development, let rootURL {
+            let trust = TrustCommands(rootURL: rootURL, rootName: development.rootName)
+            lines += ["So that a simulator on this Mac trusts the certificate:"]
+            lines += (trust.fetch + trust.simulator).map { "  " + $0 }
+            lines += [
+                "For the Mac, Linux, browsers, Node and Python, and to take it away again: companion tenant trust", "",
+            ]
+        }
+        return lines
+    }
+
+    /// The lines for an app.
+    private var swift: [String] {
+        let app = clients.first { !$0.nativeRedirectURIs.isEmpty }
+        let arguments = app.map {
+            "clientId: \"\($0.id)\", redirectUri: \"\($0.nativeRedirectURIs[0])\", authority: authority"
+        }
+        return [
+            "let authority = try MSALAADAuthority(url: URL(string: \"\(tenant.authority)\")!)",
+            "let configuration = MSALPublicClientApplicationConfig(",
+            "    \(arguments ?? "clientId: kClientID, redirectUri: kRedirectUri, authority: authority"))",
+            "configuration.knownAuthorities = [authority]",
+            "let kGraphEndpoint = \"\(tenant.baseURL)/\"", "",
+        ]
+    }
+}
+
+extension DemoClient {
+    fileprivate var allRedirectURIs: [String] { nativeRedirectURIs + webRedirectURIs + spaRedirectURIs }
+}

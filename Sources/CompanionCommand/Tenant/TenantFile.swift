@@ -1,0 +1,130 @@
+import CompanionCore
+import Foundation
+import WebFormats
+import Yams
+
+/// The configuration file of `companion tenant`, as it is written.
+struct TenantFile: Equatable {
+    /// An application to register.
+    struct Application: Equatable {
+        /// The name that people see.
+        var name: String
+        /// The client ID; nil makes one from the first bundle ID or redirect URI.
+        var clientID: String?
+        /// Bundle IDs or redirect URIs of an app.
+        var native: [String] = []
+        /// Redirect URIs of a web application.
+        var web: [String] = []
+        /// Redirect URIs of a single-page application.
+        var spa: [String] = []
+        /// The file with the secret.
+        var secretFile: String?
+        /// The file with the certificate, PEM.
+        var certificateFile: String?
+        /// The domains of the tenants that know it; empty for all.
+        var tenants: [String] = []
+        /// The scopes of its API by the API's identifier.
+        var exposes: [String: [String]] = [:]
+        /// The values of its app roles.
+        var appRoles: [String] = []
+        /// Where it was declared, for messages.
+        var source = ""
+    }
+
+    /// A person who can sign in.
+    struct User: Equatable {
+        var username: String
+        var password: String
+        var displayName: String?
+        var groups: [String] = []
+        /// The values of app roles by the application's name.
+        var roles: [String: [String]] = [:]
+        var guestOf: [String] = []
+        var secondFactor = false
+    }
+
+    private(set) var applications: [Application] = []
+    private(set) var users: [User] = []
+    /// The token that `/control` asks for.
+    private(set) var controlToken: String?
+
+    /// The file of a tenant that is not configured.
+    init() {}
+
+    /// Reads a file.
+    init(path: String) throws(ConfigurationMistakes) {
+        guard let data = FileManager.default.contents(atPath: path), let text = String(bytes: data, encoding: .utf8)
+        else {
+            var mistakes = ConfigurationMistakes()
+            mistakes.add(path, "cannot be read as text; check the path and its permissions")
+            throw mistakes
+        }
+        try self.init(text, path: path)
+    }
+
+    /// - Parameter path: The file's path, from whose folder the paths in it start.
+    init(_ text: String, path: String) throws(ConfigurationMistakes) {
+        var yaml = YAMLReading()
+        if let root = yaml.root(text, of: path) {
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+            let fields = yaml.fields(root, at: "", ["applications", "users", "control_token"])
+            applications = yaml.items(fields["applications"], at: "applications").compactMap { node, path in
+                Application(node, at: path, &yaml, folder: folder)
+            }
+            users = yaml.items(fields["users"], at: "users").compactMap { node, path in
+                User(node, at: path, &yaml)
+            }
+            controlToken = yaml.text(fields["control_token"], at: "control_token")
+        }
+        guard yaml.mistakes.all.isEmpty else { throw yaml.mistakes }
+    }
+}
+
+extension TenantFile.Application {
+    fileprivate init?(_ node: Node, at path: String, _ yaml: inout YAMLReading, folder: URL) {
+        let fields = yaml.fields(
+            node, at: path,
+            [
+                "name", "client_id", "native", "web", "spa", "secret_file", "certificate_file", "tenants", "exposes",
+                "app_roles",
+            ])
+        guard case .mapping = node else { return nil }
+        func file(_ key: String) -> String? {
+            yaml.text(fields[key], at: "\(path).\(key)").map { URL(fileURLWithPath: $0, relativeTo: folder).path }
+        }
+        clientID = yaml.text(fields["client_id"], at: "\(path).client_id")
+        native = yaml.texts(fields["native"], at: "\(path).native")
+        web = yaml.texts(fields["web"], at: "\(path).web")
+        spa = yaml.texts(fields["spa"], at: "\(path).spa")
+        secretFile = file("secret_file")
+        certificateFile = file("certificate_file")
+        tenants = yaml.texts(fields["tenants"], at: "\(path).tenants")
+        exposes = yaml.lists(fields["exposes"], at: "\(path).exposes")
+        appRoles = yaml.texts(fields["app_roles"], at: "\(path).app_roles")
+        source = path
+        guard let name = yaml.text(fields["name"], at: "\(path).name") else {
+            if fields["name"] == nil { yaml.add("needs a name", at: path, node) }
+            return nil
+        }
+        self.name = name
+    }
+}
+
+extension TenantFile.User {
+    fileprivate init?(_ node: Node, at path: String, _ yaml: inout YAMLReading) {
+        let fields = yaml.fields(
+            node, at: path,
+            ["username", "password", "display_name", "groups", "roles", "guest_of", "second_factor"])
+        guard case .mapping = node else { return nil }
+        let username = yaml.text(fields["username"], at: "\(path).username")
+        let password = yaml.text(fields["password"], at: "\(path).password")
+        displayName = yaml.text(fields["display_name"], at: "\(path).display_name")
+        groups = yaml.texts(fields["groups"], at: "\(path).groups")
+        roles = yaml.lists(fields["roles"], at: "\(path).roles")
+        guestOf = yaml.texts(fields["guest_of"], at: "\(path).guest_of")
+        secondFactor = yaml.flag(fields["second_factor"], at: "\(path).second_factor")
+        for key in ["username", "password"] where fields[key] == nil { yaml.add("needs a \(key)", at: path, node) }
+        guard let username, let password else { return nil }
+        (self.username, self.password) = (username, password)
+    }
+}

@@ -1,0 +1,98 @@
+import CompanionCore
+import DemoTenant
+import DevelopmentCA
+import Foundation
+import WebFormats
+
+/// What `companion tenant` will serve: its options and its file, checked.
+struct TenantPlan {
+    let listen: ListenAddress
+    /// The origin for other machines.
+    let publicURL: String?
+    let certificate: CertificateSource
+    let clients: [DemoClient]
+    let users: [DemoUser]
+    let controlToken: String?
+    /// Whether the tenant is meant for other machines too. Then it has no account with a known password.
+    let isForOthers: Bool
+    let stateFile: String?
+    let publicFolder: String
+
+    /// - Throws: ``ConfigurationMistakes`` with all mistakes.
+    init(
+        _ command: TenantCommand, settings: CompanionConfiguration, environment: [String: String]
+    ) throws(ConfigurationMistakes) {
+        var mistakes = ConfigurationMistakes()
+        // A container's address is set with the image; its published ports decide who can reach it.
+        var listen = TenantCommand.standard
+        if let host = settings.demoHost { listen.host = host }
+        if let text = command.listen {
+            if let address = ListenAddress(text) {
+                listen = address
+            } else {
+                mistakes.add("--listen", "must be an address and a port, such as \(TenantCommand.standard)")
+            }
+        }
+        var publicURL: PublicURL?
+        if let text = command.publicUrl {
+            do throws(PublicURL.Mistake) {
+                let url = try PublicURL(text)
+                publicURL = url
+                if !url.prefix.isEmpty { mistakes.add("--public-url", "must have no path") }
+            } catch {
+                mistakes.add("--public-url", error.reason)
+            }
+        }
+        let isPublic = publicURL.map { !Loopback.contains($0.host) } ?? false
+        isForOthers = isPublic || command.listen != nil && !Loopback.contains(listen.host)
+        if command.plain {
+            certificate = .none
+        } else if let file = command.certificate, let privateKey = command.privateKey {
+            certificate = .files(certificate: file, privateKey: privateKey)
+        } else {
+            certificate = .development(DevelopmentCA(settings, environment))
+            if isPublic {
+                mistakes.add(
+                    "--public-url",
+                    "needs --certificate, because the one made here is for localhost alone; behind a proxy that speaks https use --plain"
+                )
+            }
+        }
+        let file: TenantFile
+        do {
+            file =
+                try command.config.map { path throws(ConfigurationMistakes) in try TenantFile(path: path) }
+                ?? TenantFile()
+        } catch {
+            mistakes.add(error)
+            file = TenantFile()
+        }
+        do {
+            clients = try TenantFile.clients(file.applications + command.applications)
+        } catch {
+            mistakes.add(error)
+            clients = []
+        }
+        if isForOthers, command.config == nil || mistakes.all.isEmpty, file.users.isEmpty || file.controlToken == nil {
+            mistakes.add(
+                command.listen == nil || Loopback.contains(listen.host) ? "--public-url" : "--listen",
+                "lets other machines in, so users and a control_token are needed in the file for --config")
+        }
+        users = file.users.map(DemoUser.init)
+        controlToken = file.controlToken
+        stateFile = command.state
+        publicFolder = settings.publicFolder
+        self.listen = listen
+        self.publicURL = publicURL?.address
+        guard mistakes.all.isEmpty else { throw mistakes }
+    }
+}
+
+extension TenantCommand {
+    /// The applications of the options, one for each.
+    fileprivate var applications: [TenantFile.Application] {
+        native.map { TenantFile.Application(name: $0, native: [$0], source: "--native \($0)") }
+            + web.map { TenantFile.Application(name: $0, web: [$0], secretFile: secretFile, source: "--web \($0)") }
+            + spa.map { TenantFile.Application(name: $0, spa: [$0], source: "--spa \($0)") }
+    }
+}

@@ -1,0 +1,49 @@
+import DemoTenant
+import EventLoop
+import Foundation
+import Logging
+
+/// The tenant as a server of its own, with the plain address of its root.
+struct TenantServer {
+    private let tenant: DemoTenant
+    private let rootServer: RootServer?
+    private let workers: WorkerGroup
+    private let renewal: Task<Void, Never>
+    /// What people and programs need to know.
+    let announcement: TenantAnnouncement
+
+    /// Starts everything.
+    static func start(_ plan: TenantPlan, logger: Logger) async throws -> TenantServer {
+        let certificate = try TenantCertificate(plan.certificate)
+        let workers = try WorkerGroup()
+        var configuration = DemoTenantConfiguration(
+            port: plan.listen.port, clients: plan.clients, publicFolder: plan.publicFolder, stateFile: plan.stateFile)
+        configuration.listenHost = plan.listen.host
+        configuration.certificate = certificate?.certificate
+        configuration.publicURL = plan.publicURL
+        configuration.users = plan.users
+        configuration.hasDemoAccounts = !plan.isForOthers
+        configuration.controlToken = plan.controlToken
+        let tenant = try DemoTenant(configuration: configuration, workers: workers, logger: logger)
+        let port: Int
+        do {
+            port = try await tenant.start()
+        } catch DemoTenantError.cannotListen(let reason) {
+            throw CommandFailure("\(reason), such as --listen localhost:0 for any free one")
+        }
+        let rootServer = try await certificate?.serveRoot(
+            host: plan.listen.host, after: port, workers: workers, logger: logger)
+        return TenantServer(
+            tenant: tenant, rootServer: rootServer, workers: workers,
+            renewal: Task { await certificate?.renew(logger) },
+            announcement: TenantAnnouncement(
+                tenant, plan: plan, development: certificate?.development, rootURL: rootServer?.url))
+    }
+
+    func stop() async {
+        renewal.cancel()
+        await rootServer?.stop()
+        await tenant.stop()
+        await workers.shutdown()
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+import WebFormats
+
+/// `companion tenant`, or another command, as a process with a folder of its own.
+final class RunningTenant {
+    let folder: URL
+    let process = Process()
+    private let output = Pipe()
+    private let errors = Pipe()
+
+    /// - Parameters:
+    ///   - shell: A script that starts `"$@"`; nil starts it directly.
+    ///   - folder: The folder of an earlier one, whose certificates are used again.
+    init(_ arguments: [String], command: String = "tenant", shell: String? = nil, folder: URL? = nil) throws {
+        self.folder =
+            folder ?? FileManager.default.temporaryDirectory.appendingPathComponent("tenant-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
+        let companion = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+            .appendingPathComponent("companion")
+        if let shell {
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = ["-c", shell, "sh", companion.path, command] + arguments
+        } else {
+            process.executableURL = companion
+            process.arguments = [command] + arguments
+        }
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
+        process.environment = [
+            "COMPANION_PUBLIC": root.standardized.appendingPathComponent("Public").path, "HOME": self.folder.path,
+            "PATH": "/usr/bin:/bin",
+        ]
+        process.currentDirectoryURL = self.folder
+        process.standardOutput = output
+        process.standardError = errors
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+    }
+
+    deinit {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Returns what is printed until a text occurs in it, or the end.
+    func printed(until text: String) throws -> String {
+        var all = ""
+        while !all.contains(text) {
+            let next = output.fileHandleForReading.availableData
+            if next.isEmpty { break }
+            all += String(decoding: next, as: UTF8.self)
+        }
+        return all
+    }
+
+    /// Returns the line for programs.
+    func announcement() throws -> JSONValue {
+        let line = try printed(until: "\n")
+        #expect(line.split(separator: "\n").count == 1)
+        return try #require(JSONValue(parsing: line.utf8))
+    }
+
+    /// Waits for the end. Returns the status and what stands on standard error.
+    func end() throws -> (status: Int32, errors: String) {
+        let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text)
+    }
+}
+
+/// Runs `curl` and returns its exit status and what it printed.
+func curl(_ arguments: String...) throws -> (status: Int32, output: String) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
+    process.arguments = ["--silent", "--show-error", "--noproxy", "*"] + arguments
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationStatus, text)
+}

@@ -1,0 +1,174 @@
+import Foundation
+import Testing
+import WebFormats
+
+@Suite(.timeLimit(.minutes(2))) struct TenantProcessTests {
+    @Test func `programs get one line with all that a client and a test need`() throws {
+        let tenant = try RunningTenant(["--json", "--listen", "localhost:0", "--native", "com.contoso.tasks"])
+        let line = try tenant.announcement()
+        let base = try #require(line["base_url"]?.string)
+        let port = base.dropFirst("https://localhost:".count)
+        #expect(base.hasPrefix("https://localhost:") && UInt16(port) != nil)
+        #expect(line["authority"]?.string == "\(base)/common")
+        #expect(line["external_authority"]?.string == "https://127.0.0.1:\(port)/fabrikam.example")
+        #expect(line["b2c_authority"]?.string == "\(base)/tfp/fabrikamb2c.example/b2c_1_susi")
+        #expect(
+            line["known_authorities"]?.array?.compactMap(\.string)
+                == ["authority", "b2c_authority", "external_authority"].compactMap { line[$0]?.string })
+        #expect(line["graph"]?.string == "\(base)/v1.0/me/")
+        #expect(line["control"]?.string == "\(base)/control")
+        #expect(line["pid"]?.integer == Int(tenant.process.processIdentifier))
+        let client = try #require(line["clients"]?.array?.first)
+        #expect(client["name"]?.string == "com.contoso.tasks")
+        #expect(client["redirect_uris"]?.array?.first?.string == "msauth.com.contoso.tasks://auth")
+        #expect(client["client_id"]?.string.flatMap(UUID.init(uuidString:)) != nil)
+
+        let file = try #require(line["root_file"]?.string)
+        #expect(file.hasPrefix(tenant.folder.path))
+        let root = try #require(line["root_url"]?.string)
+        #expect(root.hasPrefix("http://localhost:"))
+        #expect(try curl(root).output == String(contentsOfFile: file, encoding: .utf8))
+        let ready = try #require(line["ready"]?.string)
+        for host in ["localhost", "127.0.0.1", "[::1]"] {
+            let address = ready.replacing("localhost", with: host)
+            let answer = try curl("--cacert", file, "--connect-to", "::127.0.0.1:\(port)", address)
+            #expect(answer.output.contains("\"keys\""), "\(host)")
+        }
+        #expect(try curl(ready).status == 60, "without the root it is not trusted")
+
+        tenant.process.terminate()
+        #expect(try tenant.end() == (0, ""))
+    }
+
+    @Test func `people get what an app needs`() throws {
+        let tenant = try RunningTenant(["--listen", "localhost:0", "--native", "com.contoso.tasks"])
+        let text = try tenant.printed(until: "take it away")
+        for part in [
+            "redirect URI      msauth.com.contoso.tasks://auth", "client ID",
+            "configuration.knownAuthorities = [authority]",
+            "MSALAADAuthority(url: URL(string: \"https://localhost:", "password: demo",
+            "curl --output companion-root.pem http://localhost:", "xcrun simctl keychain booted add-root-cert",
+        ] { #expect(text.contains(part), "\(part)") }
+    }
+
+    @Test func `the next start serves below the same root`() throws {
+        let first = try RunningTenant(["--json", "--listen", "localhost:0"])
+        let root = try #require(first.announcement()["root_file"]?.string)
+        let before = try String(contentsOfFile: root, encoding: .utf8)
+        first.process.terminate()
+        _ = try first.end()
+        let second = try RunningTenant(["--json", "--listen", "localhost:0"], folder: first.folder)
+        #expect(try second.announcement()["root_file"]?.string == root)
+        #expect(try String(contentsOfFile: root, encoding: .utf8) == before)
+    }
+
+    @Test func `without https there is no certificate and no root`() throws {
+        let tenant = try RunningTenant(["--json", "--plain", "--listen", "localhost:0"])
+        let line = try tenant.announcement()
+        #expect(line["authority"]?.string?.hasPrefix("http://localhost:") == true)
+        #expect(line["root_file"] == .null && line["root_url"] == .null)
+        #expect(try curl(#require(line["ready"]?.string)).output.contains("\"keys\""))
+        #expect(!FileManager.default.fileExists(atPath: tenant.folder.path + "/.local"))
+    }
+
+    @Test func `a person's own certificate is served`() throws {
+        let first = try RunningTenant(["--json", "--listen", "localhost:0"])
+        let root = try #require(first.announcement()["root_file"]?.string)
+        // It has the chain and the key.
+        let own = URL(fileURLWithPath: root).deletingLastPathComponent().path + "/server.pem"
+        let second = try RunningTenant(
+            ["--json", "--listen", "localhost:0", "--certificate", own, "--private-key", own])
+        let line = try second.announcement()
+        #expect(line["root_file"] == .null && line["root_url"] == .null)
+        #expect(try curl("--cacert", root, #require(line["ready"]?.string)).status == 0)
+    }
+
+    @Test(arguments: [
+        (["--certificate", "/nonexistent", "--private-key", "/nonexistent"], "/nonexistent cannot be read"),
+        (["--certificate", "/etc/hostname", "--private-key", "/etc/hostname"], "the certificate cannot be used"),
+        (["--config", "/nonexistent"], "The configuration has 1 mistake:\n  /nonexistent cannot be read"),
+        (["--state", "/nonexistent/state"], "/nonexistent/state"),
+    ])
+    func `a start that fails says why`(arguments: [String], reason: String) throws {
+        let tenant = try RunningTenant(["--json", "--listen", "localhost:0"] + arguments)
+        let (status, errors) = try tenant.end()
+        #expect(status == 1)
+        #expect(errors.contains(reason))
+        #expect(try tenant.printed(until: "\n") == "")
+    }
+
+    @Test func `a taken port says what to do`() throws {
+        let first = try RunningTenant(["--json", "--listen", "localhost:0"])
+        let base = try #require(first.announcement()["base_url"]?.string)
+        let second = try RunningTenant(["--json", "--listen", String(base.dropFirst("https://".count))])
+        let (status, errors) = try second.end()
+        #expect(status == 1)
+        #expect(
+            errors.contains(
+                "Address already in use; stop what uses it or choose another port, such as --listen localhost:0"))
+    }
+
+    @Test func `a signal right behind the line ends it`() throws {
+        for _ in 0..<20 {
+            let tenant = try RunningTenant(["--json", "--plain", "--listen", "localhost:0"])
+            _ = try tenant.announcement()
+            tenant.process.terminate()
+            #expect(try tenant.end().status == 0)
+        }
+    }
+
+    @Test func `it ends with its parent`() throws {
+        // The shell prints the process that it started, and waits until it is killed.
+        let script = "\"$@\" & wait"
+        let tenant = try RunningTenant(
+            ["--json", "--exit-with-parent", "--listen", "localhost:0"], shell: script)
+        let child = try #require(tenant.announcement()["pid"]?.integer)
+        #expect(child != Int(tenant.process.processIdentifier))
+        #expect(kill(pid_t(child), 0) == 0)
+        kill(tenant.process.processIdentifier, SIGKILL)
+        // Its end closes the last writing end of the pipe.
+        #expect(try tenant.printed(until: "\n") == "")
+    }
+
+    @Test func `trust prints the commands, and takes them from the root's own name`() throws {
+        let tenant = try RunningTenant(["trust", "--root-url", "http://localhost:9/root.pem"])
+        let text = try tenant.printed(until: "nothing like this")
+        for part in [
+            "curl --output companion-root.pem http://localhost:9/root.pem",
+            "xcrun simctl keychain booted add-root-cert",
+            "security add-trusted-cert -r trustRoot", "security delete-certificate", "update-ca-certificates",
+            "certutil",
+            "Firefox", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "not tried here", "“Companion development root ",
+        ] { #expect(text.contains(part), "\(part)") }
+        #expect(try tenant.end() == (0, ""))
+        #expect(
+            FileManager.default.fileExists(
+                atPath: tenant.folder.path + "/.local/share/companion/development-ca/root.pem"))
+    }
+
+    @Test func `the demo over https is a companion and a tenant that trust each other`() throws {
+        let port = try #require(
+            (20_000..<30_000).shuffled().first { first in (0..<3).allSatisfy { Self.isFree(first + $0) } })
+        let demo = try RunningTenant(["--https", "--port", "\(port)"], command: "demo")
+        let text = try demo.printed(until: "Nothing leaves")
+        let root = demo.folder.path + "/.local/share/companion/development-ca/root.pem"
+        for part in [
+            "https://localhost:\(port)\n", "https://localhost:\(port + 1)/control", root,
+            "http://localhost:\(port + 2)/root.pem",
+        ] { #expect(text.contains(part), "\(part)") }
+        let home = try curl("--cacert", root, "--head", "https://localhost:\(port)/").output.lowercased()
+        #expect(home.hasPrefix("http/1.1 200"))
+        #expect(!home.contains("strict-transport-security"), "it would hold for every port of this machine")
+        // The companion has read the tenant's discovery document.
+        let signIn = try curl("--cacert", root, "--include", "https://localhost:\(port)/auth/ios/sign-in").output
+        #expect(signIn.contains("https://localhost:\(port + 1)/common/oauth2/v2.0/authorize?"))
+        #expect(signIn.contains("redirect_uri=https%3A%2F%2Flocalhost%3A\(port)%2Fauth%2Fcallback"))
+        demo.process.terminate()
+        #expect(try demo.end().status == 0)
+    }
+
+    /// Whether nothing listens at a port.
+    private static func isFree(_ port: Int) -> Bool {
+        (try? curl("--connect-timeout", "1", "http://127.0.0.1:\(port)/").status) == 7
+    }
+}
