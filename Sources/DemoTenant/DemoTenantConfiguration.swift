@@ -71,6 +71,8 @@ public struct DemoTenantConfiguration: Sendable {
 public enum DemoTenantError: Error, Sendable, CustomStringConvertible {
     /// The configured host is not a name or address of this computer's loopback interface.
     case hostIsNotLoopback(String)
+    /// A configured application cannot be registered.
+    case client(String, reason: String)
     /// A configured person cannot exist.
     case user(String, reason: String)
     /// The state file cannot be read, or is not a state file.
@@ -87,6 +89,7 @@ public enum DemoTenantError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .hostIsNotLoopback(let host):
             "The demo tenant serves this computer only, and '\(host)' is not localhost, 127.0.0.1 or ::1."
+        case .client(let name, let reason): "The application '\(name)' cannot be registered: \(reason)."
         case .user(let name, let reason): "The user '\(name)' cannot be used: \(reason)."
         case .stateFile(let path, let reason):
             "The demo tenant's state file \(path) cannot be used: \(reason). Remove it to start again."

@@ -28,7 +28,7 @@ final class Platform: Sendable {
 
     init(_ configuration: DemoTenantConfiguration, logger: Logger) throws(DemoTenantError) {
         self.configuration = configuration
-        registrations = Registrations(configuration.clients)
+        registrations = try Registrations(configuration.clients)
         scopes = Scopes(registrations.all)
         directory = try Directory(
             users: configuration.users, hasDemoAccounts: configuration.hasDemoAccounts,

@@ -105,6 +105,9 @@ import Testing
         #expect(plan.certificate == .development(DevelopmentCA(folder: "/ca")))
         #expect(plan.listen == ListenAddress(host: "0.0.0.0", port: 8443))
         #expect(!plan.isForOthers)
+        let other = try Self.plan(["--listen", "localhost:9443"], environment: ["COMPANION_DEMO_HOST": "0.0.0.0"])
+        #expect(other.listen == ListenAddress(host: "0.0.0.0", port: 9443))
+        #expect(other.host == "localhost" && !other.isForOthers)
     }
 
     @Test(arguments: [
@@ -129,7 +132,9 @@ import Testing
         ["--public-url", "https://127.0.0.1:8443"],
     ])
     func `names of this machine need nothing`(arguments: [String]) throws {
-        #expect(try !Self.plan(arguments).isForOthers)
+        let plan = try Self.plan(arguments)
+        #expect(!plan.isForOthers)
+        #expect(plan.host == (arguments == ["--listen", "[::1]:8443"] ? "::1" : "localhost"))
     }
 
     @Test(arguments: [

@@ -88,12 +88,19 @@ import WebFormats
         (["--certificate", "/etc/hostname", "--private-key", "/etc/hostname"], "the certificate cannot be used"),
         (["--config", "/nonexistent"], "The configuration has 1 mistake:\n  /nonexistent cannot be read"),
         (["--state", "/nonexistent/state"], "/nonexistent/state"),
+        (["--config", "{folder}/tenant.yaml"], "the tenant 'contoso.exampl' is none of contoso.example,"),
     ])
     func `a start that fails says why`(arguments: [String], reason: String) throws {
-        let tenant = try RunningTenant(["--json", "--listen", "localhost:0"] + arguments)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenant-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try "applications: [{ name: A, tenants: [contoso.exampl] }]".write(
+            to: folder.appendingPathComponent("tenant.yaml"), atomically: true, encoding: .utf8)
+        let tenant = try RunningTenant(
+            ["--json", "--listen", "localhost:0"] + arguments.map { $0.replacing("{folder}", with: folder.path) },
+            folder: folder)
         let (status, errors) = try tenant.end()
         #expect(status == 1)
-        #expect(errors.contains(reason))
+        #expect(errors.contains(reason), "\(errors)")
         #expect(try tenant.printed(until: "\n") == "")
     }
 

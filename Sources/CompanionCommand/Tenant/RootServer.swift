@@ -15,9 +15,10 @@ final class RootServer: Sendable {
     /// The root's address.
     let url: String
 
-    private init(_ server: HTTPServer, port: Int) {
+    private init(_ server: HTTPServer, host: String, port: Int) {
         self.server = server
-        url = "http://localhost:\(port)\(Self.path)"
+        // In a container the published port is on the machine's own loopback interface.
+        url = "http://\(host == "::1" ? "[::1]" : "localhost"):\(port)\(Self.path)"
     }
 
     /// Listens on the next port, or on any free one if that is taken.
@@ -28,7 +29,7 @@ final class RootServer: Sendable {
             let server = HTTPServer(
                 configuration: ServerConfiguration(host: host, port: port), workers: workers,
                 responder: RootResponder(root), logger: logger)
-            return RootServer(server, port: try await server.start())
+            return RootServer(server, host: host, port: try await server.start())
         }
         do throws(ServerError) {
             return try await start(port < 65535 ? port + 1 : 0)

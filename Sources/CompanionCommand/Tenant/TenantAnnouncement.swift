@@ -67,7 +67,8 @@ struct TenantAnnouncement {
             "external tenant     \(externalAuthority)",
             "B2C                 \(tenant.b2cAuthority)",
             "Microsoft Graph     \(graph)",
-            "failures on demand  \(tenant.baseURL)/control", "",
+            "failures on demand  \(tenant.baseURL)/control",
+            "clients' requests   \(tenant.baseURL)/clients", "",
         ]
         lines += swift
         if hasDemoAccounts { lines += ["Sign in as adele@contoso.example, password: demo", ""] }

@@ -7,6 +7,8 @@ import WebFormats
 /// What `companion tenant` will serve: its options and its file, checked.
 struct TenantPlan {
     let listen: ListenAddress
+    /// The name of this machine in the tenant's addresses.
+    let host: String
     /// The origin for other machines.
     let publicURL: String?
     let certificate: CertificateSource
@@ -23,9 +25,7 @@ struct TenantPlan {
         _ command: TenantCommand, settings: CompanionConfiguration, environment: [String: String]
     ) throws(ConfigurationMistakes) {
         var mistakes = ConfigurationMistakes()
-        // A container's address is set with the image; its published ports decide who can reach it.
         var listen = TenantCommand.standard
-        if let host = settings.demoHost { listen.host = host }
         if let text = command.listen {
             if let address = ListenAddress(text) {
                 listen = address
@@ -44,7 +44,11 @@ struct TenantPlan {
             }
         }
         let isPublic = publicURL.map { !Loopback.contains($0.host) } ?? false
-        isForOthers = isPublic || command.listen != nil && !Loopback.contains(listen.host)
+        let isOpen = !Loopback.contains(listen.host)
+        isForOthers = isPublic || isOpen
+        host = listen.host == "::1" ? listen.host : "localhost"
+        // A container's address is set with the image; its published ports decide who can reach it.
+        if !isOpen, let host = settings.demoHost { listen.host = host }
         if command.plain {
             certificate = .none
         } else if let file = command.certificate, let privateKey = command.privateKey {
@@ -75,7 +79,7 @@ struct TenantPlan {
         }
         if isForOthers, command.config == nil || mistakes.all.isEmpty, file.users.isEmpty || file.controlToken == nil {
             mistakes.add(
-                command.listen == nil || Loopback.contains(listen.host) ? "--public-url" : "--listen",
+                isOpen ? "--listen" : "--public-url",
                 "lets other machines in, so users and a control_token are needed in the file for --config")
         }
         users = file.users.map(DemoUser.init)

@@ -17,7 +17,8 @@ struct TenantServer {
         let certificate = try TenantCertificate(plan.certificate)
         let workers = try WorkerGroup()
         var configuration = DemoTenantConfiguration(
-            port: plan.listen.port, clients: plan.clients, publicFolder: plan.publicFolder, stateFile: plan.stateFile)
+            host: plan.host, port: plan.listen.port, clients: plan.clients, publicFolder: plan.publicFolder,
+            stateFile: plan.stateFile)
         configuration.listenHost = plan.listen.host
         configuration.certificate = certificate?.certificate
         configuration.publicURL = plan.publicURL

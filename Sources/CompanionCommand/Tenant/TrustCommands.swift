@@ -7,9 +7,9 @@ import Foundation
 struct TrustCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust",
-        abstract: "Print how simulators, the Mac, Linux, browsers, Node and Python trust the certificate, and stop to.",
+        abstract: "Print how simulators, the Mac, Linux, browsers, Node and Python trust the certificate.",
         discussion: """
-            Nothing is changed, except that the certificate is made if there is none yet. The root's key does not exist \
+            With each command stands the one that undoes it. Nothing is changed, except that the certificate is made if there is none yet. The root's key does not exist \
             any more, and the certificate below the root may only sign for localhost, 127.0.0.0/8 and ::1, so nobody can \
             use it for another site.
             """)

@@ -7,7 +7,11 @@ struct Registrations: Sendable {
     private let byID: [String: DemoClient]
     private let scriptOrigins: Set<String>
 
-    init(_ clients: [DemoClient]) {
+    init(_ clients: [DemoClient]) throws(DemoTenantError) {
+        for client in clients {
+            guard let unknown = client.tenants?.first(where: { Tenant.id(ofDomain: $0) == nil }) else { continue }
+            throw .client(client.name, reason: "the tenant '\(unknown)' is none of \(Tenant.domainList)")
+        }
         let ids = Set(clients.map { $0.id.lowercased() })
         all = clients + DemoClient.samples.filter { !ids.contains($0.id) }
         byID = Dictionary(all.map { ($0.id.lowercased(), $0) }) { first, _ in first }
