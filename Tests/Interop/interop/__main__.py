@@ -3,7 +3,6 @@
 import argparse
 import os
 import pathlib
-import sys
 import tempfile
 import time
 import traceback
@@ -11,7 +10,7 @@ import traceback
 from suite.server import newest_binary
 from tally import Tally
 
-from . import client, provider
+from . import msal_python, native, provider, web
 
 
 def arguments():
@@ -27,7 +26,7 @@ def main():
     root = pathlib.Path(options.root)
     binary = pathlib.Path(options.companion).resolve() if options.companion else newest_binary(root)
     tally = Tally()
-    for module in (provider, client):
+    for module in (provider, native, msal_python, web):
         tests = [test for test in module.tests if options.only in test.sentence]
         if not tests:
             continue

@@ -1,0 +1,152 @@
+"""Microsoft's msal for Python at `companion tenant`: a web application with a secret, and a program without one."""
+
+import base64
+import re
+from contextlib import contextmanager
+
+import msal
+from suite.registry import registry
+
+from .tenant import ADELE, SECRET, WEB_URI, Tenant, browsing, query, sign_in
+
+tests, test = registry("msal")
+
+
+class Context:
+    def __init__(self, tenant):
+        self.tenant = tenant
+        self.situation, self.session = tenant.situation, tenant.session
+
+    def application(self, authority="/common", secret=SECRET, **more):
+        return msal.ConfidentialClientApplication(
+            self.tenant.web_id, client_credential=secret, authority=self.tenant.origin + authority, instance_discovery=False,
+            http_client=self.session(), **more)
+
+    def sign_in(self, application, scopes, username=ADELE, consent="accept", redirect_uri=WEB_URI, **more):
+        """The code flow; returns msal's result."""
+        flow = application.initiate_auth_code_flow(scopes, redirect_uri=redirect_uri, **more)
+        back = sign_in(self.session(), flow["auth_uri"], redirect_uri, username, consent)
+        return application.acquire_token_by_auth_code_flow(flow, query(back))
+
+    def graph(self, token):
+        return self.session().get(self.tenant.said["graph"], headers={"Authorization": "Bearer " + token})
+
+
+@contextmanager
+def environment(binary, root, folder):
+    tenant = Tenant(binary, root / "Public", folder)
+    try:
+        tenant.start()
+        yield Context(tenant)
+    finally:
+        tenant.stop()
+
+
+@test("code flow with PKCE, then silent from its cache, then a refresh")
+def journey(context):
+    context.tenant.reset()
+    application = context.application()
+    result = context.sign_in(application, ["User.Read"])
+    assert "access_token" in result, result
+    assert result["id_token_claims"]["preferred_username"] == ADELE, result["id_token_claims"]
+    account, = application.get_accounts()
+    assert account["username"] == ADELE and account["home_account_id"].count(".") == 1, account
+    silent = application.acquire_token_silent(["User.Read"], account)
+    assert silent["token_source"] == "cache" and silent["access_token"] == result["access_token"], silent["token_source"]
+    refreshed = application.acquire_token_silent(["User.Read"], account, force_refresh=True)
+    assert refreshed["token_source"] == "identity_provider" and refreshed["access_token"] != result["access_token"]
+    me = context.graph(refreshed["access_token"])
+    assert me.json()["userPrincipalName"] == ADELE, me.text
+    application.remove_account(account)
+    assert application.get_accounts() == [] and application.acquire_token_silent(["User.Read"], account) is None
+
+
+@test("a claims challenge of Graph is met with claims_challenge")
+def claims_challenge(context):
+    context.tenant.reset()
+    application = context.application(client_capabilities=["cp1"])
+    token = context.sign_in(application, ["User.Read"])["access_token"]
+    context.tenant.control(claims_challenge=True)
+    refused = context.graph(token)
+    assert refused.status_code == 401, refused.status_code
+    claims = base64.b64decode(re.search(r'claims="([^"]+)"', refused.headers["WWW-Authenticate"])[1]).decode()
+    account, = application.get_accounts()
+    renewed = application.acquire_token_silent(["User.Read"], account, claims_challenge=claims)
+    assert context.graph(renewed["access_token"]).status_code == 200, renewed
+
+
+@test("a second factor is asked by its error, with the claims for the next sign-in")
+def second_factor(context):
+    context.tenant.reset()
+    application = context.application()
+    assert "access_token" in context.sign_in(application, ["User.Read"])
+    context.tenant.control(require_mfa=ADELE)
+    account, = application.get_accounts()
+    error = application.acquire_token_silent_with_error(["User.Read"], account, force_refresh=True)
+    assert error["error"] == "interaction_required" and 50076 in error["error_codes"], error
+    result = context.sign_in(application, ["User.Read"], claims_challenge=error["claims"])
+    assert "access_token" in result, result
+
+
+@test("what is refused comes with the platform's codes")
+def errors(context):
+    context.tenant.reset()
+    wrong = context.sign_in(context.application(secret="wrong"), ["User.Read"])
+    assert wrong["error"] == "invalid_client" and 7000215 in wrong["error_codes"], wrong
+    declined = context.sign_in(context.application(), ["Mail.Read"], consent="cancel")
+    assert declined["error"] == "access_denied" and "AADSTS65004" in declined["error_description"], declined
+    application = context.application()
+    context.sign_in(application, ["User.Read"])
+    account, = application.get_accounts()
+    more = application.acquire_token_silent_with_error(["Calendars.Read"], account)
+    assert more["error"] == "invalid_grant" and more["suberror"] == "consent_required", more
+    context.tenant.control(revoke=ADELE)
+    revoked = application.acquire_token_silent_with_error(["User.Read"], account, force_refresh=True)
+    assert revoked["error"] == "invalid_grant" and 50173 in revoked["error_codes"], revoked
+
+
+@test("one tenant, an external tenant and a guest of another")
+def authorities(context):
+    context.tenant.reset()
+    for authority, username, scope in (
+        ("/contoso.example", ADELE, "User.Read"), ("/tailspin.example", ADELE, "User.Read"),
+        ("/fabrikam.example", "customer@fabrikam.example", "api://fabrikam.example/tasks.read"),
+    ):
+        application = context.application(authority)
+        result = context.sign_in(application, [scope], username=username)
+        assert "access_token" in result, (authority, result)
+        account, = application.get_accounts()
+        assert application.acquire_token_silent([scope], account)["token_source"] == "cache", authority
+
+
+@test("a B2C user flow, whose expires_in is a text")
+def user_flow(context):
+    context.tenant.reset()
+    scope = "https://fabrikamb2c.example/api/demo.read"
+    application = context.application("/tfp/fabrikamb2c.example/b2c_1_susi")
+    result = context.sign_in(application, [scope], username="b2cuser@fabrikamb2c.example")
+    assert "access_token" in result and result["id_token_claims"]["tfp"] == "b2c_1_susi", result
+    account, = application.get_accounts()
+    assert "-b2c_1_susi." in account["home_account_id"], account
+    assert application.acquire_token_silent([scope], account, force_refresh=True)["token_source"] == "identity_provider"
+
+
+@test("a program without a secret signs in with the system's browser at any port of localhost, and renews silently")
+def interactive(context):
+    context.tenant.reset()
+    application = msal.PublicClientApplication(
+        context.tenant.native_id, authority=context.tenant.said["authority"], instance_discovery=False, http_client=context.session())
+    with browsing(context.session()):
+        result = application.acquire_token_interactive(["User.Read"], timeout=30)
+    assert "access_token" in result, result
+    account, = application.get_accounts()
+    renewed = application.acquire_token_silent(["User.Read"], account, force_refresh=True)
+    assert context.graph(renewed["access_token"]).status_code == 200, renewed
+
+
+@test("an application signs in as itself with its secret, for Graph, which has no /me for it")
+def client_credentials(context):
+    result = context.application("/contoso.example").acquire_token_for_client(["https://graph.microsoft.com/.default"])
+    assert "access_token" in result, result
+    refused = context.graph(result["access_token"])
+    assert refused.status_code == 400 and "delegated" in refused.json()["error"]["message"], refused.text

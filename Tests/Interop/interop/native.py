@@ -1,0 +1,309 @@
+"""A native app with MSAL at `companion tenant`: each step, and each of MSAL's rules when the tenant breaks it."""
+
+import base64
+import json
+import re
+import subprocess
+from contextlib import contextmanager
+
+import requests
+from requests.adapters import HTTPAdapter
+from suite.registry import registry
+
+from .msal_objc import Application, Refused
+from .tenant import ADELE, BUNDLE, NATIVE_URI, NEW_NAME, Tenant
+
+tests, test = registry("native")
+
+
+@contextmanager
+def environment(binary, root, folder):
+    tenant = Tenant(binary, root / "Public", folder)
+    try:
+        tenant.start()
+        yield tenant
+    finally:
+        tenant.stop()
+
+
+# kind, key of the authority, scope, account
+KINDS = {
+    "AAD": ("authority", "User.Read", ADELE),
+    "B2C": ("b2c_authority", "https://fabrikamb2c.example/api/demo.read", "b2cuser@fabrikamb2c.example"),
+    "CIAM": ("external_authority", "api://fabrikam.example/tasks.read", "customer@fabrikam.example"),
+}
+
+
+class Change(HTTPAdapter):
+    """Changes the answers of one path, as a tenant would that breaks a rule."""
+
+    def __init__(self, path, change):
+        super().__init__()
+        self.path, self.change, self.count = path, change, 0
+
+    def send(self, request, **more):
+        answer = super().send(request, **more)
+        if self.path in request.path_url.split("?")[0]:
+            self.count += 1
+            self.change(answer)
+        return answer
+
+
+def document(edit):
+    """A change of the members of a JSON answer."""
+    def change(answer):
+        members = answer.json()
+        edit(members)
+        answer._content = json.dumps(members).encode()
+    return change
+
+
+def application(tenant, kind, session=None, authority=None, redirect_uri=NATIVE_URI):
+    return Application(session or tenant.session(), kind, authority or tenant.said[KINDS[kind][0]], tenant.native_id, redirect_uri, BUNDLE)
+
+
+def graph(tenant, token, session=None):
+    return (session or tenant.session()).get(tenant.said["graph"], headers={"Authorization": f"Bearer {token}"})
+
+
+def steps(tenant, after):
+    """The steps that the tenant has noted since, the oldest first."""
+    clients = tenant.session().get(tenant.origin + "/clients").json()["clients"]
+    requests = next((each["requests"] for each in clients if each["client_id"] == tenant.native_id), [])
+    return [each for each in reversed(requests) if each["position"] > after]
+
+
+def position(tenant):
+    return tenant.session().get(tenant.origin + "/clients").json()["count"]
+
+
+def journey(tenant, kind):
+    """Interactive, Graph or the API, silent, sign-out; returns the account."""
+    _, scope, username = KINDS[kind]
+    app = application(tenant, kind)
+    account, token = app.acquire_token([scope], username)
+    environment = account.environment
+    assert environment == app.url.netloc and account.identifier.count(".") == 1, account.identifier
+    if kind == "AAD":
+        me = graph(tenant, token)
+        assert me.status_code == 200 and me.json()["userPrincipalName"] == username, me.text
+        assert tenant.said["graph"].endswith("/v1.0/me/"), "Microsoft's samples have a slash at the end"
+    renewed, fresh = app.acquire_token_silent(account, [scope])
+    assert fresh != token and renewed.refresh_token, "nothing was renewed"
+    app.sign_out(renewed)
+    return app, renewed
+
+
+@test("an app of Entra ID signs in, reads Graph, renews silently and signs out, in MSAL's order and under one correlation ID each")
+def entra(tenant):
+    tenant.reset()
+    start = position(tenant)
+    app, account = journey(tenant, "AAD")
+    assert app.aliases and {app.url.netloc, app.url.hostname} <= set(app.aliases), app.aliases
+    assert account.id_token["iss"].endswith("/v2.0") and account.id_token["aud"] == tenant.native_id, account.id_token
+    seen = steps(tenant, start)
+    names = [each["step"] for each in seen]
+    pages = [name for name in names if name != "page"]
+    assert pages == ["instance_discovery", "metadata", "authorize", "code", "api", "refresh", "sign_out"], names
+    first = {each["correlation_id"] for each in seen if each["step"] in ("instance_discovery", "metadata", "authorize", "code")}
+    assert len(first) == 1, first
+    assert {each["library"] for each in seen if each["step"] in ("instance_discovery", "code", "refresh")} == {"MSAL.iOS 2.13.0"}
+    assert all(each["error"] is None for each in seen), seen
+
+
+@test("an app of B2C does the same, without instance discovery; its profile is changed under another policy")
+def b2c(tenant):
+    tenant.reset()
+    start = position(tenant)
+    app, account = journey(tenant, "B2C")
+    assert "instance_discovery" not in [each["step"] for each in steps(tenant, start)]
+    assert "-b2c_1_susi." in account.identifier and account.id_token["tfp"] == "b2c_1_susi", account.id_token
+    edit = application(tenant, "B2C", authority=tenant.said["b2c_authority"].replace("b2c_1_susi", "b2c_1_edit_profile"))
+    account, _ = edit.acquire_token([KINDS["B2C"][1]], KINDS["B2C"][2])
+    assert account.id_token["name"] == NEW_NAME and "-b2c_1_edit_profile." in account.identifier, account.id_token
+
+
+@test("an app of an external tenant does the same at 127.0.0.1, and every address in the answers has that name")
+def external(tenant):
+    tenant.reset()
+    app, account = journey(tenant, "CIAM")
+    assert app.url.hostname == "127.0.0.1", app.authority
+    for name in ("authorization_endpoint", "token_endpoint", "end_session_endpoint", "jwks_uri"):
+        assert app.metadata[name].startswith(tenant.numeric + "/"), (name, app.metadata[name])
+
+
+@test("Graph's address in the metadata and the one that is announced answer with and without the slash at the end")
+def slash(tenant):
+    _, token = application(tenant, "AAD").acquire_token(["User.Read"], ADELE)
+    for address in (tenant.said["graph"], tenant.said["graph"].rstrip("/")):
+        answer = tenant.session().get(address, headers={"Authorization": f"Bearer {token}"})
+        assert answer.status_code == 200, (address, answer.status_code)
+    host = application(tenant, "AAD")
+    host.resolve("11111111-2222-3333-4444-555555555555")
+    assert host.metadata["msgraph_host"] == host.url.netloc, host.metadata["msgraph_host"]
+
+
+@test("the client IDs of Microsoft's samples are known, with their redirect URIs")
+def samples(tenant):
+    for client, bundle in (("66855f8a-60cd-445e-a9bb-8cd8eadbd3fa", "com.microsoft.identitysample.MSALiOS"),):
+        app = Application(tenant.session(), "AAD", tenant.said["authority"], client, f"msauth.{bundle}://auth", bundle)
+        account, token = app.acquire_token(["user.read"], ADELE)
+        assert graph(tenant, token).status_code == 200
+        app.sign_out(account)
+
+
+@test("a claims challenge of Graph is met silently, a second factor interactively with the claims of the refusal")
+def challenges(tenant):
+    tenant.reset()
+    app = application(tenant, "AAD")
+    account, token = app.acquire_token(["User.Read"], ADELE)
+    tenant.control(claims_challenge=True)
+    refused = graph(tenant, token)
+    claims = base64.b64decode(re.search(r'claims="([^"]+)"', refused.headers["WWW-Authenticate"])[1]).decode()
+    account, token = app.acquire_token_silent(account, ["User.Read"], claims)
+    assert refused.status_code == 401 and graph(tenant, token).status_code == 200
+    tenant.control(reset=True, require_mfa=ADELE)
+    expect("AADSTS50076", -50002, lambda: app.acquire_token_silent(account, ["User.Read"]))
+    account, _ = app.acquire_token(["User.Read"], ADELE, json.dumps({"access_token": {"amr": {"values": ["mfa"]}}}))
+    app.acquire_token_silent(account, ["User.Read"])
+
+
+@test("a failure that is chosen in the browser happens to the app")
+def failures(tenant):
+    tenant.reset()
+    app = application(tenant, "AAD")
+    account, token = app.acquire_token(["User.Read"], ADELE)
+    tenant.control(revoke=ADELE)
+    expect("AADSTS50173", -50002, lambda: app.acquire_token_silent(account, ["User.Read"]))
+    tenant.control(graph_error={"status": 503, "body": {"error": {"code": "x"}}, "times": 1})
+    assert graph(tenant, token).status_code == 503
+    tenant.control(authorize_platform_error=65004)
+    expect("AADSTS65004", None, lambda: app.acquire_token(["User.Read"], ADELE))
+
+
+def expect(says, code, action):
+    try:
+        action()
+    except Refused as error:
+        assert says in error.says and error.code == code, error
+        return
+    raise AssertionError(f"MSAL does not say {says!r}")
+
+
+def without(name):
+    return document(lambda members: members.pop(name))
+
+
+def set_to(**values):
+    return document(lambda members: members.update(values))
+
+
+def edit_aliases(members):
+    members["metadata"][0]["aliases"] = [each for each in members["metadata"][0]["aliases"] if ":" in each]
+
+
+def remove_scheme(answer):
+    policy = answer.headers.get("Content-Security-Policy", "")
+    answer.headers["Content-Security-Policy"] = re.sub(r" msauth[^ ;]*", "", policy)
+
+
+def move(prefix, address):
+    """Sends the browser elsewhere, where it would go to this address."""
+    def change(answer):
+        if answer.headers.get("Location", "").startswith(prefix):
+            answer.headers["Location"] = address + answer.headers["Location"][len(prefix):]
+    return change
+
+
+def other_state(answer):
+    if "state=" in answer.headers.get("Location", ""):
+        answer.headers["Location"] = re.sub("state=[^&]*", "state=another", answer.headers["Location"])
+
+
+# What the tenant breaks: the kind, the path, the change, what MSAL says, its code.
+RULES = [
+    ("AAD", "/common/discovery/instance", document(edit_aliases), "a different cloud", -50002),
+    ("AAD", "/common/discovery/instance", document(lambda members: members["metadata"][0].pop("preferred_cache")), "preferred_cache is missing", None),
+    ("AAD", "/.well-known/openid-configuration", without("issuer"), "issuer is missing", None),
+    ("AAD", "/.well-known/openid-configuration", set_to(token_endpoint=None), "token_endpoint is missing", None),
+    ("AAD", "/.well-known/openid-configuration", without("end_session_endpoint"), "no end_session_endpoint", None),
+    ("AAD", "/login", remove_scheme, "form-action does not allow", None),
+    ("AAD", "/login", move(NATIVE_URI, "msauth.com.contoso.other://auth"), "the browser is sent to msauth", -42602),
+    ("AAD", "/login", other_state, "the state in the answer is another one", -42501),
+    ("AAD", "/oauth2/v2.0/token", without("client_info"), "Client info was not returned", None),
+    ("AAD", "/oauth2/v2.0/token", without("access_token"), "without expected accessToken", None),
+    ("AAD", "/oauth2/v2.0/token", set_to(scope="openid profile"), "less scopes than requested", -50003),
+    ("B2C", "/oauth2/v2.0/token", without("client_info"), "Client info was not returned", None),
+    ("B2C", "/login", remove_scheme, "form-action does not allow", None),
+    ("CIAM", "/oauth2/v2.0/token", without("client_info"), "Client info was not returned", None),
+    ("CIAM", "/.well-known/openid-configuration", without("authorization_endpoint"), "authorization_endpoint is missing", None),
+    ("CIAM", "/oauth2/v2.0/logout", other_state, "the state in the answer is another one", -42501),
+]
+
+
+@test("each rule of MSAL is noticed when the tenant breaks it")
+def rules(tenant):
+    for kind, path, change, says, code in RULES:
+        tenant.reset()
+        session, adapter = tenant.session(), Change(path, change)
+        session.mount("https://", adapter)
+        _, scope, username = KINDS[kind]
+
+        def all_steps():
+            app = application(tenant, kind, session)
+            account, _ = app.acquire_token([scope], username)
+            account, _ = app.acquire_token_silent(account, [scope])
+            app.sign_out(account)
+
+        try:
+            expect(says, code, all_steps)
+        except AssertionError as error:
+            raise AssertionError(f"{kind} {path}: {error}") from error
+        assert adapter.count > 0, f"{path} was not asked"
+
+
+@test("without instance discovery MSAL goes on, and asks again in each call")
+def no_discovery(tenant):
+    session, adapter = tenant.session(), Change("/common/discovery/instance", lambda answer: setattr(answer, "status_code", 404))
+    session.mount("https://", adapter)
+    app = application(tenant, "AAD", session)
+    account, _ = app.acquire_token(["User.Read"], ADELE)
+    expect("a different cloud", -50002, lambda: app.acquire_token_silent(account, ["User.Read"]))
+    assert adapter.count == 2, adapter.count
+
+
+@test("what MSAL refuses before any request, and what the tenant refuses of a wrong app")
+def refusals(tenant):
+    authority = tenant.said["authority"]
+    expect("HTTPS", None, lambda: application(tenant, "AAD", authority=authority.replace("https:", "http:")))
+    expect("CIAM", None, lambda: application(tenant, "CIAM", authority=tenant.said["external_authority"].replace("127.0.0.1", "localhost")))
+    expect("3 segments", None, lambda: application(tenant, "B2C", authority=authority))
+    expect("msauth", -42011, lambda: application(tenant, "AAD", redirect_uri="com.contoso.tasks://auth"))
+    wrong = Application(tenant.session(), "AAD", authority, tenant.native_id, "msauth.com.contoso.other://auth", "com.contoso.other")
+    expect("AADSTS50011", None, lambda: wrong.acquire_token(["User.Read"], ADELE))
+    unknown = Application(tenant.session(), "AAD", authority, "00001111-aaaa-2222-bbbb-3333cccc4444", NATIVE_URI, BUNDLE)
+    expect("AADSTS700016", None, lambda: unknown.acquire_token(["User.Read"], ADELE))
+
+
+@test("a client that does not trust the root gets no answer, and one that does gets one by each name of this machine")
+def trust(tenant):
+    for address in (tenant.origin, tenant.numeric):
+        answer = tenant.session().get(address + "/common/discovery/v2.0/keys")
+        assert answer.status_code == 200, address
+    try:
+        stranger = requests.Session()
+        stranger.trust_env = False
+        stranger.get(tenant.origin + "/common/discovery/v2.0/keys", timeout=5)
+    except requests.exceptions.SSLError:
+        pass
+    else:
+        raise AssertionError("this machine trusts the certificate without the root")
+    port = tenant.origin.rsplit(":", 1)[1]
+    said = subprocess.run(["curl", "--silent", "--max-time", "5", f"http://localhost:{port}/"], capture_output=True, text=True).stdout
+    assert "https" in said.lower(), f"plain HTTP is not told what to do: {said!r}"
+
+
+@test("the page of requests says that the simulator trusts the certificate")
+def seen(tenant):
+    page = tenant.session().get(tenant.origin + "/clients?ui_locales=en", headers={"Accept": "text/html"}).text
+    assert "MSAL.iOS 2.13.0 first connected at" in page and "-1202" not in page
