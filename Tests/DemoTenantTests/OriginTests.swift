@@ -111,6 +111,7 @@ struct OriginTests {
             #expect(refused.status == 401)
             #expect(refused["WWW-Authenticate"] == "Basic realm=\"control\"")
             #expect(try await browser.get("/control/logout-token").status == 401)
+            #expect(try await browser.get("/clients").status == 401)
             #expect(try await browser.authorize().shownField == "username")
         }
     }
