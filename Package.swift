@@ -205,7 +205,7 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "WebFormats", "HTTPWire", "Languages", "OpenIDConnect", "Companion", "CompanionCore", "CompanionSignIn",
-                "DemoTenant",
+                "DemoTenant", "HTTPServer",
                 "TestSupport", httpTypes,
             ],
             path: "Tests/Fuzz", exclude: ["Corpus", "Driver", "README.md", "run"],

@@ -86,7 +86,7 @@ struct ClientRequest: Sendable, Hashable {
     private static let versionField = HTTPField.Name("x-client-Ver")
 
     /// The parameters of the protocols, in the order of the page. Any other name could be a value in the wrong place.
-    private static let knownParameters = [
+    static let knownParameters = [
         "grant_type", "client_id", "response_type", "response_mode", "redirect_uri", "post_logout_redirect_uri",
         "scope",
         "state", "nonce", "code_challenge", "code_challenge_method", "code", "code_verifier", "refresh_token",

@@ -3,7 +3,9 @@ import WebFormats
 @testable import DemoTenant
 
 extension FuzzTarget {
-    static let ofDemoTenant = [FuzzTarget(name: "control", check: checkControl)]
+    static let ofDemoTenant = [
+        FuzzTarget(name: "control", check: checkControl), FuzzTarget(name: "client-request", check: checkClientRequest),
+    ]
 }
 
 /// The input is a body sent to `/control`: JSON, or a form of the page.
