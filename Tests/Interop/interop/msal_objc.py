@@ -97,6 +97,9 @@ class Application:
 
     def acquire_token(self, scopes, username, claims=None):
         """Interactively: returns the account and the access token."""
+        # MSIDRequestParameters.m
+        if reserved := set(scopes) & set(OIDC_SCOPES):
+            raise Refused(f"{reserved} are reserved scopes and may not be specified in the acquire token call", -42000)
         correlation_id = str(uuid.uuid4()).upper()
         self.resolve(correlation_id)
         verifier = encoded(secrets.token_bytes(32))

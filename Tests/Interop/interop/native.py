@@ -130,6 +130,10 @@ def external(tenant):
     assert app.url.hostname == "127.0.0.1", app.authority
     for name in ("authorization_endpoint", "token_endpoint", "end_session_endpoint", "jwks_uri"):
         assert app.metadata[name].startswith(tenant.numeric + "/"), (name, app.metadata[name])
+    # Without scopes there is an account, whose token is good for UserInfo alone.
+    for scopes, status in (([], 403), (["User.Read"], 200)):
+        account, token = application(tenant, "CIAM").acquire_token(scopes, KINDS["CIAM"][2])
+        assert account.id_token["tid"] and graph(tenant, token).status_code == status, scopes
 
 
 @test("Graph's address in the metadata and the one that is announced answer with and without the slash at the end")
@@ -143,13 +147,19 @@ def slash(tenant):
     assert host.metadata["msgraph_host"] == host.url.netloc, host.metadata["msgraph_host"]
 
 
-@test("the client IDs of Microsoft's samples are known, with their redirect URIs")
+@test("the client IDs of Microsoft's samples are known, with their redirect URIs and the API of B2C's")
 def samples(tenant):
-    for client, bundle in (("66855f8a-60cd-445e-a9bb-8cd8eadbd3fa", "com.microsoft.identitysample.MSALiOS"),):
+    for client, bundle in (("66855f8a-60cd-445e-a9bb-8cd8eadbd3fa", "com.microsoft.identitysample.MSALiOS"),
+                           ("2a858956-70de-42b9-b5db-d566eb1fb820", "com.microsoft.identitysample.MSALMacOS")):
         app = Application(tenant.session(), "AAD", tenant.said["authority"], client, f"msauth.{bundle}://auth", bundle)
         account, token = app.acquire_token(["user.read"], ADELE)
         assert graph(tenant, token).status_code == 200
         app.sign_out(account)
+    client, scope = "90c0fe63-bcf2-44d5-8fb7-b8bbc0b29dc6", "https://fabrikamb2c.onmicrosoft.com/helloapi/demo.read"
+    for redirect_uri in (f"msal{client}://auth", "msauth.com.microsoft.identitysample.MSALiOS://auth"):
+        app = Application(tenant.session(), "B2C", tenant.said["b2c_authority"], client, redirect_uri, "com.microsoft.identitysample.MSALiOS")
+        account, _ = app.acquire_token([scope], KINDS["B2C"][2])
+        app.acquire_token_silent(account, [scope])
 
 
 @test("a claims challenge of Graph is met silently, a second factor interactively with the claims of the refusal")
@@ -278,6 +288,7 @@ def refusals(tenant):
     expect("HTTPS", None, lambda: application(tenant, "AAD", authority=authority.replace("https:", "http:")))
     expect("CIAM", None, lambda: application(tenant, "CIAM", authority=tenant.said["external_authority"].replace("127.0.0.1", "localhost")))
     expect("3 segments", None, lambda: application(tenant, "B2C", authority=authority))
+    expect("reserved scopes", -42000, lambda: application(tenant, "CIAM").acquire_token(["openid"], ADELE))
     expect("msauth", -42011, lambda: application(tenant, "AAD", redirect_uri="com.contoso.tasks://auth"))
     wrong = Application(tenant.session(), "AAD", authority, tenant.native_id, "msauth.com.contoso.other://auth", "com.contoso.other")
     expect("AADSTS50011", None, lambda: wrong.acquire_token(["User.Read"], ADELE))
