@@ -152,15 +152,14 @@ final class MonitoringReport: Sendable {
         }
     }
 
+    /// Writes the metrics of the server's own certificate. Behind a proxy it has none.
     private func writeCertificate(_ text: inout MetricsText) {
-        guard let certificate else { return }
-        text.gauge(
-            "companion_certificate_expires_days", "Days until the server's own certificate expires.",
-            days(until: certificate.expires))
-        text.gauge(
-            "companion_certificate_usable",
-            "1 while the server's own certificate is valid and that of its files, else 0.",
-            certificate.problem == nil ? 1 : 0)
+        text.family("companion_certificate_expires_days", .gauge, "Days until the server's own certificate expires.")
+        if let certificate { text.sample("companion_certificate_expires_days", [], days(until: certificate.expires)) }
+        text.family(
+            "companion_certificate_usable", .gauge,
+            "1 while the server's own certificate is valid and that of its files, else 0.")
+        if let certificate { text.sample("companion_certificate_usable", [], certificate.problem == nil ? 1 : 0) }
     }
 
     private func days(until date: Date) -> Double { (date.timeIntervalSince(now()) / 86_400 * 100).rounded() / 100 }

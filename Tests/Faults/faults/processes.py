@@ -100,7 +100,7 @@ class Companion:
     """`companion serve` with a configuration file, and `companion check` on the same file."""
 
     def __init__(self, binary, folder, provider, port, metrics_port, *, database=None, ios=None,
-                 around=(), variables=None):
+                 tls=None, around=(), variables=None):
         self.binary, self.folder, self.port, self.metrics_port = binary, pathlib.Path(folder), port, metrics_port
         # A command and variables that run the server, and `check`, in other circumstances.
         self.around, self.variables = list(around), variables or {}
@@ -111,10 +111,11 @@ class Companion:
         self.key = self.folder / "companion.key"
         self.log = self.folder / "log"
         self.config = self.folder / "companion.json"
+        self.is_secure = bool(tls)
         base = f"http://localhost:{provider.port}"
         own = {"client_id": CLIENT_ID, "client_secret_file": str(self.secret)}
         self.config.write_text(json.dumps({
-            "listen": f"127.0.0.1:{port}", "public_url": f"http://localhost:{port}", "public": str(ROOT / "Public"),
+            "listen": f"127.0.0.1:{port}", "public_url": f"http{'s' if tls else ''}://localhost:{port}", "public": str(ROOT / "Public"),
             "database": str(self.database), "encryption_key_file": str(self.key), "log_format": "json",
             "log_requests": "true", "metrics": {"listen": f"127.0.0.1:{metrics_port}"},
             "apps": {
@@ -125,7 +126,7 @@ class Companion:
                     "page": "external", "kind": "external", "authority": f"{base}/fabrikam.example",
                     "api": f"{base}/api/external", "scopes": ["api://fabrikam.example/tasks.read"]},
             },
-        }))
+        } | ({"tls": tls} if tls else {})))
         self.process = None
 
     def __enter__(self):
@@ -150,7 +151,9 @@ class Companion:
     def answers(self):
         assert self.process.poll() is None, f"the companion has ended: {self.log.read_text()[-800:]}"
         with contextlib.suppress(OSError):
-            return get(self.metrics_port, "/healthz")[0] == get(self.port, "/healthz")[0] == 200
+            # Over TLS a request in plain http gets a 400.
+            return (get(self.metrics_port, "/healthz")[0], get(self.port, "/healthz")[0]) == (
+                200, 400 if self.is_secure else 200)
 
     def kill(self):
         """The process, and what stands around it."""
