@@ -166,6 +166,8 @@ ctls_context *ctls_context_new(ctls_ticket_keys answer, void *keys) {
     SSL_CTX_set_mode(
         ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
+    // Each connection brings one, for one connection to come.
+    SSL_CTX_set_num_tickets(ssl, 1);
     // A header and its record in one call.
     SSL_CTX_set_read_ahead(ssl, 1);
     SSL_CTX_set_alpn_select_cb(ssl, select_protocol, NULL);
@@ -325,6 +327,11 @@ void ctls_session_free(ctls_session *session) {
     free(session);
 }
 
+// Forgets errors of earlier calls. OpenSSL's own function writes all places of the list, even if it is empty.
+static void clear_errors(void) {
+    if (ERR_peek_last_error()) ERR_clear_error();
+}
+
 // Why a call moved nothing. Its error is read before any other call, by the same thread.
 static enum ctls_outcome outcome_of(ctls_session *session, int answer) {
     switch (SSL_get_error(session->ssl, answer)) {
@@ -347,9 +354,14 @@ size_t ctls_session_read(
     *outcome = session->has_failed ? ctls_failed : ctls_done;
     while (total < count && *outcome == ctls_done) {
         size_t taken = 0;
-        ERR_clear_error();
+        clear_errors();
         int answer = SSL_read_ex(session->ssl, (char *)buffer + total, count - total, &taken);
-        if (answer <= 0) *outcome = outcome_of(session, answer);
+        if (answer <= 0) {
+            *outcome = outcome_of(session, answer);
+        } else if (session->is_drained && !SSL_has_pending(session->ssl)) {
+            // The next call would say so, having asked everybody.
+            *outcome = ctls_wants_read;
+        }
         total += taken;
     }
     return total;
@@ -360,7 +372,7 @@ size_t ctls_session_write(ctls_session *session, const void *bytes, size_t count
     *outcome = session->has_failed ? ctls_failed : ctls_done;
     while (total < count && *outcome == ctls_done) {
         size_t taken = 0;
-        ERR_clear_error();
+        clear_errors();
         int answer = SSL_write_ex(session->ssl, (const char *)bytes + total, count - total, &taken);
         if (answer <= 0) *outcome = outcome_of(session, answer);
         total += taken;

@@ -109,10 +109,12 @@ class Bench:
     def serve(self, name, port, **how):
         """`companion serve` with the demo tenant as its provider and the upstream as its API."""
         folder = self.sub(name)
-        return self.keep(Server(
+        server = self.keep(Server(
             name, port, [*self.launcher, self.served or self.binary, "serve", "--config",
                          self.configuration(folder, port, **how)],
-            folder, "/ios", COMPANION_APPS_IOS_CLIENT_SECRET=SECRET, COMPANION_DATABASE_PASSWORD=database.PASSWORD))
+            folder, "/ios", is_secure="tls" in how, COMPANION_APPS_IOS_CLIENT_SECRET=SECRET, COMPANION_DATABASE_PASSWORD=database.PASSWORD))
+        server.settle()
+        return server
 
     @functools.cached_property
     def upstream(self):
@@ -144,6 +146,33 @@ class Bench:
         for path, response in zip(("/page", "/account", "/me"), responses):
             if get(server.port, path)[1] != response[1]:
                 raise RuntimeError(f"nginx does not return the companion's bytes at {path}")
+        return server
+
+    # Over TLS
+
+    @functools.cached_property
+    def certificate(self):
+        """A certificate and its key, of the kind that authorities give today."""
+        certificate, key = self.folder / "certificate.pem", self.folder / "certificate.key"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
+             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
+            check=True, stderr=subprocess.DEVNULL)
+        return certificate, key
+
+    def secure(self, name):
+        """A companion with https of its own."""
+        port, (certificate, key) = free_ports(), self.certificate
+        return self.serve(name, port, public_url=f"https://localhost:{port}",
+                          tls={"certificate_file": str(certificate), "private_key_file": str(key)})
+
+    def secure_nginx(self, name, companion):
+        """nginx with the same certificate and the same responses."""
+        responses = [get(companion.port, path, is_secure=True) for path in ("/ios", "/healthz")]
+        server = self.keep(peers.secure_nginx(self.sub(name), *responses, *self.certificate))
+        for path, response in zip(("/page", "/small"), responses):
+            if get(server.port, path, is_secure=True)[1] != response[1]:
+                raise RuntimeError(f"nginx does not return the companion's bytes at {path} over TLS")
         return server
 
     @functools.cached_property

@@ -35,7 +35,8 @@ class Target:
             command += ["-H", header]
         if self.script:
             command += ["-s", str(self.script)]
-        return command + [f"http://127.0.0.1:{self.server.port}{self.path}"]
+        scheme = "https" if self.server.is_secure else "http"
+        return command + [f"{scheme}://127.0.0.1:{self.server.port}{self.path}"]
 
     def load(self, connections, seconds):
         """One run of wrk: requests a second, the server's CPU time for each in microseconds, and the latency of which one
@@ -52,6 +53,35 @@ class Target:
         slowest = re.search(r"99%\s+([\d.]+)(us|ms|s|m)", output)
         return (float(re.search(r"Requests/sec:\s+([\d.]+)", output)[1]), used / max(1, requests) * 1e6,
                 float(slowest[1]) * UNITS[slowest[2]])
+
+
+class Handshakes:
+    """Connections to one of the servers, each for one small response: with a full handshake, or with a ticket."""
+
+    # Each has one connection at a time.
+    PROCESSES = 8
+
+    def __init__(self, server, path, resumes):
+        self.server, self.path, self.resumes = server, path, resumes
+
+    def load(self, connections, seconds):
+        """Connections a second, and the server's CPU time for each in microseconds."""
+        before = self.server.processor_seconds()
+        command = [need("openssl", "openssl"), "s_time", "-reuse" if self.resumes else "-new", "-connect",
+                   f"127.0.0.1:{self.server.port}", "-www", self.path, "-time", str(seconds)]
+        running = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                   for _ in range(connections)]
+        count = rate = 0
+        for process in running:
+            output = process.communicate()[0]
+            # What it does before the first reused one comes first.
+            found = re.findall(r"(\d+) connections in (\d+) real seconds, (\d+) bytes", output)
+            if process.returncode or not found or int(found[-1][2]) == 0:
+                raise RuntimeError(f"openssl s_time failed at {self.server.name}: {output[-500:]}")
+            count += int(found[-1][0])
+            rate += int(found[-1][0]) / int(found[-1][1])
+        used = self.server.processor_seconds() - before
+        return rate, used / max(1, count) * 1e6
 
 
 def in_turn(targets, connections, rounds, seconds):

@@ -24,7 +24,7 @@ def quoted(text):
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("$", "${dollar}") + "'"
 
 
-def nginx(name, folder, servers, path):
+def nginx(name, folder, servers, path, is_secure=False):
     """nginx with these `server` blocks, given the port."""
     program = need("nginx", "nginx-light")
     port = free_ports()
@@ -53,7 +53,7 @@ http {{
   {servers.replace("@PORT@", str(port))}
 }}
 """)
-    return Server(name, port, [program, "-p", own, "-c", own / "nginx.conf"], own, path)
+    return Server(name, port, [program, "-p", own, "-c", own / "nginx.conf"], own, path, is_secure)
 
 
 def upstream(folder):
@@ -71,14 +71,33 @@ server {{
 }}""", "/")
 
 
+def fields(response):
+    """A response's fields, as nginx is to write them."""
+    return "\n".join(f"add_header {name} {quoted(value)};" for name, value in response[0]
+                     if name.lower() not in OWN_FIELDS | {"request-id"})
+
+
+def secure_nginx(folder, page, small, certificate, key):
+    """nginx over TLS as it comes, which is with tickets, and with TLS 1.3, which Debian 12's leaves out unless asked: the page as a file, and a small response by `return 200`."""
+    root = folder / "secure-root"
+    root.mkdir()
+    root.chmod(0o755)
+    (root / "page").write_bytes(page[1])
+    return nginx("nginx-tls", folder, f"""
+server {{
+  listen 127.0.0.1:@PORT@ ssl reuseport backlog=4096;
+  ssl_certificate {certificate};
+  ssl_certificate_key {key};
+  ssl_protocols TLSv1.2 TLSv1.3;
+  location = /page {{ root {root}; default_type "text/html; charset=utf-8"; {fields(page)} }}
+  location = /small {{ default_type "application/json"; {fields(small)} return 200 {quoted(small[1].decode())}; }}
+}}""", "/page", is_secure=True)
+
+
 def comparable_nginx(folder, page, account, me, api):
     """nginx with the page as a file, the account by `return 200`, and `/me` by `proxy_pass`.
 
     The three are the companion's responses, fields and body."""
-    def fields(response):
-        return "\n".join(f"add_header {name} {quoted(value)};" for name, value in response[0]
-                         if name.lower() not in OWN_FIELDS | {"request-id"})
-
     root = folder / "root"
     root.mkdir()
     root.chmod(0o755)

@@ -5,15 +5,16 @@ import pathlib
 import re
 import resource
 import socket
+import ssl
 import statistics
 import subprocess
 import time
 
 from . import browser, load
 from .bench import ROOT, SECRET
-from .load import Target, in_turn, median, median_ratio
+from .load import Handshakes, Target, in_turn, median, median_ratio
 from .report import Result
-from .servers import Missing, environment, free_ports, processor_seconds
+from .servers import TLS, Missing, environment, free_ports, processor_seconds
 
 ROWS = {}
 
@@ -139,6 +140,23 @@ def first_byte(port, path, start, process):
     raise RuntimeError(f"{process.args} does not serve {path}")
 
 
+@row("tls")
+def tls(bench):
+    """Over TLS with one certificate: a page, connections with full handshakes and with tickets, and idle connections."""
+    ours = bench.secure("secure")
+    nginx = bench.secure_nginx("secure-nginx", ours)
+    for connections, goal in ((1, None), (64, 1.2)):
+        yield from beside(bench, "tls", f"page, {connections} connections", Target(ours, "/ios"),
+                          {"nginx file": Target(nginx, "/page")}, connections, [goal])
+    for case, resumes in (("full handshakes", False), ("resumed", True)):
+        yield from beside(bench, "tls", case, Handshakes(ours, "/healthz", resumes),
+                          {"nginx return 200": Handshakes(nginx, "/small", resumes)}, Handshakes.PROCESSES, [0.9])
+    for server in (ours, nginx):
+        server.stop()
+    yield idle_beside(bench, "tls", lambda: bench.secure("idle-tls-companion"),
+                      lambda ours: bench.secure_nginx("idle-tls-nginx", ours), goal=1)
+
+
 @row("start")
 def start(bench):
     """From the process's start to a page's first byte: on an empty folder, again, and on a socket that was handed over."""
@@ -200,13 +218,20 @@ def memory(bench):
 @row("idle")
 def idle(bench):
     """Memory of its own that a connection takes which was answered once and idles, at servers that have done nothing before."""
+    yield idle_beside(bench, "idle", lambda: bench.serve("idle", free_ports()),
+                      lambda ours: bench.fresh_nginx(bench.sub("idle-nginx")))
+
+
+def idle_beside(bench, row, ours, nginx, goal=None):
     count = bench.options.clients
     check_descriptors(count)
-    servers = bench.serve("idle", free_ports()), bench.fresh_nginx(bench.sub("idle-nginx"))
+    server = ours()
+    servers = server, nginx(server)
     ours, theirs = (idle_bytes(server, path, count) for server, path in zip(servers, ("/ios", "/page")))
     for server in servers:
         server.stop()
-    yield Result("idle", f"each of {count:,} idle connections", "B", ours, "nginx", theirs, ours / theirs)
+    return Result(row, f"each of {count:,} idle connections", "B", ours, "nginx", theirs, ours / theirs, goal=goal,
+                  at_most=True)
 
 
 def idle_bytes(server, path, count):
@@ -215,6 +240,8 @@ def idle_bytes(server, path, count):
 
     def open_one():
         connection = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+        if server.is_secure:
+            connection = TLS.wrap_socket(connection)
         connections.append(connection)
         connection.sendall(request)
         received = connection.recv(65536)
@@ -235,7 +262,7 @@ def idle_bytes(server, path, count):
             connection.setblocking(False)
             try:
                 alive += connection.recv(1) != b""
-            except BlockingIOError:
+            except (BlockingIOError, ssl.SSLWantReadError):
                 alive += 1
         if alive < count:
             print(f"    {server.name}: only {alive} of {count} connections stayed open")

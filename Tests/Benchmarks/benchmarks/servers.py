@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import socket
+import ssl
 import subprocess
 import time
 
@@ -38,9 +39,14 @@ def free_ports():
             return port
 
 
-def get(port, path, **fields):
+# A benchmark's certificate is nobody's.
+TLS = ssl._create_unverified_context()
+
+
+def get(port, path, is_secure=False, **fields):
     """The response's fields and body; its status is 200."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    kind, how = (http.client.HTTPSConnection, {"context": TLS}) if is_secure else (http.client.HTTPConnection, {})
+    connection = kind("127.0.0.1", port, timeout=5, **how)
     try:
         connection.request("GET", path, headers={"Host": f"localhost:{port}"} | fields)
         response = connection.getresponse()
@@ -83,8 +89,8 @@ def processor_seconds(pid):
 class Server:
     """A running server; it has started when it returns `path`, or accepts connections where there is no path."""
 
-    def __init__(self, name, port, command, folder, path=None, **settings):
-        self.name, self.port = name, port
+    def __init__(self, name, port, command, folder, path=None, is_secure=False, **settings):
+        self.name, self.port, self.is_secure = name, port, is_secure
         self.log = folder / f"{name.replace(' ', '-')}.log"
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
@@ -94,7 +100,7 @@ class Server:
         while True:
             try:
                 if path:
-                    get(port, path)
+                    get(port, path, is_secure)
                 else:
                     socket.create_connection(("127.0.0.1", port), 5).close()
                 return
@@ -112,6 +118,13 @@ class Server:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+
+    def settle(self):
+        """Waits until it has done what it does after its start: compressing files takes the companion some seconds."""
+        before = -1
+        while before < (now := self.processor_seconds()):
+            before = now
+            time.sleep(1)
 
     def processor_seconds(self):
         return processor_seconds(self.process.pid)
