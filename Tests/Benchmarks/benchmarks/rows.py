@@ -159,7 +159,8 @@ def tls(bench):
 
 @row("start")
 def start(bench):
-    """From the process's start to a page's first byte: on an empty folder, again, and on a socket that was handed over."""
+    """From the process's start to a page's first byte: on an empty folder, again, and on a socket that was handed over. For the
+    tenant alone it is the line that says that it listens."""
     def started(command, port, folder, path="/ios", sockets=(), **settings):
         with open(folder / "start.log", "ab") as log:
             begin = time.monotonic()
@@ -202,6 +203,23 @@ def start(bench):
     for case, times in (("demo, first start", first), ("demo, next start", again), ("serve, socket handed over", over)):
         ours = statistics.median(times)
         yield Result("start", case, "ms", ours, "nginx", theirs, ours / theirs, goal=50, goal_of="ours", at_most=True)
+
+    def tenant(folder):
+        begin = time.monotonic()
+        process = subprocess.Popen(
+            [bench.binary, "tenant", "--json", "--listen", "localhost:0"], cwd=folder, stdout=subprocess.PIPE,
+            env=environment(COMPANION_PUBLIC=str(ROOT / "Public"), COMPANION_DEVELOPMENT_CA=str(folder / "ca")))
+        try:
+            process.stdout.readline()
+            return (time.monotonic() - begin) * 1000
+        finally:
+            process.terminate()
+            process.wait(20)
+
+    folders = [bench.sub(f"tenant-{number}") for number in range(20)]
+    for case in ("tenant, first start", "tenant, next start"):
+        ours = statistics.median([tenant(folder) for folder in folders])
+        yield Result("start", case, "ms", ours, goal=100, goal_of="ours", at_most=True)
 
 
 @row("memory")
