@@ -28,7 +28,7 @@ const oauth = {
 
 /** Errors of the system that MSAL hands on as they are. */
 function systemError(domain, code) {
-  if (domain === "NSURLErrorDomain") return { "-999": "cancelled", "-1022": "https" }[code] ?? "network";
+  if (domain === "NSURLErrorDomain") return code <= -1200 && code >= -1204 ? "certificate" : ({ "-999": "cancelled", "-1022": "https" }[code] ?? "network");
   if (domain === "NSOSStatusErrorDomain") return "keychain";
   if (/WebAuthenticationSession|SFAuthentication/.test(domain)) return code === 1 ? "cancelled" : "view_controller";
   return undefined;

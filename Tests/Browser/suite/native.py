@@ -301,6 +301,9 @@ ERRORS = [
     ("AADB2C90118", ["AADB2C90118"], ["AADB2C90118"]),
     ("−50003", ["MSALErrorDomain", "-50003 MSALErrorServerDeclinedScopes"], ["-50003 MSALErrorServerDeclinedScopes"]),
     ('Error Domain=NSURLErrorDomain Code=-1009 "offline"', ["NSURLErrorDomain", "-1009"], ["NSURLErrorDomain -1009"]),
+    # The last of these is another kind of error than the first, so both are explained.
+    ("Error Domain=NSURLErrorDomain Code=-1202 Error Domain=NSURLErrorDomain Code=-1200 Error Domain=NSURLErrorDomain Code=-1205",
+     ["NSURLErrorDomain", "-1202"], ["NSURLErrorDomain -1202", "NSURLErrorDomain -1205"]),
     ("Error Domain=NSOSStatusErrorDomain Code=-34018", ["NSOSStatusErrorDomain", "-34018"], ["NSOSStatusErrorDomain -34018"]),
     ("The identity provider does not accept this application\nCode\nprovider_rejected_client", [], ["provider_rejected_client"]),
     ("hello", [], None),
