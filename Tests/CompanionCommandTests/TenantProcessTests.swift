@@ -88,6 +88,10 @@ import WebFormats
         (["--certificate", "/etc/hostname", "--private-key", "/etc/hostname"], "the certificate cannot be used"),
         (["--config", "/nonexistent"], "The configuration has 1 mistake:\n  /nonexistent cannot be read"),
         (["--state", "/nonexistent/state"], "/nonexistent/state"),
+        (
+            ["--public", "/nonexistent"],
+            "/nonexistent/languages/demo cannot be read. Name the folder of the pages with"
+        ),
         (["--config", "{folder}/tenant.yaml"], "the tenant 'contoso.exampl' is none of contoso.example,"),
     ])
     func `a start that fails says why`(arguments: [String], reason: String) throws {

@@ -55,6 +55,9 @@ struct TenantCommand: AsyncParsableCommand {
     @Option(help: "The file that keeps keys, consents and revocations across restarts.")
     var state: String?
 
+    @Option(help: .setting("public"))
+    var `public`: String?
+
     @Flag(help: "Print one line of JSON instead of text.")
     var json = false
 
@@ -76,7 +79,7 @@ struct TenantCommand: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         // No file: only variables such as COMPANION_PUBLIC and COMPANION_LOG_LEVEL.
         let settings = try ConfigurationPath.read(
-            nil, options: [:], environment: environment, needsApplications: false)
+            nil, options: `public`.map { ["public": $0] } ?? [:], environment: environment, needsApplications: false)
         let logger = Running.bootstrapLog(settings)
         do {
             let plan = try TenantPlan(self, settings: settings, environment: environment)

@@ -25,10 +25,13 @@ struct TenantServer {
         configuration.users = plan.users
         configuration.hasDemoAccounts = !plan.isForOthers
         configuration.controlToken = plan.controlToken
-        let tenant = try DemoTenant(configuration: configuration, workers: workers, logger: logger)
+        let tenant: DemoTenant
         let port: Int
         do {
+            tenant = try DemoTenant(configuration: configuration, workers: workers, logger: logger)
             port = try await tenant.start()
+        } catch DemoTenantError.texts(let reason) {
+            throw CommandFailure("\(reason). Name the folder of the pages with --public or COMPANION_PUBLIC")
         } catch DemoTenantError.cannotListen(let reason) {
             throw CommandFailure("\(reason), such as --listen localhost:0 for any free one")
         }
