@@ -4,10 +4,15 @@ import base64
 import json
 import re
 import subprocess
+import time
+import urllib.parse
 from contextlib import contextmanager
 
 import requests
 from requests.adapters import HTTPAdapter
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
 from suite.registry import registry
 
 from .msal_objc import Application, Refused
@@ -312,6 +317,32 @@ def trust(tenant):
     port = tenant.origin.rsplit(":", 1)[1]
     said = subprocess.run(["curl", "--silent", "--max-time", "5", f"http://localhost:{port}/"], capture_output=True, text=True).stdout
     assert "https" in said.lower(), f"plain HTTP is not told what to do: {said!r}"
+
+
+@test("in Chromium the last form leads to the app's scheme, and nothing is refused on the way")
+def chromium(tenant):
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    # Whom Chromium trusts is the matter of Tests/Trust.
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--ignore-certificate-errors", "--lang=en-US"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    try:
+        driver.implicitly_wait(10)
+        driver.get(tenant.said["authority"] + "/oauth2/v2.0/authorize?" + urllib.parse.urlencode({
+            "client_id": tenant.native_id, "response_type": "code", "redirect_uri": NATIVE_URI, "scope": "openid Mail.Read", "state": "a"}))
+        driver.find_element(By.CSS_SELECTOR, f"button[value='{ADELE}']").click()
+        driver.find_element(By.CSS_SELECTOR, "input[name=password]").send_keys("demo\n")
+        driver.find_element(By.CSS_SELECTOR, "button[name=consent][value=accept]").click()
+        found, deadline = [], time.monotonic() + 10
+        while not any(each.startswith(NATIVE_URI + "?code=") for each in found) and time.monotonic() < deadline:
+            messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+            found += [each["params"]["documentURL"] for each in messages if each["method"] == "Network.requestWillBeSent"]
+        assert any(each.startswith(NATIVE_URI + "?code=") for each in found), [each.split("?")[0] for each in found]
+        assert driver.get_log("browser") == []
+    finally:
+        driver.quit()
 
 
 @test("the page of requests says that the simulator trusts the certificate")
