@@ -70,6 +70,18 @@ import X509
         #expect(printed.replacingOccurrences(of: ":", with: "").contains(made.rootFingerprint))
     }
 
+    @Test func `what limits the intermediate is critical, so that no client may ignore it`() throws {
+        _ = try authority.certificate()
+        let text = try openssl("x509", "-in", folder.path + "/intermediate.pem", "-noout", "-text").output
+        for extensions in ["Name Constraints", "Basic Constraints", "Key Usage"] {
+            #expect(text.contains("X509v3 \(extensions): critical"), "\(extensions)")
+        }
+        #expect(text.contains("CA:TRUE, pathlen:0"))
+        #expect(text.contains("DNS:localhost\n"))
+        #expect(text.contains("IP:127.0.0.0/255.0.0.0\n"))
+        #expect(!text.contains("Excluded"))
+    }
+
     @Test func `two roots have different names`() throws {
         let other = try TemporaryFolder()
         #expect(
@@ -263,6 +275,31 @@ import X509
         #expect(second.root == first.root)
         #expect(try verify(String(decoding: second.chain, as: UTF8.self), for: "localhost", in: folder) == "OK")
         #expect(try folder.mode("server.pem") == 0o600)
+    }
+
+    @Test(arguments: ["other names", "another authority", "another key"])
+    func `a certificate of the server that does not fit is made again`(fault: String) throws {
+        let first = try authority.certificate()
+        switch fault {
+        case "other names":
+            let issuer = try folder.stolenIntermediate()
+            let other = try Issued.server(for: [.dnsName("a.localhost")], below: issuer, now: Self.now)
+            try folder.write(other.pem, to: "server.pem")
+        case "another authority":
+            let other = try TemporaryFolder()
+            _ = try DevelopmentCA(folder: other.path).certificate()
+            try folder.write(other.text("server.pem"), to: "server.pem")
+        default:
+            let issuer = try folder.stolenIntermediate()
+            let other = try Issued.server(for: Issued.loopbackNames, below: issuer, now: Self.now)
+            let kept = try Issued(pem: folder.text("server.pem"))
+            try folder.write(Issued(certificate: kept.certificate, key: other.key).pem, to: "server.pem")
+        }
+        let second = try authority.certificate()
+        #expect(second.root == first.root && second.chain != first.chain)
+        for host in ["localhost", "127.0.0.1", "::1"] {
+            #expect(try verify(String(decoding: second.chain, as: UTF8.self), for: host, in: folder) == "OK")
+        }
     }
 
     @Test(
