@@ -51,6 +51,28 @@ import WebFormats
         ] { #expect(text.contains(part), "\(part)") }
     }
 
+    @Test(
+        arguments: [
+            ("contoso.example", "MSALAADAuthority", "localhost", "contoso.example"),
+            ("fabrikam.example", "MSALCIAMAuthority", "127.0.0.1", "fabrikam.example"),
+            ("fabrikamb2c.example", "MSALB2CAuthority", "localhost", "tfp/fabrikamb2c.example/b2c_1_susi"),
+            ("contoso.example, tailspin.example", "MSALAADAuthority", "localhost", "common"),
+        ])
+    func `an app of one tenant gets that tenant's authority`(
+        tenants: String, type: String, host: String, path: String
+    ) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenant-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appendingPathComponent("tenant.yaml")
+        try "applications: [{name: Tasks, native: [com.contoso.tasks], tenants: [\(tenants)]}]"
+            .write(to: file, atomically: true, encoding: .utf8)
+        let tenant = try RunningTenant(["--listen", "localhost:0", "--config", file.path], folder: folder)
+        let text = try tenant.printed(until: "take it away")
+        let line = try #require(text.split(separator: "\n").first { $0.contains("let authority") })
+        #expect(line.contains("\(type)(url: URL(string: \"https://\(host):"))
+        #expect(line.hasSuffix("/\(path)\")!)"))
+    }
+
     @Test func `the next start serves below the same root`() throws {
         let first = try RunningTenant(["--json", "--listen", "localhost:0"])
         let root = try #require(first.announcement()["root_file"]?.string)

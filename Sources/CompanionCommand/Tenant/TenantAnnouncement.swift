@@ -83,14 +83,25 @@ struct TenantAnnouncement {
         return lines
     }
 
+    /// Returns MSAL's class and the authority for an app: that of its tenant, if one alone knows it.
+    private func authority(of app: DemoClient?) -> (type: String, url: String) {
+        guard let tenants = app?.tenants, tenants.count == 1, let domain = tenants.first else {
+            return ("MSALAADAuthority", tenant.authority)
+        }
+        if externalAuthority.hasSuffix("/\(domain)") { return ("MSALCIAMAuthority", externalAuthority) }
+        if tenant.b2cAuthority.contains("/\(domain)/") { return ("MSALB2CAuthority", tenant.b2cAuthority) }
+        return ("MSALAADAuthority", "\(tenant.baseURL)/\(domain)")
+    }
+
     /// The lines for an app.
     private var swift: [String] {
         let app = clients.first { !$0.nativeRedirectURIs.isEmpty }
         let arguments = app.map {
             "clientId: \"\($0.id)\", redirectUri: \"\($0.nativeRedirectURIs[0])\", authority: authority"
         }
+        let authority = authority(of: app)
         return [
-            "let authority = try MSALAADAuthority(url: URL(string: \"\(tenant.authority)\")!)",
+            "let authority = try \(authority.type)(url: URL(string: \"\(authority.url)\")!)",
             "let configuration = MSALPublicClientApplicationConfig(",
             "    \(arguments ?? "clientId: kClientID, redirectUri: kRedirectUri, authority: authority"))",
             "configuration.knownAuthorities = [authority]",
