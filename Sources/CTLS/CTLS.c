@@ -289,7 +289,9 @@ unsigned long ctls_read_facts(const char *pem, int count, const char *host, ctls
     if (!code) {
         facts->not_before = seconds_since_1970(X509_get0_notBefore(leaf));
         facts->not_after = seconds_since_1970(X509_get0_notAfter(leaf));
-        facts->is_for_host = X509_check_ip_asc(leaf, host, 0) == 1 || X509_check_host(leaf, host, 0, 0, NULL) == 1;
+        // As browsers do it (RFC 9525): the subject's common name does not count, and * stands for a whole label.
+        unsigned int strictly = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS;
+        facts->is_for_host = X509_check_ip_asc(leaf, host, 0) == 1 || X509_check_host(leaf, host, 0, strictly, NULL) == 1;
         read_names(leaf, facts->names, sizeof facts->names);
         facts->distrust = find_distrust(leaf, others);
     }

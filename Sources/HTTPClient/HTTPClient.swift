@@ -22,8 +22,8 @@ public final class HTTPClient: Sendable {
         public var userAgent: String
         /// A PEM file of the certificate authorities to trust instead of the system's.
         public var certificateAuthorityFile: String?
-        /// The address and port that every connection over TLS goes to. Then a request's authority says only which name the
-        /// server's certificate must have. nil connects to the authority.
+        /// The address and port that every connection goes to. Then a request's authority says only which name the server's
+        /// certificate must have. nil connects to the authority.
         public var connectsTo: String?
         /// The connections of one worker to one origin. Further requests wait until one is free.
         var maxConnections = 256

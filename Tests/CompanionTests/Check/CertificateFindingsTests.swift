@@ -45,6 +45,16 @@ import Testing
         }
     }
 
+    @Test func `a certificate without a name of its own is for nobody, whatever its subject is`() throws {
+        try withFolder {
+            let files = try OwnCertificate(in: folder, "localhost", for: "email:somebody@localhost").files
+            #expect(
+                found(files) == [
+                    "mistake The server's certificate is for no name, but public_url has the host localhost."
+                ])
+        }
+    }
+
     @Test func `files that cannot be read, or do not belong together, are found`() throws {
         try withFolder {
             let own = try OwnCertificate(in: folder)
