@@ -93,7 +93,7 @@ import Testing
 
     @Test(arguments: [
         (["--plain"], CertificateSource.none),
-        (["--certificate", "c", "--private-key", "k"], .files(certificate: "c", privateKey: "k")),
+        (["--certificate", "c", "--private-key", "k"], .files(TLSFiles(certificate: "c", privateKey: "k"))),
     ])
     func `the certificate is one's own, or none`(arguments: [String], source: CertificateSource) throws {
         #expect(try Self.plan(arguments).certificate == source)

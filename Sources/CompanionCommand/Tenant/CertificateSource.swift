@@ -7,7 +7,7 @@ enum CertificateSource: Equatable {
     /// Nowhere: plain http.
     case none
     /// The files of a certificate and its key.
-    case files(certificate: String, privateKey: String)
+    case files(TLSFiles)
     /// The certificates for this machine's own names, in this folder.
     case development(DevelopmentCA)
 
@@ -15,19 +15,17 @@ enum CertificateSource: Equatable {
     func read() throws -> (chain: [UInt8], privateKey: [UInt8], development: DevelopmentCertificate?)? {
         switch self {
         case .none: return nil
-        case .files(let certificate, let privateKey):
-            return (try Self.bytes(certificate), try Self.bytes(privateKey), nil)
+        case .files(let files):
+            do {
+                let pair = try files.read()
+                return (pair.chain, pair.privateKey, nil)
+            } catch {
+                throw CommandFailure("\(error); check the path and its permissions")
+            }
         case .development(let authority):
             let made = try authority.certificate()
             return (made.chain, made.privateKey, made)
         }
-    }
-
-    private static func bytes(_ path: String) throws -> [UInt8] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw CommandFailure("\(path) cannot be read; check the path and its permissions")
-        }
-        return Array(data)
     }
 }
 

@@ -52,7 +52,7 @@ struct TenantPlan {
         if command.plain {
             certificate = .none
         } else if let file = command.certificate, let privateKey = command.privateKey {
-            certificate = .files(certificate: file, privateKey: privateKey)
+            certificate = .files(TLSFiles(certificate: file, privateKey: privateKey))
         } else {
             certificate = .development(DevelopmentCA(settings, environment))
             if isPublic {
