@@ -26,10 +26,13 @@ final class RunningTenant {
             process.arguments = [command] + arguments
         }
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
-        process.environment = [
+        var environment = [
             "COMPANION_PUBLIC": root.standardized.appendingPathComponent("Public").path, "HOME": self.folder.path,
             "PATH": "/usr/bin:/bin",
         ]
+        // With the address sanitizer, these say that it looks for no leaks.
+        environment["ASAN_OPTIONS"] = ProcessInfo.processInfo.environment["ASAN_OPTIONS"]
+        process.environment = environment
         process.currentDirectoryURL = self.folder
         process.standardOutput = output
         process.standardError = errors
