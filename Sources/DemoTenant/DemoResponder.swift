@@ -176,7 +176,9 @@ struct DemoResponder: Responder {
     static func isFromOwnPage(_ head: RequestHead) -> Bool {
         if let site = HTTPField.Name("Sec-Fetch-Site").flatMap({ head[$0] }) { return site == "same-origin" }
         guard let origin = head[.origin] else { return true }
-        return origin.lowercased() == Origins.current
+        // A container's published port is not the one of ours.
+        let scheme = (Origins.current ?? "").prefix { $0 != ":" }
+        return origin.lowercased() == "\(scheme)://\(head.host.lowercased())"
     }
 }
 
