@@ -261,7 +261,7 @@ static void read_names(X509 *leaf, char *names, size_t size) {
     GENERAL_NAMES_free(all);
 }
 
-// What stands between the chain and an authority of this machine, or null.
+// Answers why the chain leads to no authority of this machine, or null.
 static const char *find_distrust(X509 *leaf, STACK_OF(X509) *others) {
     X509_STORE *store = X509_STORE_new();
     X509_STORE_CTX *check = X509_STORE_CTX_new();

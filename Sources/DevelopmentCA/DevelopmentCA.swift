@@ -9,7 +9,7 @@ import X509
 /// `localhost` and loopback addresses alone, so a copy of the folder impersonates nothing else. Three files: `root.pem`;
 /// `intermediate.pem` and `server.pem`, which have keys and therefore mode 0600.
 public struct DevelopmentCA: Sendable, Equatable {
-    /// How long before its end a certificate is replaced.
+    /// The time before its end at which a certificate is replaced.
     public static let renewal: TimeInterval = 30 * 86_400
 
     /// The folder, which is created if it does not exist.

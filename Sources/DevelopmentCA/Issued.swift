@@ -8,9 +8,9 @@ struct Issued {
     let certificate: Certificate
     let key: P256.Signing.PrivateKey
 
-    /// How long the root and the intermediate are valid.
+    /// The lifetime of the root and the intermediate.
     static let authorityLifetime: TimeInterval = 3650 * 86_400
-    /// How long a server's certificate is valid. Apple's platforms accept 825 days of a root that a person has added, and
+    /// The lifetime of a server's certificate. Apple's platforms accept 825 days of a root that a person has added, and
     /// browsers 398 days of other roots.
     static let serverLifetime: TimeInterval = 397 * 86_400
     /// Clocks differ, so a certificate begins a little earlier.

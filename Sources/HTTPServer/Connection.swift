@@ -301,7 +301,7 @@ final class Connection: ReadinessHandler, @unchecked Sendable {
     private func decrypt() -> Int {
         guard let (count, outcome) = tls?.read(into: lane.receiveBuffer, isLast: input == .last) else { return 0 }
         if outcome == .wantsInput { input = .none }
-        // What came counts first; the next read says again how it ends.
+        // The bytes that came count first; the next read reports the end again.
         guard count == 0 else { return count }
         switch outcome {
         // The next edge goes on, of input or of room.

@@ -1,6 +1,6 @@
 import CTLS
 
-/// What a server's certificate chain says, for people who put it into use. The server itself needs none of it.
+/// The content of a server's certificate chain, for people who put it into use. The server itself needs none of it.
 public struct CertificateFacts: Sendable, Equatable {
     /// The time in which it is valid, in seconds since 1970.
     public let validity: ClosedRange<Int64>

@@ -4,7 +4,7 @@ import CTLS
 ///
 /// Its calls never block, and a worker may make them from any thread, one after another.
 public struct TLSSession: ~Copyable {
-    /// How a call ended.
+    /// The end of a call.
     public enum Outcome: Sendable, Equatable {
         /// The buffer is full, or everything is sent.
         case done

@@ -11,7 +11,7 @@ import WebFormats
 struct ClientsTests {
     private static let correlationID = "5e1d9f0a-6f0b-4c83-9a0e-1a2b3c4d5e6f"
     private static let here = PeerAddress(ipv4: (127, 0, 0, 1), port: 1)
-    /// What MSAL sends with each request of its own.
+    /// The fields that MSAL sends with each request of its own.
     private static let library = [
         ("x-client-SKU", "MSAL.iOS"), ("x-client-Ver", "2.13.0"), ("client-request-id", correlationID.uppercased()),
     ]

@@ -6,7 +6,7 @@ import TLSClient
 import TestSupport
 import Testing
 
-/// How TLS differs from plain text, for a client. Everything else is in the suites that run on both transports.
+/// The differences between TLS and plain text, for a client. Everything else is in the suites that run on both transports.
 @Suite(.timeLimit(.minutes(2))) struct TLSTests {
     private static let hello = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
 

@@ -49,7 +49,7 @@ const char *_Nonnull ctls_reason(unsigned long code);
 ctls_session *_Nullable ctls_session_new(ctls_context *_Nonnull context, int descriptor);
 void ctls_session_free(ctls_session *_Nullable session);
 
-/// How a call ended.
+/// The end of a call.
 enum ctls_outcome {
     /// All that was asked for is done: the buffer is full, or everything is sent.
     ctls_done,

@@ -3,7 +3,7 @@ import DevelopmentCA
 import Foundation
 import WebFormats
 
-/// What an app and its developer need to know about a tenant that has started.
+/// The facts about a tenant that has started, for an app and its developer.
 struct TenantAnnouncement {
     private let tenant: DemoTenant
     private let clients: [DemoClient]

@@ -4,7 +4,7 @@ import DevelopmentCA
 import Foundation
 import WebFormats
 
-/// What `companion tenant` will serve: its options and its file, checked.
+/// The options and the file of `companion tenant`, checked.
 struct TenantPlan {
     let listen: ListenAddress
     /// The name of this machine in the tenant's addresses.

@@ -9,7 +9,7 @@ struct TenantServer {
     private let rootServer: RootServer?
     private let workers: WorkerGroup
     private let renewal: Task<Void, Never>
-    /// What people and programs need to know.
+    /// The facts for people and programs.
     let announcement: TenantAnnouncement
 
     /// Starts everything.

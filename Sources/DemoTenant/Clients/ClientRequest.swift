@@ -5,7 +5,7 @@ import HTTPWire
 import Synchronization
 import WebFormats
 
-/// What the endpoints find out about the request that they answer, for its entry in ``ClientJournal``.
+/// The findings of the endpoints about the request that they answer, for its entry in ``ClientJournal``.
 final class ClientNote: Sendable {
     /// The note of the request that this task answers; nil if it has no entry.
     @TaskLocal static var current: ClientNote?

@@ -4,7 +4,7 @@ import Testing
 @testable import Companion
 @testable import CompanionCore
 
-/// What `companion check` says about the certificate with which the server speaks https itself.
+/// The findings of `companion check` about the certificate with which the server speaks https itself.
 @Suite struct CertificateFindingsTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("certificate-\(UUID())").path
 
