@@ -39,6 +39,14 @@ struct Origins: Sendable {
 }
 
 extension String {
+    /// The origin of an http or https URL, in the spelling of the URL; nil for any other text.
+    var webOrigin: String? {
+        guard let url = URLComponents(string: self), let scheme = url.scheme, ["http", "https"].contains(scheme),
+            let host = url.host
+        else { return nil }
+        return "\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")"
+    }
+
     /// The host and the port of an origin.
     var authorityOfOrigin: Substring { drop { $0 != "/" }.dropFirst(2) }
 }

@@ -14,8 +14,6 @@ enum PagePolicy {
     }
 
     private static func source(_ uri: String) -> String? {
-        guard let url = URLComponents(string: uri), let scheme = url.scheme else { return nil }
-        guard ["http", "https"].contains(scheme), let host = url.host else { return "\(scheme):" }
-        return "\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")"
+        uri.webOrigin ?? URLComponents(string: uri)?.scheme.map { "\($0):" }
     }
 }

@@ -70,14 +70,14 @@ extension Platform {
     private func frontChannelFrames(_ accounts: [DemoAccount], of session: SignOnSession) -> [FrontChannelPage.Frame] {
         accounts.flatMap { account in
             registrations.all.compactMap { client in
-                guard let uri = client.frontChannelLogoutURI, let url = URLComponents(string: uri),
-                    let scheme = url.scheme, let host = url.host, let entry = session.entry(account)
+                guard let uri = client.frontChannelLogoutURI, let origin = uri.webOrigin,
+                    let entry = session.entry(account)
                 else { return nil }
                 return FrontChannelPage.Frame(
                     address: uri.appending(query: [
                         ("iss", issuer(ofTenant: account.tenantID)), ("sid", entry.authentication.sessionID),
                     ]),
-                    origin: "\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")")
+                    origin: origin)
             }
         }
     }
