@@ -31,8 +31,8 @@ package struct FixedContent: Sendable {
     /// Assets that are not in the folder of the pages.
     package var assets: [String: Asset] { kiosk.assets }
 
-    /// Returns a page with its placeholders `{{applications}}`, `{{mode}}`, `{{mode_means}}`, `{{servers_note}}` and
-    /// `{{demo_note}}` filled in, and a kiosk's placeholders of ``KioskLook``.
+    /// Returns a page with its placeholders `{{applications}}`, `{{device_mode}}`, `{{mode}}`, `{{mode_means}}`,
+    /// `{{servers_note}}` and `{{demo_note}}` filled in, and a kiosk's placeholders of ``KioskLook``.
     ///
     /// - Parameters:
     ///   - application: the page's application; nil for home and messages.
@@ -45,6 +45,7 @@ package struct FixedContent: Sendable {
             switch place {
             case "applications": cards(in: language, rewritten)
             case "try_now": tryNow(in: language)
+            case "device_mode": "\(deviceMode.rawValue)"
             case "mode": "\(text("home.mode.\(deviceMode.rawValue)", in: language))"
             case "mode_means": "\(text("home.mode_means.\(deviceMode.rawValue)", in: language))"
             case "servers_note": serversNote(in: language)

@@ -1,0 +1,157 @@
+// The reader's own values: typed once, kept in this browser, and put into everything that is made for the reader's app. On a shared
+// device they last as long as the page.
+
+import { demoClientID } from "./name-id.js";
+
+const key = "values";
+const isShared = document.querySelector('meta[name="device"]')?.content === "shared";
+const followers = [];
+
+/** What is true of every kind of tenant, and its value until something is typed. */
+const common = { tenant: "mine", kind: "workforce", platform: "ios", bundle_id: "", client_id: "", demo_url: "https://localhost:8443" };
+
+/** The same for the values that each kind of tenant has of its own. */
+const ofKind = {
+  workforce: { authority: "https://login.microsoftonline.com/common", scopes: ["user.read"], api: "" },
+  external: { authority: "", scopes: [], api: "" },
+  b2c: { host: "", tenant_name: "", sign_in_policy: "b2c_1_susi", edit_policy: "b2c_1_edit_profile", reset_policy: "b2c_1_reset", scopes: [], api: "" },
+};
+
+/** The types of what was kept are those of the defaults: another version of this page may have kept something else. */
+const like = (defaults, kept) => Object.fromEntries(Object.entries(defaults).map(([name, value]) =>
+  [name, Array.isArray(value) === Array.isArray(kept?.[name]) && typeof kept?.[name] === typeof value ? kept[name] : value]));
+
+function read() {
+  let found = {};
+  try {
+    if (!isShared) found = JSON.parse(localStorage.getItem(key)) ?? {};
+  } catch {
+    // It is not ours, or the browser keeps nothing.
+  }
+  const values = like(common, found);
+  if (!(values.kind in ofKind)) values.kind = common.kind;
+  return { ...values, of: Object.fromEntries(Object.entries(ofKind).map(([kind, defaults]) => [kind, like(defaults, found.of?.[kind])])) };
+}
+
+let kept = read();
+
+/** The reader's values for the chosen kind of tenant. */
+export function own() {
+  const { of: kinds, ...values } = kept;
+  return { ...values, ...kinds[kept.kind] };
+}
+
+const tell = () => followers.forEach((follower) => follower(own()));
+
+/** Keeps these values beside the others. What belongs to a kind of tenant is kept for the kind that is chosen then. */
+export function remember(changes) {
+  const { of: kinds, ...before } = kept;
+  const values = { ...before, ...Object.fromEntries(Object.entries(changes).filter(([name]) => name in common)) };
+  const own = Object.fromEntries(Object.entries(changes).filter(([name]) => name in ofKind[values.kind]));
+  kept = { ...values, of: { ...kinds, [values.kind]: { ...kinds[values.kind], ...own } } };
+  try {
+    if (!isShared) localStorage.setItem(key, JSON.stringify(kept));
+  } catch {
+    // The browser keeps nothing.
+  }
+  tell();
+}
+
+/** Calls this now and after each change, in another tab too. */
+export function followValues(onChange) {
+  followers.push(onChange);
+  onChange(own());
+}
+
+addEventListener("storage", (event) => {
+  if (isShared || event.key !== key) return;
+  kept = read();
+  tell();
+});
+
+// MARK: Filled in
+
+const isBundleID = (text) => /^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(text);
+const isClientID = (text) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
+/** An address without the slash at its end; null if it is none. */
+export function address(text) {
+  try {
+    const { protocol, host, pathname } = new URL(text);
+    return /^https?:$/.test(protocol) ? `${protocol}//${host}${pathname}`.replace(/\/+$/, "") : null;
+  } catch {
+    return null;
+  }
+}
+
+const hostOf = (text) => new URL(address(text) ?? "https://localhost").host;
+
+/** The hosts of Entra ID that MSAL trusts without being asked to. */
+const microsoftHosts = new Set([
+  "login.microsoftonline.com", "login.windows.net", "login.partner.microsoftonline.cn", "login.chinacloudapi.cn", "login.microsoftonline.us",
+  "login-us.microsoftonline.com", "login.usgovcloudapi.net", "login.microsoftonline.de",
+]);
+
+/** Where Microsoft Graph is for the accounts of an authority: a national cloud has its own. */
+const graphs = { "login.microsoftonline.us": "https://graph.microsoft.us/", "login.partner.microsoftonline.cn": "https://microsoftgraph.chinacloudapi.cn/" };
+
+const policyAuthority = ({ host, tenant_name: tenant, sign_in_policy: policy }) => `https://${host}/tfp/${tenant}/${policy}`;
+
+/** The demo's tenant, as `companion tenant` announces it. */
+function demo({ kind, demo_url: url }) {
+  const root = address(url) ?? common.demo_url;
+  // MSAL accepts no host without a dot for an external tenant.
+  const dotted = root.replace("://localhost", "://127.0.0.1");
+  const policies = { ...ofKind.b2c, host: new URL(root).host, tenant_name: "fabrikamb2c.example" };
+  return {
+    workforce: { authority: `${root}/common`, graph: `${root}/`, scopes: ["user.read"] },
+    external: { authority: `${dotted}/fabrikam.example`, scopes: ["api://fabrikam.example/tasks.read"], graph: `${root}/`, api: `${dotted}/api/external` },
+    b2c: { ...policies, authority: policyAuthority(policies), scopes: ["https://fabrikamb2c.example/api/demo.read"], graph: `${root}/`, api: `${root}/api/b2c` },
+  }[kind];
+}
+
+/** What stands where the reader has typed nothing: a tenant's name has no default. */
+const examples = {
+  workforce: { authority: ofKind.workforce.authority },
+  external: { authority: "https://contoso.ciamlogin.com/contoso.onmicrosoft.com", scopes: ["api://Your_API_Client_ID/ToDoList.Read"], api: "https://api.example.com/tasks" },
+  b2c: {
+    ...ofKind.b2c, host: "contoso.b2clogin.com", tenant_name: "contoso.onmicrosoft.com", scopes: ["https://contoso.onmicrosoft.com/tasks/demo.read"],
+    api: "https://api.example.com/hello",
+  },
+};
+
+function mine(values) {
+  const example = examples[values.kind];
+  const isTyped = (name) => values[name]?.length > 0;
+  const found = { ...example, ...Object.fromEntries(Object.keys(ofKind[values.kind]).filter(isTyped).map((name) => [name, values[name]])) };
+  const isB2C = values.kind === "b2c";
+  const authority = isB2C ? policyAuthority(found) : found.authority;
+  const host = hostOf(authority);
+  return { ...found, authority, graph: graphs[host] ?? "https://graph.microsoft.com/", isNamed: (isB2C ? ["host", "tenant_name"] : ["authority"]).every(isTyped) };
+}
+
+/**
+ * The values as templates need them: with what the demo's tenant has, with defaults, and with placeholders where one is missing or
+ * cannot be right.
+ *
+ * `isComplete` is false while the bundle ID, the client ID or the tenant is a placeholder.
+ */
+export function filled() {
+  const values = own();
+  const { kind, platform, tenant } = values;
+  const isDemo = tenant === "demo";
+  const { isNamed = true, ...there } = isDemo ? demo(values) : mine(values);
+  const hasBundle = isBundleID(values.bundle_id);
+  const clientID = isDemo && hasBundle ? demoClientID(values.bundle_id) : values.client_id;
+  const hasClient = isDemo ? hasBundle : isClientID(clientID);
+  const isGood = address(there.authority)?.startsWith("https:") === true;
+  const bundleID = hasBundle ? values.bundle_id : "Your_Bundle_ID";
+  return {
+    api: "", host: "", tenant_name: "", sign_in_policy: "", edit_policy: "", reset_policy: "", ...there, kind, platform, tenant,
+    authority: isGood ? there.authority : examples[kind].authority ?? policyAuthority(examples.b2c),
+    bundle_id: bundleID, client_id: hasClient ? clientID : "Your_Application_Client_ID", redirect_uri: `msauth.${bundleID}://auth`,
+    // MSAL has nobody to ask about a B2C tenant, asks Microsoft about a workforce tenant, and asks nobody about an external one.
+    known_authority: isDemo || kind === "b2c" || (kind === "workforce" && isGood && !microsoftHosts.has(hostOf(there.authority))),
+    isComplete: hasBundle && hasClient && isNamed && isGood,
+  };
+}
