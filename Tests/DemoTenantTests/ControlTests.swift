@@ -396,4 +396,27 @@ struct ControlTests {
             #expect(wrong.text.contains("token_delay_ms: give a whole number"))
         }
     }
+
+    @Test(arguments: ["en", "ja"])
+    func `each setting on the page refers to a sentence of its own that says what people will see`(language: String)
+        async throws
+    {
+        try await TestTenant.run { (tenant) async throws in
+            let page = try await tenant.browser().get(
+                "/control?ui_locales=\(language)", headers: [("Accept", "text/html")]
+            ).text
+            let forms = page.components(separatedBy: "<form ").dropFirst()
+            #expect(forms.count == 26)
+            var sentences: Set<String> = []
+            for form in forms {
+                let key = try #require(form.firstMatch(of: /name="(\w+)"[^>]*aria-describedby="(\w+)"/)).output
+                #expect(key.2 == "\(key.1)_effect")
+                let sentence = try #require(form.firstMatch(of: /<p class="small" id="(\w+)">([^<]+)<\/p>/)).output
+                #expect(sentence.1 == key.2)
+                #expect(sentence.2.hasSuffix(language == "ja" ? "。" : "."))
+                sentences.insert(String(sentence.2))
+            }
+            #expect(sentences.count == forms.count)
+        }
+    }
 }

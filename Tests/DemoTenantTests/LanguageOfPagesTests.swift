@@ -67,7 +67,7 @@ struct LanguageOfPagesTests {
         ("sv.json", "{\"Next\": 1}", "/sv.json is no language file: "),
         (
             "sv.json", #"{"name": "", "ranges": [], "page": {}, "server": {"Next": "Nästa"}}"#,
-            "/sv.json has no “200 with something that is not JSON”"
+            "/sv.json has no “200 with content that is not JSON”"
         ),
         ("en.json", nil, "/languages/demo has no en.json"),
         ("", nil, "/languages/demo cannot be read"),

@@ -122,7 +122,7 @@ struct TokenAnswerTests {
         let error = try #require(await refreshError(response(body, status: 400)))
         #expect(
             error.description
-                == "interaction_required: The provider wants a new sign-in. error=invalid_grant AADSTS70000")
+                == "interaction_required: The provider requires a new sign-in. error=invalid_grant AADSTS70000")
         var dumped = ""
         dump(error, to: &dumped)
         #expect(!dumped.contains(secret))

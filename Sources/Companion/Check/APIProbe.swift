@@ -24,13 +24,13 @@ struct APIProbe: Sendable {
         let status = answer.head.status
         if status == .tooManyRequests {
             return CheckFinding.advice(
-                "api", "The API answered 429 (too many requests).", why: why,
+                "api", "The API returned 429 (too many requests).", why: why,
                 remedy: "Wait as long as it asks, then look for the page or script that sends so many requests."
             ).of(application)
         }
         guard status.kind == .serverError else { return nil }
         return CheckFinding.mistake(
-            "api", "The API answered \(status.code).", why: why,
+            "api", "The API returned \(status.code).", why: why,
             remedy: "Look at its status page, and try again in a few minutes."
         ).of(application)
     }

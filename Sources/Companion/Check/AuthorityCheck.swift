@@ -72,7 +72,7 @@ package struct AuthorityCheck: Sendable {
         if application.kind == .oidc, application.api == nil, metadata.userInfoEndpoint == nil {
             report.add(
                 .mistake(
-                    "user_info", "The provider has no UserInfo endpoint; name an api.",
+                    "user_info", "The provider has no UserInfo endpoint. Configure api instead.",
                     why: "The page has nothing to call after signing in.",
                     remedy: "Set apps.\(application.id).api to an API that accepts the provider's access tokens."))
         }
@@ -100,7 +100,7 @@ package struct AuthorityCheck: Sendable {
     ) async -> ProviderMetadata? {
         do throws(OpenIDError) {
             let metadata = try await directory.metadata(for: authority)
-            report.add(.good("discovery", "The authority answers; its issuer is \(metadata.issuer)."))
+            report.add(.good("discovery", "The authority responds. Its issuer is \(metadata.issuer)."))
             return metadata
         } catch {
             report.add(
@@ -119,11 +119,11 @@ package struct AuthorityCheck: Sendable {
     ) async {
         do throws(OpenIDError) {
             _ = try await directory.signingKeys(of: metadata)
-            report.add(.good("keys", "The keys that sign its tokens can be read."))
+            report.add(.good("keys", "The provider's signing keys can be read."))
         } catch {
             report.add(
                 .mistake(
-                    "keys", "The keys that sign its tokens cannot be used: \(error.description)",
+                    "keys", "The provider's signing keys cannot be used: \(error.description)",
                     why: "Nobody can sign in, because ID tokens cannot be checked without the keys.",
                     remedy: "Try again in a minute. If it happens again, the provider has to fix it."))
         }
@@ -139,13 +139,13 @@ package struct AuthorityCheck: Sendable {
             report.add(
                 .mistake(
                     "clock",
-                    "This machine's clock differs by \(Int(skew)) seconds from the provider's, so that ID tokens are refused; set the clock.",
+                    "This machine's clock differs by \(Int(skew)) seconds from the provider's, so ID tokens are refused. Set the clock.",
                     why: why, remedy: remedy))
         } else if abs(skew) > AuthorityCheck.worryingClockSkew {
             report.add(
                 .advice(
                     "clock",
-                    "This machine's clock differs by \(Int(skew)) seconds from the provider's; from 300 on ID tokens are refused: set the clock.",
+                    "This machine's clock differs by \(Int(skew)) seconds from the provider's. From 300 seconds, ID tokens are refused. Set the clock.",
                     why: why, remedy: remedy))
         } else {
             report.add(.good("clock", "This machine's clock and the provider's agree."))
@@ -159,7 +159,7 @@ package struct AuthorityCheck: Sendable {
         } catch {
             report.add(
                 .mistake(
-                    "credential", "The application cannot prove who it is: \(error)",
+                    "credential", "The application cannot authenticate: \(error)",
                     why: "The provider issues tokens only to an application that proves its identity.",
                     remedy: "Put the file there, readable only by the user who runs the server."))
             return
@@ -188,7 +188,8 @@ package struct AuthorityCheck: Sendable {
         if left <= 0 {
             report.add(
                 .mistake(
-                    "credential", "The secret or certificate ended on \(day): replace it now.", why: why, remedy: remedy
+                    "credential", "The secret or certificate expired on \(day). Replace it now.", why: why,
+                    remedy: remedy
                 ))
         } else if left < AuthorityCheck.expiryWarning {
             let days = Int(left / 86_400)
@@ -196,11 +197,11 @@ package struct AuthorityCheck: Sendable {
                 .advice(
                     "credential",
                     days == 1
-                        ? "The secret or certificate ends on \(day), in 1 day: replace it."
-                        : "The secret or certificate ends on \(day), in \(days) days: replace it.",
+                        ? "The secret or certificate expires on \(day), in 1 day. Replace it."
+                        : "The secret or certificate expires on \(day), in \(days) days. Replace it.",
                     why: why, remedy: remedy))
         } else {
-            report.add(.good("credential", "The secret or certificate is good until \(day)."))
+            report.add(.good("credential", "The secret or certificate is valid until \(day)."))
         }
     }
 }

@@ -66,7 +66,7 @@ struct CredentialProbe: Sendable {
         case .unavailable(let error):
             return .unavailable(
                 .mistake(
-                    "token_endpoint", "The token endpoint answered \(answer.head.status.code).", why: Self.why,
+                    "token_endpoint", "The token endpoint returned \(answer.head.status.code).", why: Self.why,
                     remedy: error.code == .throttled
                         ? "Wait as long as it asks, then look for the cause: forced refreshes, or several servers with this client ID."
                         : "Look at the provider's status page, and try again in a few minutes."
@@ -97,7 +97,7 @@ extension [CheckFinding] {
             map { isGood($0) ? $0.saying(text, severity) : $0 }
         }
         func unknown(_ error: String?) -> [CheckFinding] {
-            let said = error.map { " (it answered \($0))" } ?? ""
+            let said = error.map { " (it returned \($0))" } ?? ""
             return saying("Only a sign-in can show whether the provider accepts it\(said).", .unknown)
         }
         switch result {

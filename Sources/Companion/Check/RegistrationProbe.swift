@@ -105,7 +105,7 @@ struct RegistrationProbe: Sendable {
                 .mistake(
                     "redirect_uri",
                     isRefused
-                        ? "The provider answers \(status?.code ?? 0) to a sign-in with the redirect URI \(registration.redirectURI)."
+                        ? "The provider returns \(status?.code ?? 0) to a sign-in with the redirect URI \(registration.redirectURI)."
                         : "The provider does not know the redirect URI \(registration.redirectURI).",
                     why: "Nobody can sign in: the provider shows an error page instead of a sign-in page.",
                     remedy:
@@ -115,7 +115,7 @@ struct RegistrationProbe: Sendable {
                 )
             ]
         }
-        let said = status.map { "it answered \($0.code)" } ?? "it did not answer"
+        let said = status.map { "it returned \($0.code)" } ?? "it did not answer"
         return [
             .unknown(
                 "redirect_uri",
@@ -148,7 +148,7 @@ struct RegistrationProbe: Sendable {
                 remedy: "Leave only the scopes of one API in apps.\(application.id).scopes: those of its api.")
         }
         guard !scopes.isEmpty else { return nil }
-        let said = refusal?.providerError.map { " (it answered \($0))" } ?? ""
+        let said = refusal?.providerError.map { " (it returned \($0))" } ?? ""
         return .unknown(
             "scopes",
             "Only a sign-in can show whether the provider grants the scopes \(scopes.joined(separator: " "))\(said).")

@@ -30,7 +30,7 @@ struct DemoEndpoints: Sendable {
         guard let control else { throw Problem(.notFound, "There is nothing at this address.") }
         let body: MissionBody = try call.body()
         guard let app = body.app, body.failure.map(DemoEndpoints.isName) ?? true else {
-            throw Problem(.badRequest, "The body is not the JSON object that this address takes.")
+            throw Problem(.badRequest, "The body is not the JSON object that this address expects.")
         }
         let done = Response.noStore(.noContent)
         guard let sid = session?.currentAccount(for: app)?.identity.sid else {
@@ -44,7 +44,7 @@ struct DemoEndpoints: Sendable {
         let change: JSONValue = ["session_failure": ["sid": .string(sid), "failure": .orNull(body.failure)]]
         let answer = try await client.send(request, body: change.bytes)
         guard answer.status == .ok else {
-            throw Problem(.badRequest, "The body is not the JSON object that this address takes.")
+            throw Problem(.badRequest, "The body is not the JSON object that this address expects.")
         }
         return done
     }

@@ -92,11 +92,11 @@ struct TokenEndpoints: Sendable {
             if status.kind == .serverError {
                 throw Problem(
                     .apiUnavailable,
-                    "The API answered \(status.code). Try again in a moment; if it happens again, tell the operator.",
+                    "The API returned \(status.code). Try again in a moment; if it happens again, tell the operator.",
                     correlationID: answer[.requestID])
             }
             throw Problem(
-                .apiUnavailable, "The API answered \(status.code) with content that is not of the expected kind.",
+                .apiUnavailable, "The API returned \(status.code) with content of an unexpected type.",
                 correlationID: answer[.requestID])
         }
         var fields = HTTPFields()

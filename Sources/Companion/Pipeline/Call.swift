@@ -45,7 +45,7 @@ struct Call: Sendable {
     static func decode<Body: Decodable>(_ bytes: [UInt8]) throws(Problem) -> Body {
         let data = bytes.isEmpty ? Data("{}".utf8) : Data(bytes)
         guard isPlainASCII(bytes), let body = try? JSONDecoder().decode(Body.self, from: data) else {
-            throw Problem(.badRequest, "The body is not the JSON object that this address takes.")
+            throw Problem(.badRequest, "The body is not the JSON object that this address expects.")
         }
         return body
     }

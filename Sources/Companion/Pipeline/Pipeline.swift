@@ -93,7 +93,7 @@ final class Pipeline: Responder {
         }
         mark.number = match.number
         guard let source = route.source(for: head.method) else {
-            throw Problem(.methodNotAllowed, "This address takes \(route.allow).")
+            throw Problem(.methodNotAllowed, "This address accepts \(route.allow).")
         }
         if case .navigation = route.caller, loopbackAliases.contains(head.host) { return .response(canonical(head)) }
         try check(route.caller, head)
@@ -182,7 +182,7 @@ final class Pipeline: Responder {
     private func checkOurPages(_ head: RequestHead) throws(Problem) {
         let site = head[.secFetchSite]
         if let site, site != "same-origin", site != "none" {
-            throw Problem(.crossSiteRequest, "Another site may not read or change anything here.")
+            throw Problem(.crossSiteRequest, "Other sites may not read or change anything here.")
         }
         guard head.method != .get, head.method != .head else { return }
         let origin = head[.origin]
@@ -193,7 +193,7 @@ final class Pipeline: Responder {
             throw Problem(.crossSiteRequest, "The request has neither Origin nor Sec-Fetch-Site.")
         }
         guard origin.map({ $0 == publicURL.origin }) ?? true, site.map({ $0 == "same-origin" }) ?? true else {
-            throw Problem(.crossSiteRequest, "The request came from another origin than \(publicURL.origin).")
+            throw Problem(.crossSiteRequest, "The request came from an origin other than \(publicURL.origin).")
         }
     }
 

@@ -146,7 +146,7 @@ extension SettingType where Value == [String] {
 
     /// Tenant IDs. Unlike domain names, they never move to another tenant.
     static var tenants: SettingType {
-        list("list of tenant ids") { text throws(WrongValue) in
+        list("list of tenant IDs") { text throws(WrongValue) in
             guard UUID(uuidString: text) != nil else {
                 throw WrongValue(
                     ", which is not a tenant ID; copy “Directory (tenant) ID” from that tenant's overview page")

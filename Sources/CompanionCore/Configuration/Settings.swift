@@ -268,7 +268,7 @@ struct ApplicationSettings {
             "\(app).allowed_tenants", .tenants, default: [],
             "Tenants that may sign in, in addition to the authority's own; with common or organizations, only these.")
         allowedUsers = keys.value(
-            "\(app).allowed_users", .texts("object ids, tenant id/object id, or usernames"), default: [],
+            "\(app).allowed_users", .texts("object IDs, tenant ID/object ID, or usernames"), default: [],
             "The users of these tenants who may sign in. Default: all.")
         redirectURI = keys.value(
             "\(app).redirect_uri", .choice, default: .shared,

@@ -15,6 +15,6 @@ extension ErrorExplanation {
         "AADSTS500112": "Keep public_url the same on all machines, and register exactly what companion check prints.",
         "AADSTS7000218":
             "Configure client_secret_file, or register the redirect URI under mobile and desktop applications.",
-        "AADSTS7000222": "Make a new one in the app registration and put it into the secret's file.",
+        "AADSTS7000222": "Create a new one in the app registration and put it into the secret's file.",
     ]
 }

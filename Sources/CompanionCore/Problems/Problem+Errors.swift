@@ -31,7 +31,7 @@ extension Problem {
         case .noRoom:
             self.init(
                 .storageUnavailable,
-                "Too many sign-ins are under way, or the disk is nearly full. Try again in a few minutes.",
+                "Too many sign-ins are in progress, or the disk is nearly full. Try again in a few minutes.",
                 retryAfter: 60, reason: error.description)
         case .unavailable, .corrupt, .newerSchema, .keyFile, .cannotUnseal, .notEmpty:
             self.init(

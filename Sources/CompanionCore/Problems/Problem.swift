@@ -128,7 +128,7 @@ package struct Problem: Error, Sendable {
         case .adminConsentRequired: "An administrator must approve this app"
         case .cancelled: "Sign-in cancelled"
         case .passwordResetRequested: "The password has to be reset"
-        case .otherAccount: "This was another account"
+        case .otherAccount: "A different account was used"
         case .providerUnavailable: "The identity provider cannot be reached"
         case .providerRejectedClient: "The identity provider does not accept this application"
         case .providerRejectedRequest: "The identity provider does not accept the request"

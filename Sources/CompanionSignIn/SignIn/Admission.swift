@@ -83,7 +83,8 @@ package final class Admission: Sendable {
         let admitted = try await admittedTenants(of: application)
         let tenantID = UUID(uuidString: name) == nil ? try await directory.metadata(for: authority).tenantID : name
         guard admitted.contains(tenantID) else {
-            throw Problem(.badRequest, "“tenant” cannot be used: this application admits no accounts of it.")
+            throw Problem(
+                .badRequest, "“tenant” cannot be used: this application does not admit accounts from that tenant.")
         }
     }
 

@@ -60,9 +60,9 @@ package final class SignInJournal: Sendable {
         guard let seconds = try await memory.countTrip(of: session, app: beginning.application.id) else { return }
         throw Problem(
             .signInLoop,
-            "This browser went to the identity provider \(SessionMemory.maxTrips) times within a minute without getting anywhere, "
-                + "so the companion stopped. Usually the application's permissions or the tenant's policies ask for something "
-                + "that signing in does not give. Wait \(seconds) seconds, or tell the operator.",
+            "This browser was sent to the identity provider \(SessionMemory.maxTrips) times within a minute without success, "
+                + "so the companion stopped. Usually the application's permissions or the tenant's policies require something "
+                + "that signing in does not provide. Wait \(seconds) seconds, or tell the operator.",
             retryAfter: seconds)
     }
 

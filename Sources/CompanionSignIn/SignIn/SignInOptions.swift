@@ -98,14 +98,14 @@ package struct SignInOptions: Sendable {
         }
         let known = SignInFields.own.union(application.extraQueryParameters)
         for name in known where fields.values(for: name).count > 1 {
-            throw Problem(.badRequest, "“\(name)” is given twice. Start again from the page.")
+            throw Problem(.badRequest, "“\(name)” appears twice. Start again from the page.")
         }
         for name in known.subtracting(["claims"]) {
             guard let value = fields[name] else { continue }
             guard value.utf8.count <= SignInOptions.maxBytes(of: name),
                 !value.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
             else {
-                throw Problem(.badRequest, "“\(name)” is too long or has control characters.")
+                throw Problem(.badRequest, "“\(name)” is too long or contains control characters.")
             }
         }
         return fields
@@ -162,7 +162,8 @@ package struct SignInOptions: Sendable {
             }
             guard let authority = application.authority(of: flow) else {
                 throw Problem(
-                    .badRequest, "This application has no user flow \(policy): the operator names it in policies.")
+                    .badRequest,
+                    "This application has no user flow \(policy). The operator configures it under policies.")
             }
             return (flow, authority)
         }

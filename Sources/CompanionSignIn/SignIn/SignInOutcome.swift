@@ -42,7 +42,7 @@ extension SignInFlow {
             try await store.requireReadiness(forNewcomer: browser.session?.accounts.isEmpty ?? true)
             guard let signIn = try store.seal(attempt, in: browser.origin, for: browser.mark) else {
                 let name = attempt.returnTo.utf8.count * 2 > attempt.payload.count ? "return_to" : "claims"
-                throw Problem(.badRequest, "“\(name)” is too long or has control characters.")
+                throw Problem(.badRequest, "“\(name)” is too long or contains control characters.")
             }
             (self.location, state, self.signIn) = (location, attempt.state, signIn)
         }
@@ -73,7 +73,7 @@ extension SignInFlow {
     /// Returns the problem of a response that belongs to a finished sign-in.
     package static func isOver(_ correlationID: String? = nil) -> Problem {
         Problem(
-            .stateMismatch, "This sign-in is over or took too long. Start again from the page.",
+            .stateMismatch, "This sign-in has ended or took too long. Start again from the page.",
             correlationID: correlationID)
     }
 }

@@ -70,7 +70,7 @@ package final class ChannelLogout: Sendable {
                     continue
                 }
                 refusal = Problem(
-                    .badRequest, "The logout token is refused: \(error.idTokenFault?.rawValue ?? "malformed").")
+                    .badRequest, "The logout token was refused: \(error.idTokenFault?.rawValue ?? "malformed").")
                 if error.idTokenFault != .audience { throw refusal }
             }
         }

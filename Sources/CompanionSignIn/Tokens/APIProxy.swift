@@ -83,7 +83,7 @@ package struct APIProxy: Sendable {
         if let api = application.api { return path.isEmpty ? api : api.appending(path: path) }
         guard let endpoint = try await directory.metadata(for: application.authority).userInfoEndpoint else {
             throw Problem(
-                .apiUnavailable, "The identity provider has no UserInfo endpoint. The operator has to name an api.")
+                .apiUnavailable, "The identity provider has no UserInfo endpoint. The operator has to configure api.")
         }
         return path.isEmpty ? endpoint : endpoint.appending(path: path)
     }
@@ -111,13 +111,13 @@ package struct APIProxy: Sendable {
                 let target = asking.target()
                 try await tokens.learn(claims, reason: .interactionRequired, for: target)
                 throw Problem(
-                    .interactionRequired, "The API asks for more than a silent renewal can give. Sign in again.",
+                    .interactionRequired, "The API requires more than a silent renewal can provide. Sign in again.",
                     action: tokens.signIn(asking, target, claims: claims))
             }
         }
         if let missing = AuthenticationChallenge.insufficientScopes(in: challenges), !missing.isEmpty {
             throw Problem(
-                .consentRequired, "The API asks for further permissions: \(missing.joined(separator: ", ")).",
+                .consentRequired, "The API requires additional permissions: \(missing.joined(separator: ", ")).",
                 action: tokens.signIn(
                     asking, asking.target(scopes: asking.application.registration.scopes + missing), claims: nil))
         }

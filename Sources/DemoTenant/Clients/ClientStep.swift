@@ -44,7 +44,7 @@ enum ClientStep: String, Sendable, CaseIterable {
         case .metadata: "Metadata"
         case .keys: "Keys"
         case .authorize: "Authorization"
-        case .page: "Page answered"
+        case .page: "Page submitted"
         case .code: "Code redemption"
         case .refresh: "Token refresh"
         case .clientCredentials: "The application’s own token"
@@ -59,7 +59,7 @@ enum ClientStep: String, Sendable, CaseIterable {
     var meaning: HTML {
         switch self {
         case .instanceDiscovery:
-            "MSAL asks which names this platform has, because the tokens in its cache are good for all of them. "
+            "MSAL asks which names this platform has, because the tokens in its cache are valid for all of them. "
                 + "It does so for Entra ID, not for B2C or an external tenant."
         case .metadata: "The client reads the endpoints of the authority and the name of the issuer."
         case .keys:
@@ -72,10 +72,10 @@ enum ClientStep: String, Sendable, CaseIterable {
             "The person pressed a button on one of the pages. With 302, the browser returned to the app."
         case .code:
             "The app exchanged the code from the browser for tokens. A native app has no secret. The verifier of "
-                + "PKCE shows that the code is its own."
+                + "PKCE proves that the code belongs to the app."
         case .refresh:
-            "The app got new tokens with its refresh token, without the person. MSAL does this in "
-                + "acquireTokenSilent, when the access token has expired or other scopes are needed."
+            "The app got new tokens with its refresh token, without involving the person. MSAL does this in "
+                + "acquireTokenSilent when the access token has expired or other scopes are needed."
         case .clientCredentials: "The app signed in as itself, without a person."
         case .token: "The app used another grant, or revoked a token."
         case .adminConsent: "An administrator was asked to approve the app for the whole organization."

@@ -16,8 +16,8 @@ struct ClientsPage: Page {
     var head: HTML { "<script src=\"/assets/clients.js\" defer></script>\n" }
 
     private let lead: HTML =
-        "Every request of your apps as it happens, newest first. A row has no token, no code and no name of a "
-        + "person. The list is in memory, and ends with this process."
+        "Your apps’ requests as they happen, newest first. A row contains no token, no code and no personal name. "
+        + "The list is in memory and ends with this process."
     private let logNote: HTML =
         "Paste the app’s log. Its lines appear below the requests with the same correlation ID. They stay in this page."
 
@@ -88,7 +88,7 @@ struct ClientsPage: Page {
             \(library)<div class="scroller" role="region" tabindex="0" aria-labelledby="client-\(index)">
             <table class="requests">
             <thead><tr><th scope="col">\(HTML(saying: "Time (UTC)"))</th><th scope="col">\(HTML(saying: "Step"))</th>\
-            <th scope="col">\(HTML(saying: "Answer"))</th><th scope="col">\(HTML(saying: "Asked with"))</th>\
+            <th scope="col">\(HTML(saying: "Response"))</th><th scope="col">\(HTML(saying: "Request"))</th>\
             <th scope="col">ms</th></tr></thead>
             <tbody>
             \(group.requests.map(row))</tbody>
@@ -102,7 +102,7 @@ struct ClientsPage: Page {
     private func row(_ request: ClientRequest) -> HTML {
         let correlation: HTML = request.correlationID.map { "<br><code class=\"small\">\($0)</code>" } ?? ""
         let error: HTML = request.error.map { "<br>\(explanation($0, request.position))" } ?? ""
-        let status: HTML = request.status.map { "\($0)" } ?? HTML(saying: "No answer")
+        let status: HTML = request.status.map { "\($0)" } ?? HTML(saying: "No response")
         let isFailure = request.status.map { $0 >= 400 } ?? true || request.error != nil
         let scopes: HTML = request.scopes.isEmpty ? "" : "\(request.scopes.joined(separator: " "))<br>"
         return """

@@ -42,7 +42,7 @@ enum ControlForm {
                 ],
             ]),
         Preset(
-            name: "garbage", title: "200 with something that is not JSON",
+            name: "garbage", title: "200 with content that is not JSON",
             answer: ["status": 200, "body": "<p>A proxy was here.</p>"]),
     ]
 
@@ -106,27 +106,13 @@ enum ControlForm {
     /// Returns the sentence that confirms a change; nil for an unknown key.
     static func notice(_ key: String) -> HTML? {
         switch key {
-        case "reset": "Everything behaves well again, and the counts begin at 0."
-        case "rotate_key": "New keys sign from now on."
+        case "reset": "Everything works normally again."
+        case "rotate_key": "From now on, tokens are signed with new keys."
         case "access_token_seconds", "refresh_token_seconds": "Tokens issued from now on have this lifetime."
-        case "refresh_token_single_use": "Whether a refresh token may be used again is switched."
-        case "lost_token_answer": "The next token request is carried out and its answer gets lost, if you chose so."
-        case "token_error", "graph_error": "The next requests are answered as you chose."
-        case "token_delay_ms", "graph_delay_ms": "The delay is set."
-        case "close_connection": "The next request gets no answer, if you chose so."
-        case "provider_down": "The identity provider is up or down as you chose."
-        case "revoke": "The account’s refresh tokens and sign-on sessions are dead."
+        case "revoke": "The account’s refresh tokens and sessions no longer work."
         case "require_consent": "The account is asked for consent again."
-        case "require_mfa": "The next silent call for the account asks for a second factor."
-        case "claims_challenge": "The claims challenge is switched."
-        case "token_platform_error", "authorize_platform_error": "The next request gets the error that you chose."
-        case "missing_scope", "declined_scope": "The scope is set."
-        case "b2c_issuer_without_policy": "B2C’s issuer is switched."
-        case "omit_auth_time": "auth_time in ID tokens is switched."
-        case "ignore_max_age": "What asks for a fresh sign-in is heeded, or passed over, as you chose."
-        case "generic_provider": "The kind of provider is switched."
-        case "unknown_key": "The published keys are switched."
-        case "bad_id_token": "The next code brings the ID token that you chose."
+        case "require_mfa": "The next silent request for the account requires a second factor."
+        case let key where ControlChange.keys.contains(key): "The setting has changed."
         default: nil
         }
     }

@@ -21,8 +21,8 @@ struct ControlPage: Page {
     var footLink: HTML { backURL.map { "<a href=\"\($0)\">\(HTML(saying: "Back to Companion"))</a>" } ?? "" }
 
     private let lead: HTML =
-        "Make this identity platform and its Graph misbehave, and see how the application copes. "
-        + "Settings last until you reset them or the process ends."
+        "Make this identity platform and its Graph fail on purpose, and see what the application does. "
+        + "Settings stay until you reset them or the process ends."
 
     var content: HTML {
         """
@@ -46,26 +46,37 @@ struct ControlPage: Page {
 
     private var answers: HTML {
         panel(
-            "Wrong answers",
+            "Wrong responses",
             [
-                answerForm("token_error", "Token endpoint", ControlForm.tokenPresets),
-                answerForm("graph_error", "Graph", ControlForm.graphPresets),
+                answerForm(
+                    "token_error", "Token endpoint", ControlForm.tokenPresets,
+                    effect: "The next token requests get this response: signing in or renewing a token fails."),
+                answerForm(
+                    "graph_error", "Graph", ControlForm.graphPresets,
+                    effect: "The next calls of Graph get this response: the application cannot show the profile."),
                 choiceForm(
-                    "close_connection", "Close the connection without an answer",
+                    "close_connection", "Close the connection without a response",
+                    effect: "The next request there gets no response, as if the network had failed.",
                     [("", "Never"), ("token", "Token endpoint, next request"), ("graph", "Graph, next request")],
                     selected: state["close_connection"]?.string ?? ""),
                 switchForm(
-                    "lost_token_answer", on: "Drop the next token response",
-                    off: "Deliver the next token response"),
+                    "lost_token_answer", on: "Drop the next token response", off: "Deliver the next token response",
+                    effect:
+                        "The next token request succeeds, but the application gets a 504 instead of the tokens."
+                ),
                 choiceForm(
-                    "provider_down", "No answer from the identity provider",
+                    "provider_down", "Identity provider",
+                    effect: "While it is down, no token can be renewed. People who are signed in stay signed in.",
                     [
                         ("", "Available"), ("workforce", "Entra ID is down"),
                         ("external", "The external tenant is down"),
                         ("b2c", "B2C is down"), ("all", "All are down"),
                     ], selected: state["provider_down"]?.string ?? ""),
-                numberForm("token_delay_ms", "Delay of the token endpoint (ms)"),
-                numberForm("graph_delay_ms", "Delay of Graph (ms)"),
+                numberForm(
+                    "token_delay_ms", "Delay of the token endpoint (ms)",
+                    effect: "Signing in and renewing a token take this much longer."),
+                numberForm(
+                    "graph_delay_ms", "Delay of Graph (ms)", effect: "Each call of Graph takes this much longer."),
             ])
     }
 
@@ -73,11 +84,16 @@ struct ControlPage: Page {
         panel(
             "Lifetimes",
             [
-                numberForm("access_token_seconds", "Access tokens (seconds)"),
-                numberForm("refresh_token_seconds", "Refresh tokens (seconds)"),
+                numberForm(
+                    "access_token_seconds", "Access tokens (seconds)",
+                    effect: "When an access token expires, the application renews it without asking."),
+                numberForm(
+                    "refresh_token_seconds", "Refresh tokens (seconds)",
+                    effect: "When a refresh token expires, the person has to sign in again."),
                 switchForm(
                     "refresh_token_single_use", on: "Refresh tokens: good for one use",
-                    off: "Refresh tokens: good for many uses"),
+                    off: "Refresh tokens: good for many uses",
+                    effect: "A single-use token that is used twice revokes all tokens of its sign-in."),
             ])
     }
 
@@ -90,14 +106,23 @@ struct ControlPage: Page {
             pending.map {
                 let names: HTML = "\($0.joined(separator: ", "))"
                 return $0.isEmpty
-                    ? "" : "<p class=\"small\">\(HTML(saying: "Second factor demanded of: %@.", names))</p>" as HTML
+                    ? "" : "<p class=\"small\">\(HTML(saying: "Second factor required of: %@.", names))</p>" as HTML
             } ?? ""
         return panel(
             "Accounts",
             [
-                choiceForm("revoke", "Revoke refresh tokens and sessions", names: names, verb: "Revoke"),
-                choiceForm("require_consent", "Ask for consent again", names: names, verb: "Require"),
-                choiceForm("require_mfa", "Demand a second factor", names: names, verb: "Demand"), note,
+                choiceForm(
+                    "revoke", "Revoke refresh tokens and sessions",
+                    effect: "At the next renewal of a token, the application asks this person to sign in again.",
+                    names: names, verb: "Revoke"),
+                choiceForm(
+                    "require_consent", "Ask for consent again",
+                    effect: "The next sign-in of this person shows the page with the permissions.",
+                    names: names, verb: "Require"),
+                choiceForm(
+                    "require_mfa", "Require a second factor",
+                    effect: "The next silent request fails, so the application opens the sign-in page.",
+                    names: names, verb: "Require"), note,
             ])
     }
 
@@ -107,16 +132,28 @@ struct ControlPage: Page {
             "Tokens and keys",
             [
                 choiceForm(
-                    "bad_id_token", "ID token of the next code", faults,
+                    "bad_id_token", "ID token of the next code",
+                    effect: "An application that checks the ID token refuses the next sign-in.", faults,
                     selected: state["bad_id_token"]?.string ?? ""),
                 switchForm(
-                    "claims_challenge", on: "Begin a claims challenge at Graph", off: "End the claims challenge"),
-                buttonForm("rotate_key", "true", "Rotate the signing keys"),
+                    "claims_challenge", on: "Begin a claims challenge at Graph", off: "End the claims challenge",
+                    effect:
+                        "Graph refuses every token until the application requests one with these claims."
+                ),
+                buttonForm(
+                    "rotate_key", "true", "Rotate the signing keys",
+                    effect: "The next ID token is signed with a new key, which the application has to fetch."),
                 switchForm(
-                    "unknown_key", on: "Publish a key of an unknown type too", off: "Publish RSA keys only"),
-                switchForm("omit_auth_time", on: "ID tokens without auth_time", off: "ID tokens with auth_time"),
+                    "unknown_key", on: "Publish a key of an unknown type too", off: "Publish RSA keys only",
+                    effect:
+                        "Applications that skip unknown keys work as before. Others cannot sign people in."
+                ),
                 switchForm(
-                    "ignore_max_age", on: "Ignore prompt=login and max_age", off: "Respect prompt=login and max_age"),
+                    "omit_auth_time", on: "ID tokens without auth_time", off: "ID tokens with auth_time",
+                    effect: "Without this claim, an application does not learn when the person entered the password."),
+                switchForm(
+                    "ignore_max_age", on: "Ignore prompt=login and max_age", off: "Respect prompt=login and max_age",
+                    effect: "When it is ignored, the application gets an earlier sign-in and has to refuse it."),
             ])
     }
 
@@ -129,10 +166,14 @@ struct ControlPage: Page {
             "Errors by number",
             [
                 choiceForm(
-                    "token_platform_error", "The next token request", [("", "None")], names: errors,
+                    "token_platform_error", "The next token request",
+                    effect: "The application shows what the error means and who can fix it.", [("", "None")],
+                    names: errors,
                     selected: state["token_platform_error"]?.integer.map(String.init) ?? ""),
                 choiceForm(
-                    "authorize_platform_error", "The next sign-in", [("", "None")], names: errors,
+                    "authorize_platform_error", "The next sign-in",
+                    effect: "The sign-in ends with this error, in the application or on a page of the platform.",
+                    [("", "None")], names: errors,
                     selected: state["authorize_platform_error"]?.integer.map(String.init) ?? ""),
             ])
     }
@@ -141,14 +182,20 @@ struct ControlPage: Page {
         panel(
             "Scopes and B2C",
             [
-                textForm("missing_scope", "A scope that the APIs miss"),
-                textForm("declined_scope", "A scope that is never granted"),
+                textForm(
+                    "missing_scope", "A scope that the APIs require",
+                    effect: "A call without this scope is refused with 403, and the application can ask for it."),
+                textForm(
+                    "declined_scope", "A scope that is never granted",
+                    effect: "The sign-in succeeds, but its tokens lack this scope."),
                 switchForm(
                     "b2c_issuer_without_policy", on: "B2C: issuer without the user flow",
-                    off: "B2C: issuer with the user flow"),
+                    off: "B2C: issuer with the user flow",
+                    effect: "Without it, ID tokens name the user flow in the claim acr instead of tfp."),
                 switchForm(
                     "generic_provider", on: "Behave like a generic OpenID provider",
-                    off: "Behave like Microsoft’s platform"),
+                    off: "Behave like Microsoft’s platform",
+                    effect: "A generic provider gives no additional scopes at a renewal, and can revoke tokens."),
             ])
     }
 
@@ -161,7 +208,9 @@ struct ControlPage: Page {
             "Requests so far",
             [
                 "<table><caption class=\"hidden\">\(HTML(saying: "Requests so far"))</caption><tbody>\n\(rows)</tbody></table>",
-                buttonForm("reset", "true", "Reset everything", style: "danger"),
+                buttonForm(
+                    "reset", "true", "Reset everything", style: "danger",
+                    effect: "Every setting returns to normal, and the counts restart at 0."),
             ])
     }
 
@@ -183,43 +232,57 @@ struct ControlPage: Page {
         "<section class=\"panel\">\n<h2>\(HTML(saying: title))</h2>\n\(elements)\n</section>"
     }
 
-    private func form(_ elements: HTML) -> HTML {
-        "<form method=\"post\" action=\"\(action)\" class=\"setting\">\n\(elements)\n</form>\n"
+    /// Returns a form whose elements refer to the sentence that says what the setting changes for people.
+    private func form(_ key: String, _ elements: HTML, effect: HTML) -> HTML {
+        """
+        <form method="post" action="\(action)" class="setting">
+        \(elements)
+        <p class="small" id="\(key)_effect">\(HTML(saying: effect))</p>
+        </form>
+
+        """
     }
 
-    private func numberForm(_ key: String, _ title: HTML) -> HTML {
+    private func setButton(_ title: HTML, verb: HTML = "Set") -> HTML {
+        "<button>\(HTML(saying: verb))<span class=\"hidden\">: \(HTML(saying: title))</span></button>"
+    }
+
+    private func numberForm(_ key: String, _ title: HTML, effect: HTML) -> HTML {
         form(
+            key,
             """
             <label for="\(key)">\(HTML(saying: title))</label>
             <div class="row"><input id="\(key)" name="\(key)" type="number" min="0" required \
-            value="\(state[key]?.integer ?? 0)"><button>\(HTML(saying: "Set"))<span class="hidden">: \(HTML(saying: title))</span></button></div>
-            """)
+            aria-describedby="\(key)_effect" value="\(state[key]?.integer ?? 0)">\(setButton(title))</div>
+            """, effect: effect)
     }
 
-    private func textForm(_ key: String, _ title: HTML) -> HTML {
+    private func textForm(_ key: String, _ title: HTML, effect: HTML) -> HTML {
         form(
+            key,
             """
             <label for="\(key)">\(HTML(saying: title))</label>
             <div class="row"><input id="\(key)" name="\(key)" type="text" autocomplete="off" spellcheck="false" \
-            placeholder="Mail.Read" value="\(state[key]?.string ?? "")"><button>\(HTML(saying: "Set"))\
-            <span class="hidden">: \(HTML(saying: title))</span></button></div>
-            """)
+            aria-describedby="\(key)_effect" placeholder="Mail.Read" value="\(state[key]?.string ?? "")">\
+            \(setButton(title))</div>
+            """, effect: effect)
     }
 
     /// Returns a form with a list of sentences and names. The names are the same in every language.
     private func choiceForm(
-        _ key: String, _ title: HTML, _ choices: [(String, HTML)] = [], names: [(String, String)] = [],
+        _ key: String, _ title: HTML, effect: HTML, _ choices: [(String, HTML)] = [], names: [(String, String)] = [],
         selected: String = "", verb: HTML = "Set"
     ) -> HTML {
         form(
+            key,
             """
             <label for="\(key)">\(HTML(saying: title))</label>
-            <div class="row"><select id="\(key)" name="\(key)">\(options(choices, names, selected))</select>\
-            <button>\(HTML(saying: verb))<span class="hidden">: \(HTML(saying: title))</span></button></div>
-            """)
+            <div class="row"><select id="\(key)" name="\(key)" aria-describedby="\(key)_effect">\
+            \(options(choices, names, selected))</select>\(setButton(title, verb: verb))</div>
+            """, effect: effect)
     }
 
-    private func answerForm(_ key: String, _ title: HTML, _ presets: [ControlForm.Preset]) -> HTML {
+    private func answerForm(_ key: String, _ title: HTML, _ presets: [ControlForm.Preset], effect: HTML) -> HTML {
         let pending = state[key]?["status"]?.integer
         let times = state[key]?["times"]?.integer ?? 0
         let now: HTML =
@@ -228,23 +291,32 @@ struct ControlPage: Page {
             } ?? ""
         let choices: [(String, HTML)] = [("", "Normal")] + presets.map { ($0.name, $0.title) }
         return form(
+            key,
             """
             <label for="\(key)">\(HTML(saying: title))</label>
-            <div class="row"><select id="\(key)" name="\(key)">\(options(choices))</select>\
+            <div class="row"><select id="\(key)" name="\(key)" aria-describedby="\(key)_effect">\
+            \(options(choices))</select>\
             <label class="count">\(HTML(saying: "Times"))<span class="hidden">: \(HTML(saying: title))</span>\
             <input class="times" name="times" type="number" min="1" value="1"></label>\
-            <button>\(HTML(saying: "Set"))<span class="hidden">: \(HTML(saying: title))</span></button></div>
+            \(setButton(title))</div>
             \(now)
-            """)
+            """, effect: effect)
     }
 
-    private func buttonForm(_ key: String, _ value: String, _ title: HTML, style: String = "") -> HTML {
-        form("<button class=\"wide \(style)\" name=\"\(key)\" value=\"\(value)\">\(HTML(saying: title))</button>")
+    private func buttonForm(
+        _ key: String, _ value: String, _ title: HTML, style: String = "", effect: HTML
+    ) -> HTML {
+        form(
+            key,
+            """
+            <button class="wide \(style)" name="\(key)" value="\(value)" aria-describedby="\(key)_effect">\
+            \(HTML(saying: title))</button>
+            """, effect: effect)
     }
 
-    private func switchForm(_ key: String, on: HTML, off: HTML) -> HTML {
+    private func switchForm(_ key: String, on: HTML, off: HTML, effect: HTML) -> HTML {
         let isOn = state[key]?.bool == true
-        return buttonForm(key, isOn ? "false" : "true", isOn ? off : on)
+        return buttonForm(key, isOn ? "false" : "true", isOn ? off : on, effect: effect)
     }
 
     private func options(
@@ -268,7 +340,7 @@ extension DemoIDTokenFault {
         case .expired: "Expired"
         case .notYetValid: "Not yet valid"
         case .algorithmNone: "Algorithm none"
-        case .unknownKeyID: "Unknown key id"
+        case .unknownKeyID: "Unknown key ID"
         case .tenant: "Tenant and issuer differ"
         }
     }
@@ -287,8 +359,8 @@ extension Controls.Counter {
         case .tokenRevoked: "Tokens revoked"
         case .graphMe: "Graph /me"
         case .logout: "Sign-outs"
-        case .keys: "Key fetches"
-        case .discovery: "Discovery fetches"
+        case .keys: "Key requests"
+        case .discovery: "Metadata requests"
         }
     }
 }

@@ -12,9 +12,9 @@ struct ConsentPage: Page {
 
     var title: HTML { "Permissions requested" }
 
-    private let onBehalf: HTML = "You consent on behalf of your organization: nobody in Contoso is asked again."
+    private let onBehalf: HTML = "You consent on behalf of your organization. No one else at Contoso will be asked."
     private let meaning: HTML =
-        "Accepting means that you allow this application to use your data as it says. The demo asks once for each "
+        "By accepting, you allow this application to use your data as described. The demo asks once for each "
         + "application and account."
 
     var content: HTML {
@@ -89,7 +89,7 @@ struct AdministratorPage: Page {
         case .adminConsent:
             HTML(
                 saying: "Only an administrator can consent for the whole organization, and <strong>%@</strong> is "
-                    + "none. In this demo, <strong>adele@contoso.example</strong> is.", "\(account.username)")
+                    + "not one. In this demo, <strong>adele@contoso.example</strong> is.", "\(account.username)")
         }
     }
 }

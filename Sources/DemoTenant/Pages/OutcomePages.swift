@@ -56,7 +56,7 @@ extension Diagnostics {
     fileprivate func troubleshooting(number: Int, client: DemoClient?) -> HTML {
         let application: HTML =
             client.map {
-                "<dt>\(HTML(saying: "App name"))</dt><dd>\($0.name)</dd>\n<dt>\(HTML(saying: "App id"))</dt><dd>\($0.id)</dd>\n"
+                "<dt>\(HTML(saying: "App name"))</dt><dd>\($0.name)</dd>\n<dt>\(HTML(saying: "App ID"))</dt><dd>\($0.id)</dd>\n"
             } ?? ""
         ClientNote.change { $0.error = "\(PlatformError.workforcePrefix)\(number)" }
         return """

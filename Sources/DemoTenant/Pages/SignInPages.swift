@@ -86,8 +86,8 @@ struct SecondFactorPage: Page {
     var title: HTML { "Approve sign-in request" }
 
     private let question: HTML =
-        "Your organization asks for a second factor before <strong>%@</strong> goes on. With a real account you would now "
-        + "enter this number in your authenticator app. Here, approve it yourself."
+        "Your organization requires a second factor before <strong>%@</strong> can continue. With a real account you would "
+        + "now enter this number in your authenticator app. Here, approve it yourself."
 
     var content: HTML {
         let buttons: HTML = """

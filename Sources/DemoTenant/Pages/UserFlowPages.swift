@@ -38,8 +38,8 @@ struct NewPasswordPage: Page {
     var title: HTML { "Set a new password" }
 
     private let note: HTML =
-        "A real tenant would now check your e-mail address. Here any new password is taken, and forgotten at once: the "
-        + "password of every demo account stays %@."
+        "A real tenant would now verify your e-mail address. Here any new password is accepted and not kept: the "
+        + "password of every demo account is still %@."
 
     var content: HTML {
         let field: HTML = """
@@ -82,7 +82,7 @@ struct SignUpPage: Page {
             \(notice?.html ?? "")
             \(form(fields))
             <p class="small">\(HTML(
-                saying: "No e-mail is sent. The account’s password is %@, like everybody’s.", .demoPassword))</p>
+                saying: "No e-mail is sent. The account’s password is %@, as for every account.", .demoPassword))</p>
             \(form(.otherAccount))
             """
     }

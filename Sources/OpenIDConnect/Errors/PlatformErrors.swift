@@ -48,8 +48,8 @@ enum PlatformErrors {
         prefix: "AADSTS",
         [
             (50058, .user, "You are not signed in at the provider.", "Sign in."),
-            (16000, .user, "The provider cannot tell which account is meant.", "Sign in and pick the account."),
-            (50076, .user, "The organization asks for a second factor.", "Sign in again and confirm it."),
+            (16000, .user, "The provider cannot determine which account to use.", "Sign in and choose the account."),
+            (50076, .user, "The organization requires a second factor.", "Sign in again and confirm it."),
             (50079, .user, "A second factor has to be set up first.", "Sign in again and follow the set-up."),
             (65001, .user, "The application's permissions have not been granted yet.", "Sign in and accept them."),
             (65004, .user, "The permissions were declined.", "Sign in again and accept them if you want to continue."),
@@ -58,10 +58,10 @@ enum PlatformErrors {
                 "Open the consent address and accept for everyone."
             ),
             (
-                90095, .administrator, "The organization wants an administrator to review this application.",
-                "Ask for it on the provider's page, or have an administrator open the consent address."
+                90095, .administrator, "The organization requires an administrator to review this application.",
+                "Request approval on the provider's page, or ask an administrator to open the consent address."
             ),
-            (70008, .user, "The code or the sign-in is too old.", "Sign in again."),
+            (70008, .user, "The code or the sign-in has expired.", "Sign in again."),
             (700082, .user, "The sign-in was not used for 90 days.", "Sign in again."),
             (50173, .user, "The sign-in was revoked, for example after a password change.", "Sign in again."),
             (70043, .user, "The sign-in is older than the organization allows.", "Sign in again."),
@@ -71,11 +71,11 @@ enum PlatformErrors {
                 "Register it exactly as the application sends it."
             ),
             (
-                500112, .operator, "The redirect URI is not the one that the sign-in began with.",
+                500112, .operator, "The redirect URI differs from the one that the sign-in began with.",
                 "Send the same redirect URI with the code, and register exactly that one."
             ),
             (
-                7_000_218, .operator, "The registration asks for a client secret or assertion, and none is configured.",
+                7_000_218, .operator, "The registration requires a client secret or assertion, but none is configured.",
                 "Configure one, or register the redirect URI under mobile and desktop applications."
             ),
             (
@@ -84,11 +84,11 @@ enum PlatformErrors {
             ),
             (
                 7_000_215, .operator, "The client secret is wrong.",
-                "Configure the secret's value, not its ID; make a new one when the value is lost."
+                "Configure the secret's value, not its ID. If the value is lost, create a new secret."
             ),
             (
                 7_000_222, .operator, "The client secret has expired.",
-                "Make a new one in the app registration and configure it."
+                "Create a new one in the app registration and configure it."
             ),
             (
                 700027, .operator, "The client's certificate or assertion is not accepted.",
@@ -96,7 +96,7 @@ enum PlatformErrors {
             ),
             (
                 700016, .operator, "The tenant does not know this application.",
-                "Check client_id and authority, or have an administrator of that tenant add the application."
+                "Check client_id and authority, or ask an administrator of that tenant to add the application."
             ),
             (
                 50194, .operator, "The application is for one tenant only.",
@@ -104,7 +104,7 @@ enum PlatformErrors {
             ),
             (
                 50020, .user, "The account is not in the application's tenant.",
-                "Use an account of that tenant, or have its administrator invite yours."
+                "Use an account from that tenant, or ask its administrator to invite yours."
             ),
             (
                 50105, .administrator, "The account is not assigned to the application.",
@@ -118,7 +118,10 @@ enum PlatformErrors {
                 50196, .operator, "The provider stopped a loop of requests.",
                 "Wait a few minutes, then look for the repeating request."
             ),
-            (70011, .operator, "A scope is not valid.", "Check the configured scopes: one resource, spelled exactly."),
+            (
+                70011, .operator, "A scope is not valid.",
+                "Check the configured scopes. They must be spelled exactly and belong to one resource."
+            ),
         ])
 
     /// The explanations for Azure AD B2C, by the number after `AADB2C`.
@@ -145,11 +148,11 @@ enum PlatformErrors {
 
     static func hint(for code: OpenIDError.Code) -> String {
         switch code {
-        case .interactionRequired: "The provider wants a new sign-in."
-        case .consentRequired: "The application's permissions have not been agreed to: sign in and agree."
-        case .adminConsentRequired: "An administrator must agree to the application's permissions."
+        case .interactionRequired: "The provider requires a new sign-in."
+        case .consentRequired: "The application's permissions have not been granted: sign in and grant them."
+        case .adminConsentRequired: "An administrator must grant the application's permissions."
         case .cancelled: "The sign-in was cancelled."
-        case .passwordResetRequested: "The password was forgotten: set a new one."
+        case .passwordResetRequested: "The person asked to reset the password."
         case .accessDenied: "The provider refuses access for this account."
         case .providerRejectedClient: "The provider rejects this application's registration: check the configuration."
         case .providerRejectedRequest: "The provider rejects the request: check the configured scopes."

@@ -31,7 +31,7 @@ enum ProviderAnswer {
         } else {
             throw OpenIDError(
                 .providerUnavailable,
-                "The identity provider answered \(status) without usable JSON; a proxy may be in the way. Try again later."
+                "The identity provider returned \(status) without usable JSON; a proxy may be in the way. Try again later."
             )
         }
     }
@@ -49,7 +49,7 @@ enum ProviderAnswer {
             error.timestamp = answer.timestamp
             throw error
         case .refused(let status):
-            throw ProviderMetadata.invalid("The provider answered \(status) when asked for its \(name).")
+            throw ProviderMetadata.invalid("The provider returned \(status) when asked for its \(name).")
         }
     }
 
@@ -57,7 +57,7 @@ enum ProviderAnswer {
         var error =
             status == 429
             ? OpenIDError(.throttled, "The identity provider asks for a pause: try again later.")
-            : OpenIDError(.providerUnavailable, "The identity provider answered \(status): try again later.")
+            : OpenIDError(.providerUnavailable, "The identity provider returned \(status): try again later.")
         error.retryAfter = retryAfter
         error.providerError = answer?.error
         error.suberror = answer?.suberror

@@ -62,7 +62,7 @@ struct TokenResponse: Redacted {
             throw ErrorAnswer.emptyRefusal.openIDError
         case .refused(let status):
             // There is no OAuth error in it: it is an error page of a proxy, which proves nothing about the account.
-            throw Self.unusable("The token endpoint answered \(status) without an OAuth error")
+            throw Self.unusable("The token endpoint returned \(status) without an OAuth error")
         }
         guard let accessToken = json["access_token"]?.string, !accessToken.isEmpty,
             json["token_type"]?.string?.lowercased() == "bearer"

@@ -152,7 +152,7 @@ def graph_explained(browser):
     rows = {
         403: ("The API refused the call", "Ask an administrator:", "no permission"),
         429: ("The API asks for a pause", "How to fix it:", "Retry-After"),
-        503: ("The API cannot answer right now", "How to fix it:", "you are still signed in"),
+        503: ("The API cannot respond right now", "How to fix it:", "you are still signed in"),
     }
     browser.allow("/api/ios/me")
     for status, (title, who, reason) in rows.items():

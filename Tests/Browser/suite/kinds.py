@@ -216,7 +216,7 @@ def claims_and_options(browser):
     browser.sign_in()
     browser.press("Claims of the ID token")
     text = browser.wait("the claims", lambda: (found := browser.one("#claims-box").text) and "preferred_username" in found and found)
-    assert "It can change: never a key." in text and "nonce" not in text, text
+    assert "It can change, so never use it as a key." in text and "nonce" not in text, text
     browser.expect_accessible("claims")
     browser.press("Sign-in options")
     browser.one("#option-prompt option[value=none]").click()

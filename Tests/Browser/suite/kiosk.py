@@ -421,7 +421,7 @@ def signed_out(browser):
         gone = browser.wait("all that is gone", lambda: all(texts := [each.text for each in browser.all(".gone li")]) and texts)
         text = browser.one("main").text
         assert len(gone) == 3 and "signed out where you signed in" in gone[2], gone
-        assert "Your card is off this screen" in text and "token" not in text and "identity provider" not in text, text
+        assert "Your card is gone from this screen" in text and "token" not in text and "identity provider" not in text, text
         size = browser.driver.execute_script("return [parseFloat(getComputedStyle(document.querySelector('main p.for-visitor')).fontSize), document.querySelector('main').offsetWidth]")
         assert size[0] > 24 and size[1] > 600, size
         browser.shoot("kiosk signed out 1080")

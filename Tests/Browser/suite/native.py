@@ -201,7 +201,7 @@ ROWS = [
     (plist({GROUPS: [MAC_GROUP]}), "macos", ["App Sandbox is off"], None),
     (plist({SANDBOX: False, GROUPS: ["ABCDE12345.com.microsoft.identity.universalstorage"]}), "macos", ["App Sandbox is off"], None),
     (plist({SANDBOX: False}), "macos", ["App Sandbox is off", "keychain-access-groups is missing"], {SANDBOX: False, GROUPS: [MAC_GROUP]}),
-    (HEAD + "<dict><key>CFBundleName</key><string>A &amp; B</string><!-- keep me --><key>CFBundleName</key><string>C</string></dict></plist>", "macos", ["is there twice"], {"CFBundleName": "A & B"}),
+    (HEAD + "<dict><key>CFBundleName</key><string>A &amp; B</string><!-- keep me --><key>CFBundleName</key><string>C</string></dict></plist>", "macos", ["appears twice"], {"CFBundleName": "A & B"}),
     ("<key>LSApplicationQueriesSchemes</key><array><string>msauthv2</string></array>", "ios", ["CFBundleURLTypes is missing", "lacks msauthv3"],
      {"LSApplicationQueriesSchemes": QUERIES, "CFBundleURLTypes": [{"CFBundleURLSchemes": [SCHEME]}]}),
     ("bplist00\x01", "ios", ["binary property list"], None),
@@ -362,7 +362,7 @@ def looks(browser):
     browser.open("/")
     browser.press("Set up your own app")
     browser.expect_page("/native")
-    for path, name in zip(PAGES, ("Set up", "Check a file", "Explain an error", "What maps to what")):
+    for path, name in zip(PAGES, ("Set up", "Check a file", "Explain an error", "Comparison")):
         browser.press(name)
         browser.expect_page(path)
         browser.settled()

@@ -109,7 +109,7 @@ def three_and_a_failing_one(browser):
     assert "access_denied" in shown.text, shown.text
 
 
-@test("where a sign-in fails and the one from before still holds, the page says both")
+@test("where a sign-in fails and the earlier one is still valid, the page says both")
 def failed_beside_signed_in(browser):
     open_portal(browser)
     sign_in(browser, "ios", ADELE)
@@ -117,14 +117,14 @@ def failed_beside_signed_in(browser):
     browser.one("#sign-in").click()
     browser.expect_page("/portal")
     browser.wait("the problem", lambda: "50105" in browser.one("#outcome").text)
-    assert f"The sign-in from before still holds: you are signed in as {ADELE}." in browser.one("#outcome").text
+    assert f"Your earlier sign-in is still valid: you are signed in as {ADELE}." in browser.one("#outcome").text
     browser.expect_accessible("portal failed beside")
     choose(browser, "app", "external")
     browser.server.control(authorize_platform_error=50105)
     browser.one("#sign-in").click()
     browser.expect_page("/portal")
     browser.wait("the other problem", lambda: "50105" in browser.one("#outcome").text)
-    assert "still holds" not in browser.one("#outcome").text
+    assert "still valid" not in browser.one("#outcome").text
 
 
 @test("an attempt is copied as a report without anything personal, and two are compared side by side")
@@ -289,7 +289,7 @@ def operator(browser):
         browser.server.control(provider_down="b2c")
         browser.press("Check health")
         browser.wait("health", lambda: "cannot be reached" in shown.text)
-        assert "The authority answers" in shown.text, shown.text
+        assert "The authority responds" in shown.text, shown.text
         browser.server.control(provider_down=None)
         browser.expect_accessible("portal operator")
 

@@ -142,7 +142,7 @@ import Testing
             (
                 "a secret that has ended",
                 #"{"token_error":{"status":401,"times":99,"body":{"error":"invalid_client","error_codes":[7000222]}}}"#,
-                "credential", .mistake, "Make a new one in the app registration"
+                "credential", .mistake, "Create a new one in the app registration"
             ),
             (
                 "a token endpoint that is out of order", #"{"token_error":{"status":503,"body":"<h1>","times":99}}"#,
@@ -196,7 +196,7 @@ import Testing
 
     private static let accepted = (CheckFinding.Severity.good, "The provider accepts it.")
     private static let unknown = (
-        CheckFinding.Severity.unknown, "whether the provider accepts it (it answered invalid_grant)."
+        CheckFinding.Severity.unknown, "whether the provider accepts it (it returned invalid_grant)."
     )
 
     @Test func `check reports an accepted secret, and says when it cannot know`() async throws {
@@ -303,7 +303,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [(1.5, "in 1 day:"), (2.5, "in 2 days:"), (0.5, "in 0 days:")])
+    @Test(arguments: [(1.5, "in 1 day."), (2.5, "in 2 days."), (0.5, "in 0 days.")])
     func `a secret's last days are counted`(days: Double, text: String) async throws {
         try await Site.run { site in
             var configuration = site.configuration
@@ -323,7 +323,7 @@ import Testing
             for app in site.configuration.applications {
                 let found = credential(report, app.id)
                 #expect(
-                    !found.isEmpty && found.allSatisfy { $0.what.english.contains("(it answered \(error))") },
+                    !found.isEmpty && found.allSatisfy { $0.what.english.contains("(it returned \(error))") },
                     "\(found)")
             }
         }

@@ -98,7 +98,7 @@
                 _ = PageTemplate.filled("<p>{{detail}}</p><a href=\"{{url}}\">", with: ["detail": text, "url": text])
             },
             Row(name: "problem documents") { text in
-                _ = Problem(.badRequest, "“\(text)” is too long or has control characters.").response(
+                _ = Problem(.badRequest, "“\(text)” is too long or contains control characters.").response(
                     in: languages.all[1])
             },
             Row(name: "addresses", frames: [("", ""), ("10.0.0.0/", ""), ("::", "")]) { text in

@@ -151,7 +151,7 @@ def check_redirect_uri(context):
     configuration.write_text(context.companion.configuration.read_text() + "    redirect_uri: own\n")
     found = run_check(context, configuration)
     assert found.returncode == 1, found.stdout + found.stderr
-    assert "ERROR   redirect_uri: The provider answers 4" in found.stdout, found.stdout
+    assert "ERROR   redirect_uri: The provider returns 4" in found.stdout, found.stdout
 
 
 @test("sign-in through its own pages, and UserInfo as the API")
