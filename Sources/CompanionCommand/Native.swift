@@ -14,7 +14,7 @@ struct Native: ParsableCommand {
             right.
             """)
 
-    @Option(help: "The app's bundle identifier, such as com.contoso.tasks.")
+    @Option(help: "The app's bundle ID, such as com.contoso.tasks.")
     var bundleId: String
 
     @Option(help: "The registration's Application (client) ID.")

@@ -138,7 +138,7 @@ struct ControlPage: Page {
                 switchForm(
                     "claims_challenge", on: "Begin a claims challenge at Graph", off: "End the claims challenge",
                     effect:
-                        "Graph refuses every token until the application requests one with these claims."
+                        "Graph refuses every token until the application requests one with the named claims."
                 ),
                 buttonForm(
                     "rotate_key", "true", "Rotate the signing keys",

@@ -150,7 +150,7 @@ def provider_down_at_sign_in(browser):
 def graph_explained(browser):
     browser.sign_in()
     rows = {
-        403: ("The API refused the call", "Ask an administrator:", "no permission"),
+        403: ("The API refused the call", "Ask an administrator:", "lacks the permission"),
         429: ("The API asks for a pause", "How to fix it:", "Retry-After"),
         503: ("The API cannot respond right now", "How to fix it:", "you are still signed in"),
     }
