@@ -3,7 +3,8 @@
 
 import { base, element, language, t } from "./page.js";
 import { known, signOutChoice } from "./flow.js";
-import { wholeText } from "./msal-lines-parts.js";
+import { loadProgram } from "./msal-lines.js";
+import { wholeText } from "./template.js";
 
 const page = document.body.dataset.page;
 
@@ -36,7 +37,7 @@ let program;
 
 /** Makes the panel's content. */
 export async function fill(box) {
-  ({ program } = await (page === "b2c" ? import("./msal-lines-b2c.js") : import("./msal-lines.js")));
+  program = await loadProgram(page);
   const { own: found, demo, apps = [] } = await known;
   application = demo && found ? { ...found, authority: demoAuthorities[found.kind] ?? found.authority } : found;
   listing.setAttribute("aria-label", t("panel.code"));
@@ -104,7 +105,7 @@ function choice() {
 }
 
 function draw() {
-  shown = program(page, choice());
+  shown = program(choice());
   const runs = [];
   for (const { text, steps } of shown) {
     const key = steps.join(" ");

@@ -2,7 +2,7 @@
 
 import { known, signOutChoice } from "./flow.js";
 import { element, loadTexts, t } from "./page.js";
-import { promptTypes } from "./msal-lines-parts.js";
+import { promptTypes } from "./msal-lines.js";
 
 const prompts = ["if_necessary", "select_account", "login", "consent", "create", "none"];
 

@@ -2,13 +2,14 @@
 // device they last as long as the page.
 
 import { demoClientID } from "./name-id.js";
+import { demoOrigin, demoValues, graphRoot, isUnknown, policyPieces } from "./project.js";
 
 const key = "values";
 const isShared = document.querySelector('meta[name="device"]')?.content === "shared";
 const followers = [];
 
 /** What is true of every kind of tenant, and its value until something is typed. */
-const common = { tenant: "mine", kind: "workforce", platform: "ios", bundle_id: "", client_id: "", demo_url: "https://localhost:8443" };
+const common = { tenant: "mine", kind: "workforce", platform: "ios", bundle_id: "", client_id: "", demo_url: demoOrigin };
 
 /** The same for the values that each kind of tenant has of its own. */
 const ofKind = {
@@ -84,30 +85,12 @@ export function address(text) {
   }
 }
 
-const hostOf = (text) => new URL(address(text) ?? "https://localhost").host;
-
-/** The hosts of Entra ID that MSAL trusts without being asked to. */
-const microsoftHosts = new Set([
-  "login.microsoftonline.com", "login.windows.net", "login.partner.microsoftonline.cn", "login.chinacloudapi.cn", "login.microsoftonline.us",
-  "login-us.microsoftonline.com", "login.usgovcloudapi.net", "login.microsoftonline.de",
-]);
-
-/** Where Microsoft Graph is for the accounts of an authority: a national cloud has its own. */
-const graphs = { "login.microsoftonline.us": "https://graph.microsoft.us/", "login.partner.microsoftonline.cn": "https://microsoftgraph.chinacloudapi.cn/" };
-
 const policyAuthority = ({ host, tenant_name: tenant, sign_in_policy: policy }) => `https://${host}/tfp/${tenant}/${policy}`;
 
 /** The demo's tenant, as `companion tenant` announces it. */
 function demo({ kind, demo_url: url }) {
-  const root = address(url) ?? common.demo_url;
-  // MSAL accepts no host without a dot for an external tenant.
-  const dotted = root.replace("://localhost", "://127.0.0.1");
-  const policies = { ...ofKind.b2c, host: new URL(root).host, tenant_name: "fabrikamb2c.example" };
-  return {
-    workforce: { authority: `${root}/common`, graph: `${root}/`, scopes: ["user.read"] },
-    external: { authority: `${dotted}/fabrikam.example`, scopes: ["api://fabrikam.example/tasks.read"], graph: `${root}/`, api: `${dotted}/api/external` },
-    b2c: { ...policies, authority: policyAuthority(policies), scopes: ["https://fabrikamb2c.example/api/demo.read"], graph: `${root}/`, api: `${root}/api/b2c` },
-  }[kind];
+  const values = demoValues(kind, address(url) ?? demoOrigin);
+  return kind === "b2c" ? { ...ofKind.b2c, ...policyPieces(values.authority), ...values } : values;
 }
 
 /** What stands where the reader has typed nothing: a tenant's name has no default. */
@@ -126,8 +109,7 @@ function mine(values) {
   const found = { ...example, ...Object.fromEntries(Object.keys(ofKind[values.kind]).filter(isTyped).map((name) => [name, values[name]])) };
   const isB2C = values.kind === "b2c";
   const authority = isB2C ? policyAuthority(found) : found.authority;
-  const host = hostOf(authority);
-  return { ...found, authority, graph: graphs[host] ?? "https://graph.microsoft.com/", isNamed: (isB2C ? ["host", "tenant_name"] : ["authority"]).every(isTyped) };
+  return { ...found, authority, graph: graphRoot(authority), isNamed: (isB2C ? ["host", "tenant_name"] : ["authority"]).every(isTyped) };
 }
 
 /**
@@ -151,7 +133,7 @@ export function filled() {
     authority: isGood ? there.authority : examples[kind].authority ?? policyAuthority(examples.b2c),
     bundle_id: bundleID, client_id: hasClient ? clientID : "Your_Application_Client_ID", redirect_uri: `msauth.${bundleID}://auth`,
     // MSAL has nobody to ask about a B2C tenant, asks Microsoft about a workforce tenant, and asks nobody about an external one.
-    known_authority: isDemo || kind === "b2c" || (kind === "workforce" && isGood && !microsoftHosts.has(hostOf(there.authority))),
+    known_authority: kind === "b2c" || isUnknown(kind, there.authority),
     isComplete: hasBundle && hasClient && isNamed && isGood,
   };
 }

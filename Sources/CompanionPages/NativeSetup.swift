@@ -61,12 +61,7 @@ package struct NativeSetup: Sendable {
     /// - Parameter language: the tag of one of its languages, such as `sv`.
     /// - Throws: ``LanguageFault``, or an error if a file cannot be read.
     package init(publicFolder: String, language tag: String) throws {
-        let languages = try Languages(folder: publicFolder + "/languages", cookieName: "")
-        guard let language = languages[tag] ?? languages.lookup(tag) else {
-            let known = languages.all.map(\.tag).joined(separator: ", ")
-            throw LanguageFault(file: publicFolder + "/languages", reason: "has no “\(tag)”, but \(known)")
-        }
-        self.language = language
+        language = try Languages.named(tag, publicFolder: publicFolder)
         let path = publicFolder + "/assets/native.json"
         file = try JSONDecoder().decode(File.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
     }
@@ -75,12 +70,7 @@ package struct NativeSetup: Sendable {
     ///
     /// - Throws: ``Mistakes`` if a value cannot be right.
     package func text(for platform: Platform, _ values: Values) throws -> String {
-        let mistakes = try [("bundle_id", values.bundleID), ("client_id", values.clientID)].compactMap { field, value in
-            try mistake(in: value, of: field).map {
-                "\(text("native_page.\(field)")): \(text("native.mistake.\(field).\($0)"))"
-            }
-        }
-        guard mistakes.isEmpty else { throw Mistakes(sentences: mistakes) }
+        try check(values)
         let steps = file.steps.enumerated().map { number, step in
             "\(number + 1). \(values.filling(text("native.step.\(step)")))"
         }
@@ -90,6 +80,16 @@ package struct NativeSetup: Sendable {
                 [text("native.note.\(block.id)"), ""] + block.lines.map(values.filling))
         }
         return ([section("\(platform.name): \(text("native.block.steps"))", steps)] + blocks).joined(separator: "\n")
+    }
+
+    /// - Throws: ``Mistakes`` if a value cannot be right.
+    package func check(_ values: Values) throws {
+        let mistakes = try [("bundle_id", values.bundleID), ("client_id", values.clientID)].compactMap { field, value in
+            try mistake(in: value, of: field).map {
+                "\(text("native_page.\(field)")): \(text("native.mistake.\(field).\($0)"))"
+            }
+        }
+        guard mistakes.isEmpty else { throw Mistakes(sentences: mistakes) }
     }
 
     /// Returns the first mistake found in a value; nil if the value may be right.
@@ -105,4 +105,18 @@ package struct NativeSetup: Sendable {
     }
 
     private func text(_ key: String) -> String { language.page[key] ?? key }
+}
+
+extension Languages {
+    /// Reads one language from the folder of the pages.
+    ///
+    /// - Throws: ``LanguageFault`` if there is no such language.
+    static func named(_ tag: String, publicFolder: String) throws -> Language {
+        let languages = try Languages(folder: publicFolder + "/languages", cookieName: "")
+        guard let language = languages[tag] ?? languages.lookup(tag) else {
+            let known = languages.all.map(\.tag).joined(separator: ", ")
+            throw LanguageFault(file: publicFolder + "/languages", reason: "has no “\(tag)”, but \(known)")
+        }
+        return language
+    }
 }

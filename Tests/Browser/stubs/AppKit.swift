@@ -4,18 +4,105 @@
 
 @_exported import Foundation
 @_exported import FoundationNetworking
+@_exported import ObjectiveC
 
 open class NSResponder: NSObject {}
-open class NSView: NSResponder {}
+
+// Layout
+public class NSLayoutAnchor<AnchorType: AnyObject>: NSObject {
+    public func constraint(equalTo anchor: NSLayoutAnchor<AnchorType>) -> NSLayoutConstraint { NSLayoutConstraint() }
+    public func constraint(equalTo anchor: NSLayoutAnchor<AnchorType>, constant: CGFloat) -> NSLayoutConstraint {
+        NSLayoutConstraint()
+    }
+    public func constraint(
+        greaterThanOrEqualTo anchor: NSLayoutAnchor<AnchorType>, constant: CGFloat
+    ) -> NSLayoutConstraint { NSLayoutConstraint() }
+}
+public class NSLayoutXAxisAnchor: NSLayoutAnchor<NSLayoutXAxisAnchor> {}
+public class NSLayoutYAxisAnchor: NSLayoutAnchor<NSLayoutYAxisAnchor> {}
+public class NSLayoutDimension: NSLayoutAnchor<NSLayoutDimension> {
+    public func constraint(equalToConstant constant: CGFloat) -> NSLayoutConstraint { NSLayoutConstraint() }
+}
+public class NSLayoutConstraint: NSObject {
+    public class func activate(_ constraints: [NSLayoutConstraint]) {}
+}
+
+open class NSView: NSResponder {
+    public struct AutoresizingMask: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let width = AutoresizingMask(rawValue: 2)
+    }
+    public var translatesAutoresizingMaskIntoConstraints = true
+    public var autoresizingMask = AutoresizingMask()
+    public var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
+    public var centerXAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
+    public var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
+    public var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
+    public var widthAnchor: NSLayoutDimension { NSLayoutDimension() }
+    public var heightAnchor: NSLayoutDimension { NSLayoutDimension() }
+    override public init() {}
+    public init(frame: NSRect) {}
+    open func addSubview(_ view: NSView) {}
+}
 open class NSControl: NSView {
     public var isEnabled = true
     public var stringValue = ""
+    open func sizeToFit() {}
 }
-open class NSButton: NSControl {}
-open class NSTextField: NSControl {}
-open class NSTextView: NSView {
+open class NSButton: NSControl {
+    public enum BezelStyle { case rounded }
+    public var bezelStyle = BezelStyle.rounded
+    public init(title: String, target: Any?, action: Selector?) { super.init() }
+}
+open class NSTextField: NSControl {
+    public init(labelWithString: String) { super.init() }
+}
+// Senders are of the type Any?, which the compiler cannot bridge without Objective-C.
+open class NSText: NSView {
+    @objc open func copy(_ sender: AnyObject?) {}
+    @objc open func selectAll(_ sender: AnyObject?) {}
+}
+open class NSTextView: NSText {
     public var string = ""
+    public var isEditable = true
+}
+open class NSScrollView: NSView {
+    public var hasVerticalScroller = false
+    public var documentView: NSView?
 }
 open class NSViewController: NSResponder {
+    public var view = NSView()
+    open func loadView() {}
     open func viewDidLoad() {}
+}
+open class NSWindow: NSResponder {
+    public var title = ""
+    public init(contentViewController: NSViewController) {}
+    open func center() {}
+    open func makeKeyAndOrderFront(_ sender: Any?) {}
+}
+
+// Application
+open class NSMenuItem: NSObject {
+    public var submenu: NSMenu?
+}
+open class NSMenu: NSObject {
+    override public init() {}
+    public init(title: String) {}
+    @discardableResult
+    open func addItem(withTitle: String, action: Selector?, keyEquivalent: String) -> NSMenuItem { NSMenuItem() }
+    open func addItem(_ item: NSMenuItem) {}
+}
+public protocol NSApplicationDelegate: AnyObject {
+    func applicationDidFinishLaunching(_ notification: Notification)
+    func applicationShouldTerminateAfterLastWindowClosed(_ sender: NSApplication) -> Bool
+}
+open class NSApplication: NSResponder {
+    public class var shared: NSApplication { NSApplication() }
+    public weak var delegate: (any NSApplicationDelegate)?
+    public var mainMenu: NSMenu?
+    open func run() {}
+    open func activate() {}
+    @objc open func terminate(_ sender: AnyObject?) {}
 }

@@ -4,30 +4,153 @@
 
 @_exported import Foundation
 @_exported import FoundationNetworking
+@_exported import ObjectiveC
+
+// Foundation on Apple's platforms
+extension NotificationCenter {
+    public func addObserver(
+        _ observer: Any, selector: Selector, name: NSNotification.Name?, object: Any?
+    ) {}
+}
 
 open class UIResponder: NSObject {}
-open class UIView: UIResponder {}
-open class UIControl: UIView {
-    public var isEnabled = true
+
+// Layout
+public class NSLayoutAnchor<AnchorType: AnyObject>: NSObject {
+    public func constraint(equalTo anchor: NSLayoutAnchor<AnchorType>) -> NSLayoutConstraint { NSLayoutConstraint() }
+    public func constraint(equalTo anchor: NSLayoutAnchor<AnchorType>, constant: CGFloat) -> NSLayoutConstraint {
+        NSLayoutConstraint()
+    }
 }
-open class UIButton: UIControl {}
+public class NSLayoutXAxisAnchor: NSLayoutAnchor<NSLayoutXAxisAnchor> {}
+public class NSLayoutYAxisAnchor: NSLayoutAnchor<NSLayoutYAxisAnchor> {}
+public class NSLayoutDimension: NSLayoutAnchor<NSLayoutDimension> {
+    public func constraint(equalToConstant constant: CGFloat) -> NSLayoutConstraint { NSLayoutConstraint() }
+}
+public class NSLayoutConstraint: NSObject {
+    public enum Axis { case horizontal, vertical }
+    public class func activate(_ constraints: [NSLayoutConstraint]) {}
+}
+public struct UILayoutPriority: Sendable {
+    public static let defaultLow = UILayoutPriority()
+}
+open class UILayoutGuide: NSObject {
+    public var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
+    public var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
+}
+
+open class UIColor: NSObject {
+    public class var blue: UIColor { UIColor() }
+    public class var gray: UIColor { UIColor() }
+    public class var darkGray: UIColor { UIColor() }
+    public class var white: UIColor { UIColor() }
+}
+public enum NSTextAlignment: Int { case left, center, right }
+public enum UIUserInterfaceStyle: Int { case unspecified, light, dark }
+
+open class UIView: UIResponder {
+    public var backgroundColor: UIColor?
+    public var translatesAutoresizingMaskIntoConstraints = true
+    public var leftAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
+    public var rightAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
+    public var centerXAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
+    public var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
+    public var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
+    public var widthAnchor: NSLayoutDimension { NSLayoutDimension() }
+    public var heightAnchor: NSLayoutDimension { NSLayoutDimension() }
+    public var safeAreaLayoutGuide: UILayoutGuide { UILayoutGuide() }
+    open func addSubview(_ view: UIView) {}
+    open func setContentHuggingPriority(_ priority: UILayoutPriority, for axis: NSLayoutConstraint.Axis) {}
+}
+open class UIControl: UIView {
+    public struct State: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let normal = State([])
+        public static let disabled = State(rawValue: 2)
+    }
+    public struct Event: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let touchUpInside = Event(rawValue: 64)
+    }
+    public var isEnabled = true
+    open func addTarget(_ target: Any?, action: Selector, for controlEvents: UIControl.Event) {}
+}
+open class UIButton: UIControl {
+    open func setTitle(_ title: String?, for state: UIControl.State) {}
+    open func setTitleColor(_ color: UIColor?, for state: UIControl.State) {}
+}
 open class UILabel: UIView {
     public var text: String?
+    public var textColor: UIColor!
+    public var textAlignment = NSTextAlignment.left
 }
 open class UITextView: UIView {
     public var text: String! = ""
+    public var isEditable = true
+}
+open class UIStackView: UIView {
+    public var axis = NSLayoutConstraint.Axis.horizontal
+    public var spacing: CGFloat = 0
+    public init(arrangedSubviews views: [UIView]) {}
 }
 open class UIViewController: UIResponder {
     public var title: String?
+    public var view: UIView! = UIView()
+    public var overrideUserInterfaceStyle = UIUserInterfaceStyle.unspecified
     open func viewDidLoad() {}
+    open func viewDidAppear(_ animated: Bool) {}
+}
+open class UINavigationController: UIViewController {
+    public init(rootViewController: UIViewController) {}
+}
+
+// Application
+open class UIApplication: UIResponder {
+    public struct LaunchOptionsKey: Hashable, Sendable {}
+    public struct OpenURLOptionsKey: Hashable, Sendable {
+        public static let sourceApplication = OpenURLOptionsKey()
+    }
+    public class var shared: UIApplication { UIApplication() }
+    public var connectedScenes: Set<UIScene> { [] }
+    public class var willEnterForegroundNotification: NSNotification.Name { NSNotification.Name("foreground") }
+}
+public protocol UIApplicationDelegate: AnyObject {
+    func application(
+        _ application: UIApplication,
+        didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
+    ) -> Bool
+    func application(_ app: UIApplication, open url: URL, options: [UIApplication.OpenURLOptionsKey: Any]) -> Bool
+}
+extension UIApplicationDelegate {
+    public func application(_ app: UIApplication, open url: URL, options: [UIApplication.OpenURLOptionsKey: Any])
+        -> Bool
+    { false }
+    public static func main() {}
+}
+open class UIScreen: NSObject {
+    public class var main: UIScreen { UIScreen() }
+    public var bounds: CGRect { CGRect() }
 }
 
 // Scenes, iOS 13
-open class UIWindow: UIView {}
+open class UIWindow: UIView {
+    public var rootViewController: UIViewController?
+    public var isKeyWindow: Bool { true }
+    public init(frame: CGRect) {}
+    public init(windowScene: UIWindowScene) {}
+    open func makeKeyAndVisible() {}
+}
+open class UISceneSession: NSObject {}
 open class UIScene: UIResponder {
     open class OpenURLOptions: NSObject {
         public var sourceApplication: String? { nil }
     }
+    open class ConnectionOptions: NSObject {}
+}
+open class UIWindowScene: UIScene {
+    public var windows: [UIWindow] { [] }
 }
 open class UIOpenURLContext: NSObject {
     public let url: URL
@@ -39,5 +162,7 @@ open class UIOpenURLContext: NSObject {
 }
 public protocol UIWindowSceneDelegate: AnyObject {
     var window: UIWindow? { get set }
+    func scene(
+        _ scene: UIScene, willConnectTo session: UISceneSession, options connectionOptions: UIScene.ConnectionOptions)
     func scene(_ scene: UIScene, openURLContexts URLContexts: Set<UIOpenURLContext>)
 }

@@ -55,22 +55,22 @@ def pairwise(options):
 def generated(browser, page, choices):
     script = """
       const [page, choices, done] = arguments;
-      Promise.all([import(`/assets/msal-lines${page === "b2c" ? "-b2c" : ""}.js`), import("/assets/msal-lines-parts.js")])
-        .then(([{ program }, { wholeText }]) => done(choices.map((choice) => wholeText(program(page, choice)))), (error) => done(String(error.stack)));"""
+      Promise.all([import("/assets/msal-lines.js").then(({ loadProgram }) => loadProgram(page)), import("/assets/template.js")])
+        .then(([program, { wholeText }]) => done(choices.map((choice) => wholeText(program(choice)))), (error) => done(String(error.stack)));"""
     return browser.driver.execute_async_script(script, page, choices)
 
 
-def swiftc(*arguments):
+def compiler(*arguments):
     done = subprocess.run(["swiftc", "-swift-version", "5", "-Xfrontend", "-enable-objc-interop", *map(str, arguments)], capture_output=True, text=True, timeout=300)
     return done.returncode, done.stdout + done.stderr
 
 
 def stand_ins(folder, kit):
-    """The modules MSAL and UIKit or AppKit, in a folder."""
+    """The modules MSAL and UIKit, with SwiftUI, or AppKit, in a folder."""
     folder.mkdir()
-    for name in (kit, "MSAL"):
+    for name in ("ObjectiveC", kit, "MSAL", *(["SwiftUI"] if kit == "UIKit" else [])):
         flags = ["-D", "APPKIT"] if kit == "AppKit" else []
-        status, said = swiftc("-emit-module", "-parse-as-library", "-module-name", name, "-I", folder, "-o", folder / f"{name}.swiftmodule", *flags, STUBS / f"{name}.swift")
+        status, said = compiler("-emit-module", "-parse-as-library", "-module-name", name, "-I", folder, "-o", folder / f"{name}.swiftmodule", *flags, STUBS / f"{name}.swift")
         assert status == 0, said
 
 
@@ -78,10 +78,11 @@ def checked(folder, modules, programs):
     """What the compiler says of programs. Each is a file of its own, within an enum, because all have the same names."""
     files = []
     for index, text in enumerate(programs):
-        imports, rest = re.match(r"((?:import \w+\n)+)(.*)", text, re.DOTALL).groups()
+        imports = sorted(set(re.findall(r"^import \w+$", text, re.MULTILINE)))
+        rest = re.sub(r"^import \w+$", "", text, flags=re.MULTILINE)
         files.append(folder / f"Program{index}.swift")
-        files[-1].write_text(f"{imports}enum Program{index} {{\n{rest}\n}}\n")
-    return swiftc("-typecheck", "-parse-as-library", "-warnings-as-errors", "-I", modules, *files)
+        files[-1].write_text("\n".join(imports) + f"\nenum Program{index} {{\n{rest}\n}}\n")
+    return compiler("-typecheck", "-parse-as-library", "-warnings-as-errors", "-I", modules, *files)
 
 
 @test("the generated Swift type-checks for every pair of options, in all four tutorials")
@@ -140,8 +141,8 @@ def steps(browser):
     browser.open("/ios")
     script = """
       const [page, choice, done] = arguments;
-      import(`/assets/msal-lines${page === "b2c" ? "-b2c" : ""}.js`)
-        .then(({ program }) => done([...new Set(program(page, choice).flatMap(({ steps }) => steps))]));"""
+      import("/assets/msal-lines.js").then(({ loadProgram }) => loadProgram(page))
+        .then((program) => done([...new Set(program(choice).flatMap(({ steps }) => steps))]));"""
     common = {"init", "web_view", "account", "authorize", "redeemed", "unredeemed", "cached", "refreshed", "silent", "api", "sign_out", "claims"}
     more = {"ios": {"callback", "device-info", "call-graph", "sign-out"}, "macos": {"call-graph", "sign-out"},
             "external": {"callback", "acquire-interactively", "acquire-silently", "call-api", "sign-out"},
