@@ -38,3 +38,11 @@ followForm((form) => {
   check();
 });
 paste.addEventListener("input", check);
+
+// The explanation of an error links here with the bundle ID that the error names.
+const given = new URLSearchParams(location.hash.slice(1)).get("bundle_id");
+if (given) {
+  const field = document.getElementById("bundle_id");
+  field.value = given;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+}

@@ -243,11 +243,13 @@ def lint(browser):
 # Pastes that make an expression begin at each of its places, as parts that are repeated.
 LONG = [
     ("findings", "12:34:56 "), ("findings", "timestamp" + " " * 40), ("findings", "timestamp="), ("findings", "Domain=a.b "), ("findings", "(a.b "), ("findings", "a_b1"),
+    ("findings", "MSALErrorDescriptionKey="), ("findings", "MSALErrorDescriptionKey=" + "a" * 90), ("findings", "AADSTS1234: "), ("findings", "status: -1"), ("findings", "msauth.a-"),
+    ("findings", "msauth.a."), ("findings", "Domain"), ("findings", "(Domain"), ("findings", "error: -1, error domain "), ("findings", "+%"), ("findings", "Correlation ID:"), ("findings", "eyJ"),
     ("findings", ' error"'), ("findings", "error_codes ["), ("findings", "2026-01-05 10:11:12"), ("findings", "-42001 "), ("findings", "AADSTS50011 "),
     ("lint", "<key>a</key><true/>"), ("lint", "<key>com.apple.a</key><true/>"), ("lint", "<key>a</key><!-- "), ("lint", "<key>a</key><string>&amp;&</string>"), ("lint", "<key>a</key><array/><b "),
 ]
 # One blank text, which no part makes when it is repeated.
-BLANK = "timestamp" + " " * 160_000
+BLANK = "timestamp" + " " * 1_000_000
 
 
 @test("what a paste costs grows with its length and not with its square")
@@ -259,7 +261,7 @@ def linear(browser):
 Promise.all([import("/assets/error-text.js"), import("/assets/lint-rules.js")]).then(([{ findings }, { lint }]) => {
   const run = { findings, lint: (text) => { try { lint(head + "<dict>" + text + "</dict></plist>", { platform: "ios", values }); } catch (fault) { if (!fault.kind) throw fault; } } };
   const least = (kind, text) => Math.min(...Array.from({ length: 3 }, () => { const start = performance.now(); run[kind](text); return performance.now() - start; }));
-  const many = rows.map(([kind, part]) => [kind, (share) => part.repeat(180_000 * share / part.length)]);
+  const many = rows.map(([kind, part]) => [kind, (share) => part.repeat((kind === "lint" ? 180_000 : 1_000_000) * share / part.length)]);
   done([...many, ["findings", (share) => blank.slice(0, blank.length * share)]].map(([kind, text]) => [least(kind, text(1 / 4)), least(kind, text(1))]));
 }).catch((error) => done(String(error)));"""
     times = browser.driver.execute_async_script(script, LONG, BLANK, HEAD, {"bundle_id": BUNDLE, "client_id": CLIENT})
@@ -300,14 +302,19 @@ ERRORS = [
     ("AADSTS1234567", ["AADSTS1234567"], ["AADSTS1234567"]),
     ("AADB2C90118", ["AADB2C90118"], ["AADB2C90118"]),
     ("−50003", ["MSALErrorDomain", "-50003 MSALErrorServerDeclinedScopes"], ["-50003 MSALErrorServerDeclinedScopes"]),
-    ('Error Domain=NSURLErrorDomain Code=-1009 "offline"', ["NSURLErrorDomain", "-1009"], ["NSURLErrorDomain -1009"]),
+    ('Error Domain=NSURLErrorDomain Code=-1009 "offline"', ["NSURLErrorDomain", "-1009"], ["NSURLErrorDomain -1009 notConnectedToInternet"]),
     # The last of these is another kind of error than the first, so both are explained.
     ("Error Domain=NSURLErrorDomain Code=-1202 Error Domain=NSURLErrorDomain Code=-1200 Error Domain=NSURLErrorDomain Code=-1205",
-     ["NSURLErrorDomain", "-1202"], ["NSURLErrorDomain -1202", "NSURLErrorDomain -1205"]),
-    ("Error Domain=NSOSStatusErrorDomain Code=-34018", ["NSOSStatusErrorDomain", "-34018"], ["NSOSStatusErrorDomain -34018"]),
+     ["NSURLErrorDomain", "-1202"], ["NSURLErrorDomain -1202 serverCertificateUntrusted", "NSURLErrorDomain -1205 clientCertificateRejected"]),
+    ("Error Domain=NSOSStatusErrorDomain Code=-34018", ["NSOSStatusErrorDomain", "-34018"], ["NSOSStatusErrorDomain -34018 errSecMissingEntitlement"]),
     ("The identity provider does not accept this application\nCode\nprovider_rejected_client", [], ["provider_rejected_client"]),
+    # A number that no table has is said to be unknown, beside what the error says itself.
+    ('Error Domain=MSALErrorDomain Code=-42999 UserInfo={MSALErrorDescriptionKey=Something new., MSALHTTPResponseCodeKey=418}', ["MSALErrorDomain", "-42999", "-42999", "418"], ["-42999"]),
+    ("Error Domain=com.contoso.errors Code=7", ["com.contoso.errors", "7"], ["com.contoso.errors 7"]),
+    ("-25308", ["OSStatus", "-25308"], ["OSStatus -25308 errSecInteractionNotAllowed"]),
     ("hello", [], None),
 ]
+THREADS = json.loads((Path(__file__).parent.parent / "data" / "threads.json").read_text())
 
 
 @test("an error's parts are found in what people paste, and each is explained with who can fix it")
@@ -329,19 +336,73 @@ def explain(browser):
     browser.size(1280, 800)
 
 
+@test("what people pasted into issues is explained by its cause, or has none that is known")
+def threads(browser):
+    browser.open("/native/explain")
+    browser.settled()
+    script = """const [texts, done] = arguments;
+import("/assets/error-text.js").then(({ findings }) => done(texts.map((text) => {
+  const { numbers, errors, bundleID, descriptions } = findings(text);
+  return { found: [...numbers, ...errors.map(({ about }) => about)], bundle: bundleID ?? null, descriptions };
+})));"""
+    rows = [row for row in THREADS if row["text"] is not None]
+    assert sum("twelve" in row["of"] for row in THREADS) == 12 and sum("twenty-two" in row["of"] for row in THREADS) == 22
+    assert all(row.get("part") for row in THREADS if row["text"] is None), "a text that is not known says so"
+    for row, made in zip(rows, browser.driver.execute_async_script(script, [row["text"] for row in rows])):
+        assert made["found"] == row["expect"], f"{row['thread']}: {made}"
+        assert made["bundle"] == row.get("bundle_id", made["bundle"]), f"{row['thread']}: {made}"
+        if "DescriptionKey=" in row["text"]:
+            assert made["descriptions"], row["thread"]
+
+
+@test("the error's own description comes first, and the file check opens with the bundle ID of the error")
+def description(browser):
+    row = next(each for each in THREADS if each["thread"].endswith("#1431"))
+    browser.open("/native/explain")
+    browser.settled()
+    paste(browser, row["text"])
+    titles = [each.text for each in browser.all("#found h2")]
+    assert titles[0] == "What the error says", titles
+    assert browser.one("#found .says").text.startswith('The required app scheme "msauth.com.arby.MSAL-SwiftUI" is not registered')
+    browser.press("Check the file")
+    browser.wait("the file check", lambda: "/native/lint#" in browser.driver.current_url)
+    assert "?" not in browser.driver.current_url
+    browser.wait("the bundle ID", lambda: browser.one("#bundle_id").get_attribute("value") == "com.arby.MSAL-SwiftUI")
+    # What an address names is no more than a text.
+    browser.open("/native/lint#bundle_id=%3Cb%3E%22&bundle_id=x")
+    browser.driver.refresh()
+    browser.wait("the text", lambda: browser.one("#bundle_id").get_attribute("value") == '<b>"')
+
+
+@test("a user flow's number is explained to the developer of a native app, without this product's own remedies")
+def user_flow_numbers(browser):
+    browser.open("/native/explain")
+    browser.settled()
+    for number, said in (("AADB2C90118", "start the reset"), ("AADB2C90091", "Sign in again"), ("AADB2C90077", "acquireToken(with:)"), ("AADB2C90006", "iOS / macOS"), ("AADB2C90205", "API permissions"),
+                         ("AADB2C90273", "Apple or Google"), ("AADB2C99999", "not in our table")):
+        paste(browser, number)
+        text = browser.one("#found").text
+        assert said in text and "companion" not in text.lower() and "next page" not in text, text
+
+
 @test("every code of MSAL, and every one that stands for a problem of ours, has a cause and a remedy in every language")
 def every_code(browser):
     from .languages import TEXTS
     browser.open("/native/explain")
     browser.settled()
-    script = """const [done] = arguments;
-import("/assets/msal-errors.js").then(({ msalError, nativeError }) => {
-  const numbers = [...Array(10_000).keys()].map((number) => -42_000 - number);
+    script = """const [codes, done] = arguments;
+Promise.all([import("/assets/msal-errors.js"), import("/assets/msid-errors.js")]).then(([{ msalError, nativeError }, { msidError }]) => {
   const ours = ["interaction_required", "cancelled", "provider_rejected_client", "state_mismatch", "api_unavailable"].map((code) => [code, nativeError(code) ?? null]);
-  done([numbers.map(msalError).filter(Boolean), ours]);
+  const numbers = [...Array(600_000).keys()].map((number) => -number);
+  done([codes.map((code) => msalError(code) ?? msidError(code) ?? null), numbers.filter((code) => msalError(code) || msidError(code)), ours]);
 });"""
-    codes, ours = browser.driver.execute_async_script(script)
-    assert len(codes) == 61, len(codes)
+    rows = [line.split(",") for line in (Path(__file__).parent.parent / "data" / "msal-error-codes.csv").read_text().split()[1:]]
+    names = {}
+    for code, name in rows:
+        names.setdefault(int(code), []).append(name)
+    codes, numbers, ours = browser.driver.execute_async_script(script, list(names))
+    assert [each and each["name"].split(" / ") for each in codes] == list(names.values()), codes
+    assert sorted(numbers) == sorted(names), "the tables have codes that MSAL does not have"
     for tag, texts in TEXTS.items():
         lacking = [each for each in codes if not (texts.get(f"explain.cause.{each['about']}") and texts.get(f"explain.remedy.{each['about']}"))]
         assert not lacking, f"{tag}: {lacking}"
