@@ -21,10 +21,14 @@ function part(name, role, className, ...content) {
   return made;
 }
 
-export function claimsTable(claims) {
-  const titles = ["claim", "value", "meaning"].map((title) => part("th", "columnheader", "", t(`claims.${title}`)));
-  const rows = Object.entries(claims).map(([name, value]) => part("tr", "row", "",
-    part("td", "cell", "mono", name), part("td", "cell", "mono value", readable(name, value)), part("td", "cell", "meaning", t(`claim.${name}`))));
+/** A table of [name, value, meaning], whose first column has this title. */
+export function valuesTable(title, values) {
+  const titles = [title, t("claims.value"), t("claims.meaning")].map((each) => part("th", "columnheader", "", each));
+  const rows = values.map(([name, value, meaning]) => part("tr", "row", "",
+    part("td", "cell", "mono", name), part("td", "cell", "mono value", value), part("td", "cell", "meaning", meaning)));
   return element("div", "claims", part("table", "table", "",
     part("thead", "rowgroup", "", part("tr", "row", "", ...titles)), part("tbody", "rowgroup", "", ...rows)));
 }
+
+export const claimsTable = (claims) =>
+  valuesTable(t("claims.claim"), Object.entries(claims).map(([name, value]) => [name, readable(name, value), t(`claim.${name}`)]));

@@ -107,7 +107,7 @@ function judgeSchemes(arrays, values, report) {
   const all = arrays.flatMap(strings);
   for (const { text } of all) {
     const old = text.trim().match(/^msal([0-9a-f-]{36})$/i);
-    if (old) report("info", old[1].toLowerCase() === clientID.toLowerCase() ? "old" : "old_client", { found: text.trim(), item, client_id: clientID });
+    if (old) report("info", !clientID || old[1].toLowerCase() === clientID.toLowerCase() ? "old" : "old_client", { found: text.trim(), item, client_id: clientID });
   }
   if (all.some(({ text }) => read(text, values) === item)) return;
   for (const [rule, fits] of almost) {

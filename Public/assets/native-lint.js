@@ -1,16 +1,13 @@
 // Checks an Info.plist or an entitlements file against what the form says, in the page: nothing that is pasted leaves it.
 
 import { element, t } from "./page.js";
-import { lint } from "./lint-rules.js";
-import { blockCard, followForm } from "./native-setup.js";
-import { PlistFault } from "./plist.js";
+import { finding, lintCards } from "./lint-cards.js";
+import { followForm } from "./native-setup.js";
 
 const paste = document.getElementById("paste");
 const findings = document.getElementById("findings");
 const corrected = document.getElementById("corrected");
 let wanted;
-
-const finding = (level, text) => element("div", `finding ${level}`, element("strong", "", t(`lint.level.${level}`)), element("p", "", text));
 
 function show(...content) {
   findings.hidden = content.length === 0;
@@ -22,15 +19,9 @@ function check() {
   if (!paste.value.trim()) return show();
   const title = element("h2", "", t("lint.findings"));
   if (!wanted.isComplete) return show(title, finding("info", t("lint.need_values")));
-  try {
-    const { file, found, text } = lint(paste.value, wanted);
-    if (found.length === 0) return show(title, finding("fine", t("lint.fine", { file: t(`lint.file.${file}`) })));
-    show(title, ...found.map(({ level, rule, ...values }) => finding(level, t(`lint.rule.${rule}`, values))));
-    if (found.some(({ level }) => level === "bad")) corrected.append(blockCard({ title: t("lint.corrected"), note: t("lint.corrected_note"), file: t(`lint.file.${file}`), text }));
-  } catch (fault) {
-    if (!(fault instanceof PlistFault)) throw fault;
-    show(title, finding("bad", t(`lint.fault.${fault.kind}`, { detail: fault.message })));
-  }
+  const made = lintCards(paste.value, wanted);
+  show(title, ...made.findings);
+  if (made.corrected) corrected.append(made.corrected);
 }
 
 followForm((form) => {

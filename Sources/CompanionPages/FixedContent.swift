@@ -28,6 +28,9 @@ package struct FixedContent: Sendable {
     /// Whether several people use the browser, one after another.
     var isOnSharedDevice: Bool { deviceMode == .shared }
 
+    /// Whether the pages go without this part. Nobody should paste a token on a device that others use too.
+    func omits(part: Substring) -> Bool { part == "paste-box" && isOnSharedDevice }
+
     /// Assets that are not in the folder of the pages.
     package var assets: [String: Asset] { kiosk.assets }
 

@@ -49,7 +49,9 @@ package struct Pages: Sendable {
             return files.rewritten(String(decoding: asset.body, as: UTF8.self))
         }
         func page(_ name: String, for application: Application? = nil) throws -> Page {
-            let template = try PageTemplate(file: "\(name).html", html: html(name)) { try html("parts/\($0)") }
+            let template = try PageTemplate(file: "\(name).html", html: html(name)) { part in
+                content?.omits(part: part) == true ? "" : try html("parts/\(part)")
+            }
             // The browser must not restore the last person's state of a kiosk's page, or of any page on a shared device.
             let isLeftBehind = name == Application.Page.kiosk.rawValue || content?.isOnSharedDevice == true
             let cacheControl = isLeftBehind ? "no-store" : "no-cache"

@@ -8,7 +8,8 @@ import OpenIDConnect
 import SessionStore
 import WebFormats
 
-/// The demo's missions: deliberate failures that affect only the caller's own sign-in. They exist only in the demo.
+/// The demo tenant's keys, for pages that verify a token, and the demo's missions: deliberate failures that affect only the
+/// caller's own sign-in. Both exist only in the demo.
 struct DemoEndpoints: Sendable {
     private let control: Endpoint?
     private let client: HTTPClient
@@ -16,6 +17,23 @@ struct DemoEndpoints: Sendable {
     init(configuration: CompanionConfiguration, client: HTTPClient) {
         control = configuration.demoControlURL.flatMap(Endpoint.init)
         self.client = client
+    }
+
+    /// Returns the keys as the demo tenant publishes them. The address is fixed: nothing in a token determines it.
+    ///
+    /// - Throws: ``Problem`` `not_found` outside the demo, `provider_unavailable` if the tenant does not return keys.
+    func keys() async throws -> Response {
+        guard let control else { throw Problem(.notFound, "There is nothing at this address.") }
+        let request = HTTPRequest(
+            method: .get, scheme: control.scheme, authority: control.authority, path: "/common/discovery/v2.0/keys")
+        let answer = try? await client.send(request)
+        guard let answer, answer.status == .ok, let keys = JSONValue(parsing: answer.body)?["keys"], keys.array != nil
+        else {
+            throw Problem(
+                .providerUnavailable, "The demo's tenant does not return its keys. Try again in a moment.",
+                reason: "status \(answer?.status.code ?? 0)")
+        }
+        return .json(["keys": keys])
     }
 
     private struct MissionBody: Decodable {

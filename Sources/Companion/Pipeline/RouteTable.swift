@@ -46,6 +46,9 @@ extension Route {
         // The server
         Route("/api/attempts", .ourPages, .read(.session { try await $0.story.attempts($1, $2) })),
         Route("/api/language", .ourPages, .post(.call { try $0.server.chooseLanguage($1) })),
+        Route(
+            "/api/demo/keys", .ourPages, limit: .operatorRequests,
+            .read(.call { endpoints, _ in try await endpoints.demo.keys() })),
         Route("/api/demo/mission", .ourPages, .post(.session { try await $0.demo.mission($1, $2) })),
         Route(
             "/api/apps", .ourPages,

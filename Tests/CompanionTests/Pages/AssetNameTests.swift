@@ -57,6 +57,6 @@ import Testing
 
     /// Names of assets in a page, module or style.
     private static func references(in text: String) -> [String] {
-        text.matches(of: /(?:\/assets\/|["']\.\/)([a-z0-9.-]+\.(?:js|css|svg))/).map { String($0.output.1) }
+        text.matches(of: /(?:\/assets\/|["']\.\/)([a-z0-9.-]+\.(?:js|css|svg))\b/).map { String($0.output.1) }
     }
 }

@@ -1,0 +1,176 @@
+// Reads what is pasted into the box on the home page: it recognizes the kind, takes the text apart and shows what is wrong with it.
+// Nothing of it is kept or sent; for a token, the keys of the demo's tenant are fetched from this server.
+
+import { get } from "./api.js";
+import { base, element, language, loadStyle, loadTexts, t } from "./page.js";
+import { button } from "./buttons.js";
+import { meaning, readAuthorization } from "./authorize-text.js";
+import { claimsTable, loadClaims, valuesTable } from "./claims-table.js";
+import { readDiscovery } from "./discovery-text.js";
+import { errorCards, loadExplanations } from "./error-cards.js";
+import { finding, lintCards } from "./lint-cards.js";
+import { kindOf, kinds, tokenIn } from "./paste-kinds.js";
+import { checkSignature, checkTimes, readToken } from "./token-text.js";
+import { own } from "./values.js";
+
+const box = document.getElementById("paste");
+const taken = document.getElementById("paste-taken");
+const place = document.getElementById("found");
+
+const card = (title, ...content) => element("section", "card", element("h3", "", title), ...content);
+const nothing = (kind) => [card(t(`paste.kind.${kind}`), finding("bad", t(`paste.not.${kind}`)))];
+
+// MARK: The kinds
+
+/** How each kind is read: from the text, and from what the reader has chosen in an earlier answer, to cards. */
+const readers = {
+  error(text) {
+    const cards = errorCards(text);
+    return cards.length > 0 ? cards : [element("section", "card", element("p", "", t("explain.nothing")))];
+  },
+  file,
+  token,
+  address(text) {
+    const read = readAuthorization(text, own().bundle_id);
+    if (!read) return nothing("address");
+    const { authority, parameters, found } = read;
+    const rows = parameters.map(([name, value]) => [name, value, t(`paste.parameter.${meaning(name)}`)]);
+    return [
+      card(t("lint.findings"), ...judged(found, "address")),
+      card(t("paste.parts"), element("p", "mono", authority), valuesTable(t("paste.name"), rows)),
+    ];
+  },
+  discovery(text) {
+    const read = readDiscovery(text);
+    if (!read) return nothing("discovery");
+    const rows = read.members.map(([name, value]) => [name, value, t(`paste.member.${name}`)]);
+    return [card(t("lint.findings"), ...judged(read.found, "discovery")), card(t("paste.parts"), valuesTable(t("paste.name"), rows))];
+  },
+};
+
+function judged(found, kind) {
+  if (found.length === 0) return [finding("fine", t(`paste.fine.${kind}`))];
+  const all = kind === "address" ? found.map((each) => [each, t(`paste.address.${each.rule}`, each)]) : found.map((each) => [each, t(`paste.discovery.${each.rule}`, each)]);
+  return all.map(([{ level }, text]) => finding(level, text));
+}
+
+/** A property list is checked for an app: the reader's own, or the one whose bundle ID the file names. */
+function file(text, { bundleID = own().bundle_id || namedIn(text), platform = own().platform } = {}) {
+  const field = Object.assign(element("input", "mono"), { id: "paste-bundle", value: bundleID, autocomplete: "off", spellcheck: false });
+  const select = element("select");
+  select.id = "paste-platform";
+  select.append(new Option("iOS", "ios", false, platform === "ios"), new Option("macOS", "macos", false, platform === "macos"));
+  const result = element("div", "found-in-file");
+  const check = () => {
+    const id = field.value.trim();
+    const values = { bundle_id: id, client_id: own().client_id, redirect_uri: `msauth.${id}://auth` };
+    const { findings, corrected } = id ? lintCards(text, { platform: select.value, values }) : { findings: [finding("info", t("paste.need_bundle"))] };
+    result.replaceChildren(element("section", "card", element("h3", "", t("lint.findings")), ...findings), ...(corrected ? [corrected] : []));
+  };
+  field.addEventListener("input", check);
+  select.addEventListener("change", check);
+  check();
+  const labelled = (label, control) => element("p", "", Object.assign(element("label", "", label), { htmlFor: control.id }), control);
+  return [element("section", "card fields", labelled(t("paste.bundle_id"), field), labelled(t("paste.platform"), select)), result];
+}
+
+/** The bundle ID that a property list itself names. */
+const namedIn = (text) =>
+  text.match(/<string>\s{0,20}msauth\.([A-Za-z\d.-]{1,200})\s{0,20}<\/string>/)?.[1] ?? text.match(/<key>CFBundleIdentifier<\/key>\s{0,200}<string>([A-Za-z\d.-]{1,200})<\/string>/)?.[1] ?? "";
+
+// MARK: Tokens
+
+let known;
+
+/** The keys of the demo's tenant; undefined where this server has no demo, null while they cannot be fetched. */
+async function demoKeys() {
+  const { demo } = await known;
+  if (!demo) return undefined;
+  return get("/api/demo/keys").then(({ keys }) => keys, () => null);
+}
+
+const time = (seconds) => new Date(seconds * 1000).toLocaleString(language, { dateStyle: "medium", timeStyle: "medium" });
+
+function result(name, { result: verdict, reason, ...values }) {
+  const shown = { ...values, time: values.time === undefined ? "" : time(values.time) };
+  const level = { verified: "fine", wrong: "bad", unchecked: "info" }[verdict];
+  const made = element("div", `finding ${level}`, element("strong", "", `${name}: ${t(`paste.result.${verdict}`)}`), element("p", "", t(`paste.token.${reason}`, shown)));
+  made.dataset.result = verdict;
+  return made;
+}
+
+function token(text) {
+  const read = readToken(tokenIn(text) ?? text.trim());
+  if (!read) return nothing("token");
+  const results = element("section", "card", element("h3", "", t("lint.findings")));
+  const times = read.claims && checkTimes(read.claims);
+  const checked = demoKeys().then((keys) => checkSignature(read, keys)).catch(() => ({ result: "unchecked", reason: "key_type" }));
+  checked.then((signature) => {
+    results.append(result(t("paste.signature"), signature));
+    if (times) results.append(result(t("paste.validity"), times));
+  });
+  const header = Object.entries(read.header).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value), t(`paste.header.${name}`)]);
+  const tables = [card(t("paste.header"), valuesTable(t("paste.name"), header))];
+  if (read.claims) tables.push(card(t("paste.claims"), claimsTable(read.claims)));
+  return [results, ...tables];
+}
+
+// MARK: The box
+
+let chosen = null;
+
+function choice(kind) {
+  const select = element("select");
+  select.id = "paste-kind";
+  select.append(...kinds.map((each) => new Option(t(`paste.kind.${each}`), each, each === kind, each === kind)));
+  select.addEventListener("change", () => {
+    chosen = select.value;
+    show();
+    document.getElementById("paste-kind").focus();
+  });
+  const clear = button(t("paste.clear"), () => {
+    box.value = "";
+    show();
+    box.focus();
+  });
+  taken.replaceChildren(Object.assign(element("label", "", t("paste.taken")), { htmlFor: select.id }), select, clear);
+  const said = document.getElementById("said");
+  const words = `${t("paste.taken")} ${t(`paste.kind.${kind}`)}`;
+  if (said.textContent !== words) said.textContent = words;
+}
+
+function show() {
+  const text = box.value;
+  taken.hidden = !text.trim();
+  if (taken.hidden) {
+    chosen = null;
+    document.getElementById("said").textContent = "";
+    return place.replaceChildren();
+  }
+  const kind = chosen ?? kindOf(text);
+  choice(kind);
+  place.replaceChildren(...readers[kind](text));
+}
+
+let begun;
+
+/** Loads what reading needs, once, and reads what is in the box now and after each change. */
+export function read() {
+  begun ??= begin();
+  return begun;
+}
+
+async function begin() {
+  known = get("/api/device").catch(() => ({ demo: false }));
+  await Promise.all([
+    loadExplanations(), loadClaims(), loadStyle(`${base}/assets/native.css`), known,
+    loadTexts("paste"), loadTexts("lint"), loadTexts("native"),
+  ]);
+  box.addEventListener("input", () => {
+    // Another text is another kind.
+    if (!box.value.trim()) chosen = null;
+    show();
+  });
+  box.dataset.ready = "true";
+  show();
+}
