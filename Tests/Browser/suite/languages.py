@@ -107,6 +107,26 @@ def words(browser):
     assert not found, found
 
 
+# Words that another word of the same language stands for, and words of the other Portuguese.
+VARIANTS = {
+    "pt-PT": ("usuário", "arquivo", "senha", "locatário", "caracteres", "ID de cliente", "“"),
+    "pt-BR": ("utilizador", "ficheiro", "ecrã", "palavra-passe", "inquilino", "ID de cliente", "página de entrada"),
+    "sv": ("självstudi", "förnyelsetoken", "cacheminne", "ID-plattform", "logga ur", "tfärdarens klass"),
+    "ja": ("サインオフ", "ログアウトし", "2 つ目の要素", "認可", "デモのテナント", "スペル"),
+    "zh-Hans": ("账户", "登出", "注销", "本机应用", "共用设备", "捆绑包"),
+}
+
+
+@test("each language has one word for each thing")
+def one_word(browser):
+    found = []
+    for tag, words in VARIANTS.items():
+        for folder in (FOLDER, FOLDER / "demo"):
+            texts = json.loads((folder / f"{tag}.json").read_text())
+            found += [f"{tag} {key}: {word}" for key, text in {**texts["page"], **texts["server"]}.items() for word in words if word in text]
+    assert not found, found
+
+
 @test("the language menu changes the language of all pages, and goes back to the browser's")
 def menu(browser):
     browser.open("/")
