@@ -30,7 +30,7 @@ struct DemoEndpoints: Sendable {
         guard let answer, answer.status == .ok, let keys = JSONValue(parsing: answer.body)?["keys"], keys.array != nil
         else {
             throw Problem(
-                .providerUnavailable, "The demo's tenant does not return its keys. Try again in a moment.",
+                .providerUnavailable, "The demo tenant does not return its keys. Try again in a moment.",
                 reason: "status \(answer?.status.code ?? 0)")
         }
         return .json(["keys": keys])

@@ -181,7 +181,7 @@ def signatures(browser):
     assert times == ["valid", "expired", "expired", "not_yet", "valid", None, None, None], times
 
 
-@test("a token of the demo's tenant is verified, and nothing of it is sent, kept, logged or in the address")
+@test("a token of the demo tenant is verified, and nothing of it is sent, kept, logged or in the address")
 def own_token(browser):
     server = browser.server.sibling("paste", COMPANION_TOKEN_DISPLAY="full")
     with browser.visiting(server):
