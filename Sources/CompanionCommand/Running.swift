@@ -26,8 +26,12 @@ enum Running {
 
     /// Serves the demo: the demo tenant on the next port, and a companion registered there.
     ///
-    /// - Parameter isSecure: whether both speak https, with a certificate for this machine's own names.
-    static func demo(options: [String: String], environment: [String: String], isSecure: Bool) async throws {
+    /// - Parameters:
+    ///   - isSecure: whether both speak https, with a certificate for this machine's own names.
+    ///   - native: the bundle IDs of apps that the tenant knows besides the companion.
+    static func demo(
+        options: [String: String], environment: [String: String], isSecure: Bool, native: [String] = []
+    ) async throws {
         var configuration = try ConfigurationPath.read(
             nil, options: options, environment: environment, needsApplications: false)
         let authority = DevelopmentCA(configuration, environment)
@@ -50,8 +54,9 @@ enum Running {
             web: [configuration.publicURL.redirectURI, configuration.publicURL.postLogoutRedirectURI])
         client.frontChannelLogoutURI = configuration.publicURL.frontChannelLogoutURI
         client.homeURL = configuration.publicURL.address + "/"
+        let apps = try await start { try TenantFile.clients(native.map(TenantFile.Application.init(native:))) }
         var tenantConfiguration = DemoTenantConfiguration(
-            port: configuration.port + 1, clients: [client], publicFolder: configuration.publicFolder,
+            port: configuration.port + 1, clients: [client] + apps, publicFolder: configuration.publicFolder,
             stateFile: configuration.database.localPath + ".demo-tenant.json")
         tenantConfiguration.listenHost = configuration.demoHost
         tenantConfiguration.isAtKiosk = configuration.deviceMode == .shared

@@ -33,9 +33,12 @@ struct Demo: AsyncParsableCommand {
     @Flag(help: "Serve both over https, with a certificate for this machine alone that is made here.")
     var https = false
 
+    @Option(help: "The bundle ID of an app of your own that signs in here, such as com.contoso.tasks. Repeatable.")
+    var native: [String] = []
+
     func run() async throws {
         try await Running.demo(
-            options: server.values, environment: ProcessInfo.processInfo.environment, isSecure: https)
+            options: server.values, environment: ProcessInfo.processInfo.environment, isSecure: https, native: native)
     }
 }
 

@@ -1,3 +1,4 @@
+import DemoTenant
 import Foundation
 import Testing
 import WebFormats
@@ -182,7 +183,8 @@ import WebFormats
     @Test func `the demo over https is a companion and a tenant that trust each other`() throws {
         let port = try #require(
             (20_000..<30_000).shuffled().first { first in (0..<3).allSatisfy { Self.isFree(first + $0) } })
-        let demo = try RunningTenant(["--https", "--port", "\(port)"], command: "demo")
+        let demo = try RunningTenant(
+            ["--https", "--port", "\(port)", "--native", "com.contoso.tasks"], command: "demo")
         let text = try demo.printed(until: "Nothing leaves")
         let root = demo.folder.path + "/.local/share/companion/development-ca/root.pem"
         for part in [
@@ -196,6 +198,15 @@ import WebFormats
         let signIn = try curl("--cacert", root, "--include", "https://localhost:\(port)/auth/ios/sign-in").output
         #expect(signIn.contains("https://localhost:\(port + 1)/common/oauth2/v2.0/authorize?"))
         #expect(signIn.contains("redirect_uri=https%3A%2F%2Flocalhost%3A\(port)%2Fauth%2Fcallback"))
+        // The app of the option is known, by the client ID of its bundle ID.
+        for (bundle, status) in [("com.contoso.tasks", "200"), ("com.contoso.other", "400")] {
+            let redirectURI = "msauth.\(bundle)://auth"
+            let query =
+                "client_id=\(DemoClient.id(for: bundle))&redirect_uri=\(redirectURI)&response_type=code&scope=openid"
+            let page = try curl(
+                "--cacert", root, "--include", "https://localhost:\(port + 1)/common/oauth2/v2.0/authorize?\(query)")
+            #expect(page.output.hasPrefix("HTTP/1.1 \(status)"), "\(bundle)")
+        }
         demo.process.terminate()
         #expect(try demo.end().status == 0)
     }

@@ -31,6 +31,9 @@ extension TenantFile {
 }
 
 extension TenantFile.Application {
+    /// The application of an option `--native`: a bundle ID or a redirect URI.
+    init(native text: String) { self.init(name: text, native: [text], source: "--native \(text)") }
+
     fileprivate func client(_ mistakes: inout ConfigurationMistakes) -> DemoClient {
         var client = DemoClient(
             id: clientID?.lowercased() ?? DemoClient.id(for: native.first ?? web.first ?? spa.first ?? name),

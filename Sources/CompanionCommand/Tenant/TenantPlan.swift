@@ -95,7 +95,7 @@ struct TenantPlan {
 extension TenantCommand {
     /// The applications of the options, one for each.
     fileprivate var applications: [TenantFile.Application] {
-        native.map { TenantFile.Application(name: $0, native: [$0], source: "--native \($0)") }
+        native.map(TenantFile.Application.init(native:))
             + web.map { TenantFile.Application(name: $0, web: [$0], secretFile: secretFile, source: "--web \($0)") }
             + spa.map { TenantFile.Application(name: $0, spa: [$0], source: "--spa \($0)") }
     }
