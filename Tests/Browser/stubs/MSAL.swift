@@ -59,6 +59,7 @@ public final class MSALCIAMAuthority: MSALAuthority {
 // MSALPublicClientApplicationConfig.h
 public final class MSALPublicClientApplicationConfig: NSObject {
     public var knownAuthorities: [MSALAuthority] = []
+    public var clientApplicationCapabilities: [String]?
     public init(clientId: String, redirectUri: String?, authority: MSALAuthority?) {}
 }
 
