@@ -101,8 +101,11 @@ export function wait(response) {
 export async function fetchAPI(id = app, request = {}) {
   const response = await fetchOwn(`/api/${id}/me`, request);
   const ours = response.headers.get("content-type")?.startsWith("application/problem+json");
-  if (ours) throw await failure(response);
-  return { response, text: await response.text() };
+  if (!ours) return { response, text: await response.text() };
+  const problem = await failure(response);
+  // A call before the end of the pause that the API has asked for.
+  if (problem.code === "throttled") problem.api = refusal(response);
+  throw problem;
 }
 
 /** When to ask an API again that cannot answer now, as a sentence; null where asking again does not help. */

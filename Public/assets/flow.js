@@ -6,8 +6,11 @@ import { beginFlow, clearLog, keepLog, log, logError, restoreLog } from "./log.j
 import { abandonTrip, leave, leaveForSignOut, leaveNothing, loadApplications, onForeground, returnFocus, signInAddress, takeReturn } from "./return-trip.js";
 import { element, t } from "./page.js";
 
-/** What the page knows. `account` is undefined until the server said, null when signed out. */
-export const state = { account: undefined, device: null };
+/**
+ * What the page knows. `account` is undefined until the server said, null when signed out. `failed` is the sign-in from which the tab has
+ * come back without an account: the server remembers nothing of a browser before its first sign-in has begun.
+ */
+export const state = { account: undefined, device: null, failed: null };
 
 let running = false;
 
@@ -227,6 +230,7 @@ async function finishSignIn() {
   if (isConsented) log(t("app.admin_consented"));
   let failure = null;
   if (failed) {
+    state.failed = { ...failed, time: new Date().toISOString() };
     failure = { code: failed.code, message: explainSignIn(failed) };
     await explain(({ showSignInFailure }) => showSignInFailure(failed));
   }

@@ -32,7 +32,8 @@ export async function showProblem(problem, { isSignIn = false } = {}) {
   const consent = action?.kind === "admin_consent" ? action.url : null;
   const isCalm = code === "cancelled";
   const again = action?.kind === "sign_in" && !isCalm ? ownAddress(action.url) : null;
-  const msal = native(nativeError(code));
+  // What the API itself says, MSAL never hears of.
+  const msal = problem.api ? null : native(nativeError(code));
   box.hidden = !isSignIn && !explanation && !consent && !retryAfter && !again && !msal;
   if (box.hidden) return;
   box.classList.toggle("calm", isCalm);

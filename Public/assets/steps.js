@@ -20,8 +20,11 @@ function lines(method, address, fields, headers = {}) {
 
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
+/** Whether the provider sent an error to the redirect URI, and no code: what is wrong with a code's own answer, the client finds out. */
+const isRefused = (outcome) => !fine.has(outcome) && !["state_mismatch", "issuer_mismatch"].includes(outcome);
+
 /** The text of a step's request; null where it sends none. `settings` are those of the sign-in that it belongs to. */
-export function request(kind, { endpoint }, settings) {
+export function request(kind, { endpoint, outcome }, settings) {
   if (!endpoint) return null;
   const scope = settings?.scopes?.join(" ") ?? hidden;
   switch (kind) {
@@ -32,7 +35,7 @@ export function request(kind, { endpoint }, settings) {
         code_challenge: hidden, code_challenge_method: "S256",
       });
     case "callback":
-      return lines("GET", endpoint, { code: hidden, state: hidden });
+      return lines("GET", endpoint, { ...(isRefused(outcome) ? { error: hidden, error_description: hidden } : { code: hidden }), state: hidden });
     case "redeemed":
     case "unredeemed":
       return lines("POST", endpoint, { grant_type: "authorization_code", client_id: hidden, code: hidden, redirect_uri: hidden, code_verifier: hidden }, form);
@@ -41,6 +44,8 @@ export function request(kind, { endpoint }, settings) {
       return lines("POST", endpoint, { grant_type: "refresh_token", client_id: hidden, refresh_token: hidden, scope }, form);
     case "api":
       return lines("GET", endpoint, {}, { Authorization: `Bearer ${hidden}` });
+    case "challenge":
+      return `${lines("GET", endpoint, {}, { Authorization: `Bearer ${hidden}` })}\n\nHTTP/1.1 401 Unauthorized\nWWW-Authenticate: Bearer error="insufficient_claims", claims="${hidden}"`;
     case "sign_out":
       return lines("GET", endpoint, { post_logout_redirect_uri: hidden, logout_hint: hidden, state: hidden });
     default:
@@ -75,6 +80,7 @@ const legs = {
   refreshed: [out("msal", "acquireTokenSilent"), out("platform", "refresh token"), back("platform", "tokens"), back("msal", "token")],
   silent: [out("msal", "acquireTokenSilent"), out("platform", "refresh token"), back("platform", "error"), back("msal", "error")],
   api: [out("graph", "GET /me"), back("graph", "200")],
+  challenge: [out("graph", "GET /me"), back("graph", "401 claims")],
   sign_out: [out("msal", "signout"), out("platform", "logout")],
 };
 
@@ -91,6 +97,7 @@ function ways({ step, outcome, isGood }) {
   const last = all.at(-1);
   if (!last || isGood) return all;
   last.isBad = true;
+  if (step === "challenge") return all;
   last.what = /^http_(\d+)$/.exec(outcome)?.[1] ?? outcome.replaceAll("_", " ");
   return all;
 }

@@ -2,7 +2,7 @@
 // stands for, and the correlation id to find it by.
 
 import { app, get } from "./api.js";
-import { signInError } from "./flow.js";
+import { signInError, state } from "./flow.js";
 import { base, element, language, t, withElements } from "./page.js";
 import { fine, request } from "./steps.js";
 
@@ -47,6 +47,7 @@ export async function update() {
     empty.textContent = failure.message;
   }
   if (turn !== asked) return;
+  if (answer.events.length === 0 && state.failed) answer.events = [unrecorded(state.failed)];
   const settings = new Map((answer.attempts ?? []).map(({ id, settings }) => [id, settings]));
   const found = grouped(answer.events);
   const last = found.at(-1) ?? [];
@@ -59,6 +60,9 @@ export async function update() {
   if (fresh.length > 0) legend.open = false;
   next();
 }
+
+/** The step of a sign-in of which the server has no record. */
+const unrecorded = ({ time, code, correlationID }) => ({ time, step: "authorize", outcome: code, correlation_id: correlationID });
 
 const key = ({ time, step, outcome }) => `${time} ${step} ${outcome}`;
 
@@ -114,7 +118,7 @@ const longestPause = 3000; // milliseconds from one step of a flow to the next, 
 function grouped(events) {
   const flows = [];
   let previous;
-  for (const event of inOrder(events)) {
+  for (const event of events) {
     if (!previous || begins(event, previous)) flows.push([]);
     flows.at(-1).push(event);
     previous = event;
@@ -122,29 +126,18 @@ function grouped(events) {
   return flows;
 }
 
-/** As they ended, but a call that the API refused stands before the token that could not be had for it. */
-function inOrder(events) {
-  const found = [...events];
-  for (let place = 1; place < found.length; place += 1) {
-    const [before, event] = found.slice(place - 1, place + 1);
-    if (isRefusal(event) && before.step === "token" && !fine.has(before.outcome)) found.splice(place - 1, 2, event, before);
-  }
-  return found;
-}
-
-const isRefusal = ({ step, outcome }) => step === "api" && outcome === "interaction_required";
-
 function begins(event, previous) {
   if (event.step === "callback" || (event.attempt != null && event.attempt === previous.attempt)) return false;
-  if (event.step === "sign_out" || previous.step === "sign_out") return true;
+  if (event.step === "sign_out" || ["sign_out", "authorize"].includes(previous.step)) return true;
   if (Date.parse(event.time) - (event.duration_ms ?? 0) - Date.parse(previous.time) > longestPause) return true;
-  // What failed is often mended within the same flow: by a sign-in, or by another token.
-  if (!fine.has(previous.outcome)) return false;
+  // What failed is often mended within the same flow: by a sign-in, or by another token for the API that refused this one.
+  if (!fine.has(previous.outcome)) return event.step === "token" && !["claims_challenge", "http_401"].includes(previous.outcome);
   return event.step === "authorize" || previous.step === "api" || (event.step === "token" && previous.step === "token" && previous.attempt == null);
 }
 
 /** How a token came is a step of its own in the tutorial; what this page asks for only to show it, is none. */
 function name({ step, outcome, attempt }, previous) {
+  if (step === "api" && ["claims_challenge", "interaction_required"].includes(outcome)) return "challenge";
   if (step !== "token") return step;
   // A code is redeemed for a sign-in, right after the browser has come back.
   if (!fine.has(outcome) && (attempt != null || previous?.step === "callback")) return "unredeemed";
@@ -176,7 +169,7 @@ function step(event, index, flow, attempt) {
   ];
   // The sentence for a failed sign-in says more than its code.
   if (!good && ["callback", "unredeemed"].includes(kind)) parts.push(element("p", "bad", signInError(outcome)));
-  parts.push(element("p", "", isRefusal(event) ? t("timeline.does.api_refused") : does(kind)));
+  parts.push(element("p", "", does(kind)));
   if (sent) parts.push(details);
   const found = [...findable(t("timeline.endpoint"), endpoint), ...findable(t("timeline.correlation_id"), id)];
   if (found.length > 0) parts.push(element("dl", "", ...found));

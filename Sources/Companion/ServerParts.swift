@@ -128,7 +128,9 @@ extension Endpoints {
             audit: parts.audit)
         server = ServerEndpoints(
             configuration: configuration, languages: parts.languages, cookie: parts.cookie)
-        demo = DemoEndpoints(configuration: configuration, client: parts.client)
+        demo = DemoEndpoints(
+            configuration: configuration, client: parts.client, store: store, providers: parts.providers,
+            languages: parts.languages)
         monitoring = parts.monitoring
     }
 }

@@ -49,7 +49,9 @@ extension Route {
         Route(
             "/api/demo/keys", .ourPages, limit: .operatorRequests,
             .read(.call { endpoints, _ in try await endpoints.demo.keys() })),
-        Route("/api/demo/mission", .ourPages, .post(.session { try await $0.demo.mission($1, $2) })),
+        Route(
+            "/api/demo/mission", .ourPages, limit: .operatorRequests,
+            .read(.call { try await $0.demo.requests($1) }), .post(.session { try await $0.demo.mission($1, $2) })),
         Route(
             "/api/apps", .ourPages,
             .read(.session { $0.server.applications($1, $2) }, unless: { $0.server.prepared($1) })),

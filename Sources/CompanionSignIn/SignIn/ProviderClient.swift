@@ -61,7 +61,7 @@ package final class ProviderClient: Sendable {
     }
 
     /// The error if no response arrived in time.
-    static var unreachable: OpenIDError {
+    package static var unreachable: OpenIDError {
         OpenIDError(unreachable: "The identity provider cannot be reached. Try again in a moment.")
     }
 }

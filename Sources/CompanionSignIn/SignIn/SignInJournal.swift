@@ -99,6 +99,10 @@ package final class SignInJournal: Sendable {
         // A refusal because of a loop is not an attempt, and is not recorded.
         guard problem.code != .signInLoop, let session else { return }
         note(beginning, in: session, authority, settings)
+        timeline.record(
+            TimelineStep(
+                "authorize", outcome: problem.code.rawValue, attempt: beginning.number, since: beginning.start,
+                correlationID: problem.correlationID), of: session, app: beginning.application.id)
         history.fail(beginning.number, session: session, problem)
         await memory.settle()
     }

@@ -9,7 +9,8 @@ package struct TimelineEvent: Sendable {
     package let time: Date
     /// `authorize`, `callback`, `token`, `api` or `sign_out`.
     package let step: String
-    /// `ok`; for a token also `cache` or `refreshed`; otherwise the error's code.
+    /// `ok`; for a token also `cache` or `refreshed`; of an API's first answer also `claims_challenge`; otherwise the
+    /// error's code, or `http_` with the status.
     package let outcome: String
     /// The URL without its query, which may contain secrets.
     package let endpoint: String?

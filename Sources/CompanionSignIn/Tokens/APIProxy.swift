@@ -20,6 +20,11 @@ package struct APIProxy: Sendable {
     private let parallel = ParallelCalls()
     private let prepared: PreparedCalls
 
+    /// There is no token for a call, so that the API is not called. The token's own step says why.
+    private struct NoToken: Error {
+        let cause: any Error
+    }
+
     package init(
         client: HTTPClient, tokens: TokenAcquisition, directory: ProviderDirectory, throttle: Throttle,
         reportingTo reports: (timeline: Timeline, metrics: Metrics), now: @escaping @Sendable () -> Date
@@ -68,6 +73,8 @@ package struct APIProxy: Sendable {
                     since: start,
                     correlationID: answer[.requestID]), of: session, app: application.id)
             return (answer, tokenTime)
+        } catch let error as NoToken {
+            throw error.cause
         } catch {
             let problem = Problem(any: error)
             timeline.record(
@@ -96,15 +103,25 @@ package struct APIProxy: Sendable {
         func token(_ demand: TokenAcquisition.Demand) async throws -> StoredAccessToken {
             let start = ContinuousClock.now
             defer { tokenTime += start.duration(to: .now) }
-            return try await tokens.acquire(for: asking, demand: demand).token
+            do {
+                return try await tokens.acquire(for: asking, demand: demand).token
+            } catch {
+                throw NoToken(cause: error)
+            }
         }
         let first = try await token(.fresh)
+        let start = ContinuousClock.now
         var answer = try await send(url, for: asking, token: first)
         var challenges = APIProxy.challenges(answer)
         if answer.status == .unauthorized {
+            let claims = ClaimsRequest(challenges: challenges)
+            timeline.record(
+                TimelineStep(
+                    "api", outcome: claims == nil ? "http_401" : "claims_challenge", at: url.description, since: start,
+                    correlationID: answer[.requestID]), of: asking.session.key, app: asking.application.id)
             // The API may reject a token before it expires (continuous access evaluation). The call is repeated once,
             // with a token that the API has not seen and that satisfies the requested claims.
-            let other = try await token(.insteadOf(first, claims: ClaimsRequest(challenges: challenges)))
+            let other = try await token(.insteadOf(first, claims: claims))
             answer = try await send(url, for: asking, token: other)
             challenges = APIProxy.challenges(answer)
             if answer.status == .unauthorized, let claims = ClaimsRequest(challenges: challenges) {

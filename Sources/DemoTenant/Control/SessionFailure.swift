@@ -3,14 +3,14 @@ import WebFormats
 
 /// A failure for the sign-on session of one browser only. The missions of the application's page request it.
 enum SessionFailure: String, Sendable, CaseIterable {
-    /// Tokens without a second factor are refused and cannot be refreshed.
+    /// Graph challenges tokens without a second factor, and they cannot be refreshed.
     case secondFactor = "second_factor"
-    /// Graph treats the next token that it sees as expired.
-    case tokenEnds = "token_ends"
-    /// Graph treats tokens as expired, and the token endpoint fails.
+    /// The token endpoint fails.
     case providerDown = "provider_down"
     /// Graph asks for a pause once.
     case graphThrottles = "graph_throttles"
+    /// The refresh tokens are revoked, and the sign-on has ended: the next sign-in asks for the password.
+    case revoked
 
     /// The time after which a failure ends by itself, for example because the page was closed.
     static let lifetime: TimeInterval = 600
@@ -20,6 +20,8 @@ enum SessionFailure: String, Sendable, CaseIterable {
 struct SessionFailures: Sendable {
     private static let most = 200
     private var entries: [(session: String, failure: SessionFailure, end: Date)] = []
+    /// The sessions that were revoked, with the time. The end of the failure does not sign them on again.
+    private var endedSignOns: [(session: String, at: Date)] = []
 
     /// Begins a failure, which replaces another one of this session; nil ends it.
     mutating func set(_ failure: SessionFailure?, of session: String, now: Date) {
@@ -27,11 +29,20 @@ struct SessionFailures: Sendable {
         guard let failure else { return }
         if entries.count >= SessionFailures.most { entries.removeFirst() }
         entries.append((session, failure, now.addingTimeInterval(SessionFailure.lifetime)))
+        guard failure == .revoked else { return }
+        endedSignOns.removeAll { $0.session == session }
+        if endedSignOns.count >= SessionFailures.most { endedSignOns.removeFirst() }
+        endedSignOns.append((session, now))
     }
 
     /// The current failure of a session.
     subscript(session: String, now: Date) -> SessionFailure? {
         entries.first { $0.session == session && $0.end > now }?.failure
+    }
+
+    /// Whether the authentication took place before its session was revoked.
+    func hasEnded(_ authentication: Authentication) -> Bool {
+        endedSignOns.contains { $0.session == authentication.sessionID && authentication.time <= $0.at }
     }
 }
 
@@ -48,33 +59,30 @@ extension Controls {
 extension Platform {
     /// Refuses a token of a failing session.
     ///
-    /// - Parameters:
-    ///   - claims: the access token's claims.
-    ///   - expired: the error for an expired token.
-    func checkSessionFailure(_ claims: JSONValue, expired: GraphError) throws(GraphError) {
-        guard let session = claims["sid"]?.string, let failure = controls.sessionFailure(of: session, now: now()) else {
-            return
-        }
-        switch failure {
-        case .secondFactor where claims["amr"]?.array?.contains("mfa") == true: return
-        case .secondFactor, .providerDown: throw expired
-        case .tokenEnds:
-            controls.setSessionFailure(nil, of: session, now: now())
-            throw expired
+    /// - Parameter claims: the access token's claims.
+    func checkSessionFailure(_ claims: JSONValue) throws(GraphError) {
+        guard let session = claims["sid"]?.string else { return }
+        switch controls.sessionFailure(of: session, now: now()) {
+        case .secondFactor where claims["amr"]?.array?.contains("mfa") != true:
+            throw insufficientClaims(
+                SecondFactor.claimsChallenge, message: "The token does not meet the organization's policy.")
         case .graphThrottles:
             controls.setSessionFailure(nil, of: session, now: now())
             throw GraphError(
                 status: .tooManyRequests, code: "TooManyRequests",
                 message: "Too many requests. Wait for as long as Retry-After says.", retryAfter: 10)
+        case .secondFactor, .providerDown, .revoked, nil: return
         }
     }
 
     /// Refuses to refresh a token of a failing session.
     func checkSessionFailure(_ token: RefreshToken) throws(PlatformError) {
-        switch controls.sessionFailure(of: token.authentication.sessionID, now: now()) {
+        let failures = controls.sessionFailures
+        switch failures[token.authentication.sessionID, now()] {
         case .secondFactor where token.authentication.secondFactor == 0: throw .secondFactorNeeded
         case .providerDown: throw .serverError
-        case .secondFactor, .tokenEnds, .graphThrottles, nil: return
+        case .revoked where failures.hasEnded(token.authentication): throw .grantRevoked
+        case .secondFactor, .graphThrottles, .revoked, nil: return
         }
     }
 }

@@ -140,9 +140,9 @@ extension Platform {
             throw unauthenticated("Access token validation failure. Invalid audience.")
         }
         guard let expiry = claims["exp"]?.integer, now().timeIntervalSince1970 < Double(expiry) else {
-            throw expired
+            throw unauthenticated("Lifetime validation failed, the token is expired.")
         }
-        try checkSessionFailure(claims, expired: expired)
+        try checkSessionFailure(claims)
         if claims["idtyp"]?.string == "app", audiences.contains(AccessToken.graphAudience) {
             throw GraphError(
                 status: .badRequest, code: "BadRequest",
@@ -183,24 +183,28 @@ extension Platform {
         return Base64URL.decode(parts[1].utf8).flatMap { JSONValue(parsing: $0) }
     }
 
-    private var expired: GraphError { unauthenticated("Lifetime validation failed, the token is expired.") }
-
     private func unauthenticated(_ message: String) -> GraphError {
         GraphError(
             status: .unauthorized, code: "InvalidAuthenticationToken", message: message,
             challenge: bearer("client_id=\"\(AccessToken.graphAudience)\""))
     }
 
-    /// Returns the error of continuous access evaluation, with the claims in base64 with padding.
+    /// Returns the error of continuous access evaluation.
     private func insufficientClaims(_ challenge: Int) -> GraphError {
         let claims: JSONValue = ["access_token": ["nbf": ["essential": true, "value": "\(challenge)"]]]
-        return GraphError(
-            status: .unauthorized, code: "InvalidAuthenticationToken",
+        return insufficientClaims(
+            claims.text,
             message: "Continuous access evaluation resulted in challenge with result: InteractionRequired and code: "
-                + "TokenIssuedBeforeRevocationTimestamp",
+                + "TokenIssuedBeforeRevocationTimestamp")
+    }
+
+    /// Returns a challenge, with the claims in base64 with padding.
+    func insufficientClaims(_ claims: String, message: String) -> GraphError {
+        GraphError(
+            status: .unauthorized, code: "InvalidAuthenticationToken", message: message,
             challenge: bearer(
                 "client_id=\"\(AccessToken.graphAudience)\", error=\"insufficient_claims\", "
-                    + "claims=\"\(Data(claims.bytes).base64EncodedString())\""))
+                    + "claims=\"\(Data(claims.utf8).base64EncodedString())\""))
     }
 
     private func bearer(_ parameters: String) -> String {

@@ -34,7 +34,8 @@ extension Platform {
             state.sealer.open($0, for: .signOn, as: SignOnSession.self)
         }
         guard var session = opened, now < session.expires else { return SignOnSession(id: newID(), begun: now) }
-        let entries = session.entries
+        let failures = controls.sessionFailures
+        let entries = session.entries.filter { !failures.hasEnded($0.authentication) }
         session.entries = state.read { record in
             entries.filter { entry in
                 record.endedSignOns[entry.id] == nil

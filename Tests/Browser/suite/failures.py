@@ -187,6 +187,9 @@ def calm_cancel(browser):
     assert colours[0] != colours[1], "the note has the colour of a warning"
     assert not browser.all("#problem button"), "support has nothing to do with it"
     browser.expect_accessible("cancelled")
+    # What came back is the error, and no code.
+    sent = browser.driver.execute_script("return document.querySelector('#timeline .step[data-step=callback] .step-request').textContent")
+    assert "error=…" in sent and "code=" not in sent, sent
 
 
 @test("where nobody answers at the provider's address, every page says so and stays, at sign-in and at sign-out")
@@ -226,6 +229,8 @@ def down_before_sign_in(browser):
         assert browser.one("#problem dl dd:last-of-type").text in said and "correlation ID" in said, f"{box}\n{said}"
         assert browser.one("#problem button").text == "Copy for support"
         assert not browser.driver.get_cookies(), "something is kept of someone who has not signed in"
+        browser.wait("the step", lambda: [step.get_attribute("data-step") for step in browser.all("#timeline .step:not(.waiting)")] == ["authorize"])
+        assert "failed: provider_unavailable" in browser.one("#timeline .step").text
     browser.expect_accessible("down before sign-in")
     browser.server.control(provider_down=None)
     browser.wait("the provider is back", lambda: browser.at_tenant() or browser.one("#authorize").click())

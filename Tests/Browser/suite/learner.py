@@ -1,12 +1,9 @@
-"""The learner: a home page that lives, missions that happen to nobody else, a drawing in which each step moves."""
+"""The learner: a home page that lives, a drawing in which each step moves."""
 
 from .browser import ADELE
 from .registry import registry
 
 tests, test = registry("learner")
-
-MEGAN = "megan@contoso.example"
-
 
 def opacity(browser, selector):
     return browser.driver.execute_script("return getComputedStyle(document.querySelector(arguments[0])).opacity", selector)
@@ -41,132 +38,6 @@ def still_home(browser):
     browser.colours("light")
 
 
-# Missions
-
-def open_missions(browser):
-    if not browser.all("#missions[open]"):
-        browser.press("Try next")
-    browser.wait("the missions", lambda: len(browser.all(".mission")) == 8)
-
-
-def start(browser, title):
-    open_missions(browser)
-    for mission in browser.all(".mission"):
-        if mission.find_element("css selector", ".mission-title").text == title:
-            if not mission.find_elements("css selector", "details[open]"):
-                mission.find_element("css selector", "summary").click()
-            button = mission.find_element("css selector", "button")
-            browser.wait("what will happen", button.is_displayed)
-            assert not mission.find_elements("css selector", ".mission-now"), "what to press before it has begun"
-            button.click()
-            return
-    raise AssertionError(f"there is no mission {title!r}")
-
-
-def expect_under_way(browser):
-    browser.wait("it is under way", lambda: browser.all(".mission.active"))
-
-
-def expect_done(browser, title):
-    browser.wait(f"{title} marks itself done", lambda: title in [each.text for each in browser.all(".mission.done .mission-title")])
-    assert not browser.all(".mission.active"), "it is still under way"
-
-
-def call(browser):
-    browser.press("Call Microsoft Graph API")
-
-
-@test("a mission needs somebody who is signed in, and says so; the missions are there in the demo's tutorials alone")
-def missions(browser):
-    browser.open("/ios")
-    browser.expect_username("Signed out")
-    start(browser, "A token that expires")
-    browser.wait("why not", lambda: "Sign in first" in browser.one(".mission-note").text)
-    assert not browser.all(".mission.active")
-    browser.expect_accessible("missions")
-    browser.open("/external")
-    browser.settled()
-    assert not browser.all("#missions")
-
-
-@test("a token ends: it is renewed without a word, the call succeeds, and the mission marks itself done and stays so")
-def token_ends(browser):
-    browser.sign_in()
-    start(browser, "A token that expires")
-    expect_under_way(browser)
-    call(browser)
-    expect_done(browser, "A token that expires")
-    browser.wait("the step", lambda: "Token refreshed" in browser.one("#timeline").text)
-    browser.driver.refresh()
-    open_missions(browser)
-    expect_done(browser, "A token that expires")
-    browser.wait("the count", lambda: "1 of 8" in browser.one(".mission-progress").text)
-
-
-@test("a second factor, the provider down and Graph's pause happen, each as it says, and are over afterwards")
-def failing(browser):
-    browser.sign_in()
-    start(browser, "A second factor")
-    expect_under_way(browser)
-    browser.allow("/api/ios/me")
-    call(browser)
-    browser.one("button[name=second_factor][value=approve]").click()
-    expect_done(browser, "A second factor")
-    start(browser, "The provider is down")
-    expect_under_way(browser)
-    call(browser)
-    expect_done(browser, "The provider is down")
-    browser.expect_username(ADELE)
-    start(browser, "Graph throttles")
-    expect_under_way(browser)
-    call(browser)
-    expect_done(browser, "Graph throttles")
-    browser.wait("the pause", lambda: "You can try again in" in browser.one("#problem").text)
-
-
-@test("consent, cancelling, an administrator's approval and another account are led to, and marked when they have happened")
-def led(browser):
-    browser.sign_in()
-    start(browser, "Consent")
-    browser.answer_consent()
-    expect_done(browser, "Consent")
-    start(browser, "Cancel")
-    browser.answer_consent("cancel")
-    expect_done(browser, "Cancel")
-    start(browser, "An administrator's approval")
-    browser.enter_password()
-    browser.one("button[name=consent][value=cancel]").click()
-    expect_done(browser, "An administrator's approval")
-    start(browser, "Another account")
-    browser.choose_account(MEGAN)
-    browser.enter_password()
-    browser.answer_consent()
-    expect_done(browser, "Another account")
-    browser.wait("the count", lambda: "4 of 8" in browser.one(".mission-progress").text)
-
-
-@test("what a mission has set up is undone when the page is left, and set up again when it is back")
-def left(browser):
-    browser.sign_in()
-    start(browser, "The provider is down")
-    expect_under_way(browser)
-    browser.press("Home")
-    browser.expect_page("/")
-    browser.open("/macos")
-    browser.expect_username("Signed out")
-    # The same session at the provider: no question, and no failure.
-    browser.press("Call Microsoft Graph API")
-    browser.choose_account()
-    browser.expect_graph()
-    browser.open("/ios")
-    expect_under_way(browser)
-    browser.wait("it is set up", lambda: browser.driver.execute_script(
-        "return performance.getEntriesByType('resource').some((e) => e.name.endsWith('/api/demo/mission'))"))
-    browser.allow("/api/ios/me")
-    call(browser)
-    expect_done(browser, "The provider is down")
-
-
 # The drawing
 
 @test("the drawing carries each step along its arrow, says it in words too, and lights the arrows of a step that is pointed at")
@@ -198,7 +69,7 @@ def drawn_failure(browser):
     browser.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
     browser.server.control(graph_error={"status": 403, "body": {"error": {"code": "Denied", "message": "No."}}, "times": 1})
     browser.allow("/api/ios/me")
-    call(browser)
+    browser.press("Call Microsoft Graph API")
     browser.wait("the failure", lambda: browser.all("#wire-graph.lit.bad"))
     label = "return document.getElementById('parcel-label').textContent"
     browser.wait("its number", lambda: browser.driver.execute_script(label) == "403")
@@ -245,7 +116,7 @@ requestAnimationFrame(look);
 def words_in_drawing(browser):
     # The first goes all its ways; of the others the last one, without motion.
     steps = (("refreshed", "refreshed"), ("unredeemed", "provider_rejected_client"), ("silent", "interaction_required"), ("authorize", "password_reset_requested"),
-             ("api", "interaction_required"))
+             ("challenge", "claims_challenge"))
     for width, height in ((390, 844), (1280, 800), (1280, 1000), (1720, 1000)):
         browser.size(width, height)
         browser.colours("light")

@@ -24,6 +24,22 @@ import WebFormats
         }
     }
 
+    @Test func `a sign-in that could not leave is a failed step of its session, with its correlation ID`()
+        async throws
+    {
+        try await Site.run { site in
+            let visitor = Visitor(site)
+            try await visitor.signIn()
+            try await site.control(#"{"provider_down": "all"}"#)
+            #expect(try await visitor.get("/auth/ios/sign-in").location?.contains("provider_unavailable") == true)
+            let events = try await visitor.api(.get, "/api/ios/events").json["events"] as? [[String: Any]]
+            let last = try #require(events?.last)
+            #expect(last["step"] as? String == "authorize")
+            #expect(last["outcome"] as? String == "provider_unavailable")
+            #expect(last["attempt"] is Int && last["correlation_id"] is String)
+        }
+    }
+
     @Test func `many sign-ins that begin at once ask the provider only once`() async throws {
         let provider = SlowProvider()
         let workers = try WorkerGroup(count: 1)

@@ -1,0 +1,444 @@
+"""Missions: what happens to an app with MSAL, for one person alone, and each with what must not count as done."""
+
+import html
+import http.cookiejar
+import re
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from .browser import ADELE
+from .registry import registry
+
+tests, test = registry("missions")
+
+MEGAN = "megan@contoso.example"
+ALL = ["A token that expires", "A second factor", "Consent", "Cancel", "An administrator's approval", "Another account", "The provider is down",
+       "Graph throttles", "A revoked session", "A wrong redirect URI", "Your own app", "A missing keychain group"]
+
+
+def open_missions(browser):
+    if not browser.all("#missions[open]"):
+        browser.press("Try next")
+    browser.wait("the missions", lambda: len(browser.all(".mission")) == len(ALL))
+
+
+def entry(browser, title):
+    """The mission's entry, unfolded."""
+    open_missions(browser)
+    def find():
+        found = [each for each in browser.all(".mission") if each.find_element("css selector", ".mission-title").text == title][0]
+        if not found.find_elements("css selector", "details[open]"):
+            found.find_element("css selector", "summary").click()
+        return found.find_element("css selector", ".mission-now").is_displayed() and found
+    return browser.wait(f"the mission {title!r}", find)
+
+
+def start(browser, title):
+    entry(browser, title).find_element("css selector", ".mission-buttons button").click()
+
+
+def expect_under_way(browser):
+    browser.wait("it is under way", lambda: browser.all(".mission.active"))
+
+
+def expect_done(browser, title):
+    browser.wait(f"{title} marks itself done", lambda: title in [each.text for each in browser.all(".mission.done .mission-title")])
+    assert not browser.all(".mission.active"), "it is still under way"
+
+
+def expect_not_done(browser):
+    """It has looked again, and goes on."""
+    looks = "return performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/accounts')).length"
+    before = browser.driver.execute_script(looks)
+    browser.wait("it looks again", lambda: browser.driver.execute_script(looks) > before + 1)
+    assert browser.all(".mission.active"), browser.one(".mission-note").text
+
+
+def call(browser):
+    browser.press("Call Microsoft Graph API")
+
+
+def newest_steps(browser):
+    """The kinds of the steps of what just happened, once all have arrived."""
+    browser.wait("all steps", lambda: browser.all("#timeline .step") and not browser.all("#timeline .step.waiting"))
+    return browser.driver.execute_script("return [...document.querySelector('#timeline .flow').querySelectorAll('.step')].map((e) => e.dataset.step)")
+
+
+def expect_steps(browser, *steps):
+    try:
+        browser.wait(f"the steps {steps}", lambda: newest_steps(browser) == list(steps))
+    except AssertionError as error:
+        raise AssertionError(f"{error}: {newest_steps(browser)}")
+
+
+@test("each mission says what to do before it starts; one that needs a sign-in says so; they are in the demo's tutorials alone")
+def missions(browser):
+    browser.open("/ios")
+    browser.expect_username("Signed out")
+    open_missions(browser)
+    assert [each.get_property("textContent") for each in browser.all(".mission-title")] == ALL
+    for title in ALL:
+        shown = entry(browser, title)
+        assert shown.find_element("css selector", ".mission-now").text, title
+        assert shown.find_element("css selector", ".mission-buttons button").text == "Start"
+        assert not shown.find_elements("css selector", ".mission-remember"), f"{title} says at once what to remember"
+    for title in ("A token that expires", "A second factor", "The provider is down", "Graph throttles", "A revoked session"):
+        start(browser, title)
+        browser.wait("why not", lambda: "Sign in first" in browser.one(".mission-note").text)
+        assert not browser.all(".mission.active")
+    browser.expect_accessible("missions")
+    browser.open("/external")
+    browser.settled()
+    assert not browser.all("#missions")
+
+
+@test("a token ends in the app's cache: the silent call refreshes it, Graph sees only the new one, all in one flow; and it stays done")
+def token_ends(browser):
+    title = ALL[0]
+    for app in ("ios", "macos"):
+        browser.cdp("Network.clearBrowserCookies")
+        browser.open("/")
+        browser.driver.execute_script("localStorage.clear()")
+        browser.server.control(require_consent=ADELE)
+        browser.sign_in(app)
+        start(browser, title)
+        expect_under_way(browser)
+        expect_not_done(browser)
+        asked = browser.server.counts()
+        call(browser)
+        expect_done(browser, title)
+        counts = browser.server.counts()
+        assert (counts["token_refresh"], counts["graph_me"]) == (asked["token_refresh"] + 1, asked["graph_me"] + 1)
+        expect_steps(browser, "refreshed", "api")
+        browser.expect_log("Refreshed Access token is ")
+        remember = entry(browser, title).find_element("css selector", ".mission-remember").text
+        browser.shoot("mission done")
+        assert remember == "Worth remembering: Call acquireTokenSilent before every call of the API, and leave the expiry to MSAL.", remember
+        # The next call finds it in the cache.
+        call(browser)
+        expect_steps(browser, "cached", "api")
+        browser.press("Next: A second factor")
+        browser.wait("the next one", lambda: browser.all(".mission:nth-child(2) details[open]"))
+        browser.driver.refresh()
+        open_missions(browser)
+        expect_done(browser, title)
+        browser.wait("the count", lambda: "1 of 12" in browser.one(".mission-progress").text)
+
+
+@test("a second factor is a claims challenge of Graph, which a sign-in with those claims meets; who cancels there has not done it")
+def second_factor(browser):
+    browser.sign_in()
+    start(browser, ALL[1])
+    expect_under_way(browser)
+    browser.allow("/api/ios/me")
+    call(browser)
+    browser.one("button[name=second_factor][value=cancel]").click()
+    browser.expect_log("Could not acquire token: ")
+    expect_under_way(browser)
+    expect_not_done(browser)
+    call(browser)
+    asked = urllib.parse.parse_qs(urllib.parse.urlsplit(browser.wait("the tenant", lambda: browser.at_tenant() and browser.driver.current_url)).query)
+    assert "capolids" in asked["claims"][0] and asked["login_hint"] == [ADELE], asked
+    browser.one("button[name=second_factor][value=approve]").click()
+    expect_done(browser, ALL[1])
+    expect_steps(browser, "cached", "challenge", "silent", "authorize", "callback", "redeemed", "shown", "api")
+    browser.one("#timeline .flow .step[data-step=challenge] button").click()
+    browser.wait("the challenge", lambda: 'error="insufficient_claims", claims="…"' in browser.one("#timeline .step[data-step=challenge]").text)
+    lit = "return [...document.querySelectorAll('#code .run.lit')].map((run) => run.textContent).join('')"
+    browser.wait("its lines", lambda: "func claimsChallenge(in response" in (lines := browser.driver.execute_script(lit)) and "parameters.claimsRequest = claims" in lines)
+    assert 'clientApplicationCapabilities = ["CP1"]' in browser.driver.execute_script(lit)
+    browser.shoot("mission challenge")
+    call(browser)
+    expect_steps(browser, "cached", "api")
+
+
+@test("the provider is down: the silent call fails as the tutorial says, Graph is not asked, and nobody is signed out")
+def provider_down(browser):
+    browser.sign_in("macos")
+    start(browser, ALL[6])
+    expect_under_way(browser)
+    expect_not_done(browser)
+    asked = browser.server.counts()["graph_me"]
+    browser.allow("/api/macos/token")
+    call(browser)
+    said = browser.expect_log("Could not acquire token silently: ")
+    assert "provider_unavailable" in said, said
+    browser.wait("MSAL's error", lambda: "MSALErrorDomain −50000" in browser.one("#problem").text)
+    expect_done(browser, ALL[6])
+    expect_steps(browser, "silent")
+    browser.expect_username(ADELE)
+    assert browser.server.counts()["graph_me"] == asked, "Graph was asked without a token"
+    call(browser)
+    browser.expect_log("Refreshed Access token is ")
+    expect_steps(browser, "refreshed", "api")
+
+
+@test("a mission that is stopped leaves nothing behind, nor does one whose person signs out")
+def stopped(browser):
+    browser.sign_in()
+    start(browser, ALL[6])
+    expect_under_way(browser)
+    browser.press("Stop")
+    browser.wait("it has stopped", lambda: not browser.all(".mission.active") and not browser.all(".mission.done"))
+    call(browser)
+    browser.expect_log("Refreshed Access token is ")
+    start(browser, ALL[6])
+    expect_under_way(browser)
+    browser.press("Sign Out")
+    browser.wait("it has stopped", lambda: not browser.all(".mission.active") and "Sign in first" in browser.one(".mission-note").text)
+    # The same session at the provider.
+    call(browser)
+    browser.choose_account()
+    browser.expect_log("Access token is ")
+    refreshed = browser.driver.execute_async_script("""
+        const headers = { "X-Companion": "1", "Content-Type": "application/json" };
+        fetch("/api/ios/token", { method: "POST", headers, body: '{"force_refresh": true}' }).then(({ status }) => arguments[0](status))""")
+    assert refreshed == 200, f"the failure outlives its mission: {refreshed}"
+
+
+@test("Graph throttles: neither its pause nor a call before its end is the end, only a call after it; MSAL has no error for either")
+def graph_throttles(browser):
+    browser.sign_in()
+    start(browser, ALL[7])
+    expect_under_way(browser)
+    browser.allow("/api/ios/me")
+    def expect_pause():
+        box = browser.wait("the pause", lambda: "You can try again in" in (text := browser.one("#problem").text) and text)
+        assert "The API asks for a pause" in box and "MSAL" not in box, box
+    call(browser)
+    expect_pause()
+    expect_not_done(browser)
+    call(browser)
+    browser.wait("the server's own answer", lambda: "(throttled" in browser.log()[-1])
+    expect_pause()
+    expect_not_done(browser)
+    browser.wait("half of the pause", lambda: re.search(r"try again in [1-4] s", browser.one("#problem").text))
+    browser.wait("its end", lambda: "You can try again now." in browser.one("#problem").text)
+    call(browser)
+    expect_done(browser, ALL[7])
+
+
+@test("a revoked session: the silent call asks for interaction, the provider for the password; who goes back has not done it")
+def revoked(browser):
+    for app in ("ios", "macos"):
+        browser.cdp("Network.clearBrowserCookies")
+        browser.server.control(require_consent=ADELE)
+        browser.open("/")
+        browser.driver.execute_script("localStorage.clear()")
+        browser.sign_in(app)
+        start(browser, ALL[8])
+        expect_under_way(browser)
+        browser.allow(f"/api/{app}/token")
+        call(browser)
+        browser.one("input[name=password]")
+        assert ADELE in browser.one("body").text, "the provider does not say whose password it wants"
+        browser.driver.back()
+        expect_under_way(browser)
+        expect_not_done(browser)
+        call(browser)
+        browser.enter_password()
+        expect_done(browser, ALL[8])
+        expect_steps(browser, "silent", "authorize", "callback", "redeemed", "shown", "api")
+
+
+@test("consent, cancelling, an administrator's approval and another account are led to, and marked when that has happened and nothing else")
+def led(browser):
+    browser.sign_in()
+    start(browser, "Consent")
+    browser.answer_consent("cancel")
+    expect_under_way(browser)
+    expect_not_done(browser)
+    start(browser, "Cancel")
+    browser.answer_consent()
+    expect_under_way(browser)
+    expect_not_done(browser)
+    browser.press("Stop")
+    start(browser, "Consent")
+    browser.answer_consent()
+    expect_done(browser, "Consent")
+    start(browser, "Cancel")
+    browser.answer_consent("cancel")
+    expect_done(browser, "Cancel")
+    start(browser, "An administrator's approval")
+    browser.enter_password()
+    browser.one("button[name=consent][value=cancel]").click()
+    expect_done(browser, "An administrator's approval")
+    start(browser, "Another account")
+    browser.choose_account(ADELE)
+    expect_under_way(browser)
+    expect_not_done(browser)
+    start(browser, "Another account")
+    browser.wait("it has stopped", lambda: not browser.all(".mission.active"))
+    start(browser, "Another account")
+    browser.choose_account(MEGAN)
+    browser.enter_password()
+    browser.answer_consent()
+    expect_done(browser, "Another account")
+    browser.wait("the count", lambda: "4 of 12" in browser.one(".mission-progress").text)
+
+
+@test("a wrong redirect URI is refused on the provider's own page, and the app hears nothing: only that page is the end")
+def redirect_uri(browser):
+    browser.open("/ios")
+    browser.expect_username("Signed out")
+    browser.driver.execute_script("sessionStorage.setItem('mission:ios', JSON.stringify({ id: 'redirect_uri', since: '', request: crypto.randomUUID() }))")
+    browser.driver.refresh()
+    open_missions(browser)
+    expect_not_done(browser)
+    browser.press("Stop")
+    for app in ("ios", "macos"):
+        browser.driver.execute_script("localStorage.clear()")
+        browser.open(f"/{app}")
+        start(browser, ALL[9])
+        browser.wait("the provider's page", browser.at_tenant)
+        # Chromium reports its status 400.
+        browser.allowed.append(browser.driver.current_url)
+        page = browser.one("main").text
+        assert "AADSTS50011" in page and "msauth.com.contoso.renamed://auth" in page, page
+        browser.driver.back()
+        browser.expect_page(f"/{app}")
+        expect_done(browser, ALL[9])
+        assert not browser.all("#timeline .step"), "the app has heard of it"
+
+
+class NativeApp:
+    """Signs in at the demo's tenant as MSAL does in Microsoft's sample app."""
+
+    CLIENT = {"client_id": "66855f8a-60cd-445e-a9bb-8cd8eadbd3fa", "redirect_uri": "msauth.com.microsoft.identitysample.MSALiOS://auth"}
+    VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"  # RFC 7636 appendix B
+    CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+
+    class Staying(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *arguments):
+            return None
+
+    def __init__(self, server):
+        self.tenant = server.tenant
+        self.opener = urllib.request.build_opener(self.Staying, urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+
+    def ask(self, url, fields=None):
+        """Status, Location and body."""
+        request = urllib.request.Request(url, data=fields and urllib.parse.urlencode(fields).encode(), headers={"Origin": self.tenant} if "/login" in url else {})
+        try:
+            with self.opener.open(request, timeout=10) as answer:
+                return answer.status, answer.headers["Location"], answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers["Location"], error.read().decode()
+
+    def redeem(self, code):
+        fields = {**self.CLIENT, "grant_type": "authorization_code", "code": code, "code_verifier": self.VERIFIER}
+        return self.ask(f"{self.tenant}/common/oauth2/v2.0/token", fields)[0]
+
+    def sign_in(self):
+        query = {**self.CLIENT, "response_type": "code", "scope": "openid profile offline_access user.read", "login_hint": ADELE,
+                 "code_challenge": self.CHALLENGE, "code_challenge_method": "S256"}
+        _, location, page = self.ask(f"{self.tenant}/common/oauth2/v2.0/authorize?{urllib.parse.urlencode(query)}")
+        while location is None:
+            action = html.unescape(re.search(r'<form method="post" action="([^"]*)"', page)[1])
+            fields = dict(re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', page))
+            fields |= {"password": "demo"} if 'name="password"' in page else {"consent": "accept"}
+            _, location, page = self.ask(urllib.parse.urljoin(self.tenant, action), fields)
+        return self.redeem(urllib.parse.parse_qs(urllib.parse.urlsplit(location).query)["code"][0])
+
+
+@test("the reader's own app signs in at the demo's tenant: neither this page's sign-in nor a code that is refused counts")
+def native_app(browser):
+    browser.open("/ios")
+    browser.expect_username("Signed out")
+    shown = entry(browser, ALL[10])
+    assert "plain http, which MSAL refuses" in shown.text and "companion demo --https --native com.contoso.tasks" in shown.text, shown.text
+    links = {link.text: link.get_attribute("href") for link in shown.find_elements("css selector", "a")}
+    assert links["Watch its requests arrive"] == browser.server.tenant + "/clients", links
+    browser.expect_accessible("native mission")
+    browser.shoot("mission of the own app")
+    start(browser, ALL[10])
+    expect_under_way(browser)
+    call(browser)
+    browser.choose_account()
+    browser.enter_password()
+    browser.answer_consent()
+    browser.expect_graph()
+    expect_under_way(browser)
+    app = NativeApp(browser.server)
+    assert app.redeem("wrong") == 400
+    expect_not_done(browser)
+    assert app.sign_in() == 200
+    expect_done(browser, ALL[10])
+    # What was before does not count for the next time.
+    start(browser, ALL[10])
+    expect_under_way(browser)
+    expect_not_done(browser)
+
+
+def identify(browser, platform):
+    """Says which app it is, as far as the page does not know."""
+    browser.one(f"input[name=platform][value={platform}]").click()
+    for field, value in (("bundle_id", "com.contoso.tasks"), ("client_id", "c0ffee00-1111-4222-8333-444455556666")):
+        for found in browser.all(f"#{field}"):
+            if found.is_displayed() and not found.get_attribute("value"):
+                found.send_keys(value)
+
+
+def paste(browser, text):
+    browser.driver.execute_script(
+        "const e = document.getElementById('paste'); e.value = arguments[0]; e.dispatchEvent(new InputEvent('input', { bubbles: true }))", text)
+    browser.one("#findings")
+
+
+@test("a missing keychain group: the file check says what is missing, and its corrected file is the end; a right file alone is not")
+def keychain(browser):
+    for app, group in (("ios", "com.microsoft.adalcache"), ("macos", "com.microsoft.identity.universalstorage")):
+        browser.open(f"/{app}")
+        browser.driver.execute_script("localStorage.clear()")
+        browser.driver.refresh()
+        browser.expect_username("Signed out")
+        start(browser, ALL[11])
+        expect_under_way(browser)
+        shown = entry(browser, ALL[11])
+        assert "Code=-34018" in shown.text, shown.text
+        file = shown.find_elements("css selector", "pre")[1].text
+        browser.press("Open the file check")
+        browser.expect_page("/native/lint")
+        identify(browser, app)
+        paste(browser, file)
+        said = browser.one("#findings").text
+        assert "keychain-access-groups is missing" in said, said
+        corrected = browser.one("#corrected pre").text
+        assert group in corrected, corrected
+        # Nobody has read what is missing in a right file.
+        browser.driver.execute_script("localStorage.setItem('mission:keychain', 'begun')")
+        paste(browser, corrected)
+        browser.wait("it is right", lambda: browser.all("#findings .fine"))
+        browser.open(f"/{app}")
+        expect_under_way(browser)
+        expect_not_done(browser)
+        browser.open("/native/lint")
+        paste(browser, file)
+        paste(browser, corrected)
+        browser.wait("it is right", lambda: browser.all("#findings .fine"))
+        browser.open(f"/{app}")
+        expect_done(browser, ALL[11])
+        assert browser.driver.execute_script("return localStorage.getItem('mission:keychain')") is None
+
+
+@test("what a mission has set up is undone when the page is left, and set up again when it is back")
+def left(browser):
+    browser.sign_in()
+    start(browser, ALL[6])
+    expect_under_way(browser)
+    browser.press("Home")
+    browser.expect_page("/")
+    browser.open("/macos")
+    browser.expect_username("Signed out")
+    # The same session at the provider: no question, and no failure.
+    call(browser)
+    browser.choose_account()
+    browser.expect_graph()
+    browser.open("/ios")
+    expect_under_way(browser)
+    browser.wait("it is set up", lambda: browser.driver.execute_script(
+        "return performance.getEntriesByType('resource').some((e) => e.name.endsWith('/api/demo/mission'))"))
+    browser.allow("/api/ios/token")
+    call(browser)
+    expect_done(browser, ALL[6])
