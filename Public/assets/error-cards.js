@@ -15,7 +15,7 @@ const who = {
 /** Causes of which the file check shows where they are. */
 const inFiles = new Set(["scheme", "queries", "redirect", "keychain"]);
 
-/** What a number means for a native app, where the platform's table speaks of the one that is configured here. */
+/** The remedy for a native app of a number for which the platform's table has that of the application that is configured here. */
 const native = {
   AADSTS50011: "unregistered", AADSTS500112: "unregistered", AADSTS7000218: "confidential", AADSTS700025: "secret", AADSTS7000215: "secret", AADSTS7000222: "secret",
   AADSTS700027: "secret", AADSTS700016: "tenant", AADSTS50194: "multi", AADSTS50196: "loop", AADSTS70011: "scope",
@@ -71,5 +71,6 @@ export function errorCards(text) {
   const rows = facts.flatMap(([name, value]) => [element("dt", "", t(`explain.fact.${name}`)), element("dd", "mono", value)]);
   const said = says.length > 0 ? [element("section", "card", element("h2", "", t("explain.says")), ...says)] : [];
   const summary = rows.length > 0 ? [element("section", "card", element("h2", "", t("explain.found")), element("dl", "facts", ...rows))] : [];
-  return [...said, ...numbers.map((each) => number(each, bundleID)), ...errors.map((each) => explained(each, bundleID)), ...summary];
+  const unknown = numbers.length === 0 && errors.length === 0 ? [element("section", "card", element("p", "", t("explain.no_cause")))] : [];
+  return [...said, ...unknown, ...numbers.map((each) => number(each, bundleID)), ...errors.map((each) => explained(each, bundleID)), ...summary];
 }

@@ -46,7 +46,7 @@ function domains(text) {
 const described = /(?:MSALErrorDescriptionKey|MSIDErrorDescriptionKey|NSLocalizedDescription|NSDescription|error_description)\\?["']?\s{0,3}[=:]\s{0,3}|Creating Error with description: |(?=AAD(?:STS|B2C)\d{4,8}: )/g;
 const longest = 1000;
 
-/** What the errors of the text say in words, without the identifiers at the end. */
+/** The words with which the errors of the text describe themselves, without the identifiers at the end. */
 function descriptions(text) {
   const found = [];
   for (const { index, 0: name } of text.matchAll(described)) {
@@ -130,7 +130,7 @@ export function findings(pasted) {
 /** One explanation, said once: of those with the same cause the most telling error has it. */
 function telling(errors, numbers) {
   const isTelling = numbers.length > 0 || errors.some(({ about }) => !vague.has(about));
-  // Who refused and why is in a number, which a refusal by the person does not have.
+  // A refusal by the person has no number that says who refused and why.
   const named = errors.map(({ title, about }) => ({ title, about: about === "authorization" && numbers.length === 0 ? "denied" : about }));
   const distinct = named.filter(({ about }, index) => named.findIndex((each) => each.about === about) === index);
   return isTelling ? distinct.filter(({ about }) => !vague.has(about)) : distinct.slice(0, 1);

@@ -1,4 +1,4 @@
-// What MSAL and Apple's systems say in words, beside a code that says less, or without one.
+// Messages of MSAL and of Apple's systems that say more than the code beside them, or that come without one.
 
 // The words in lower case, the explanation, and the explanation of the code that they replace, because they know better.
 const telling = [

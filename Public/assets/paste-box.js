@@ -5,5 +5,5 @@ const begin = () => import("./paste.js").then(({ read }) => read());
 
 box.addEventListener("focus", begin, { once: true });
 box.addEventListener("input", begin);
-// What is left in it belongs to a page that is gone.
+// Some browsers put back into it the text of a page that is gone.
 box.value = "";

@@ -1,4 +1,4 @@
-// Which kind of text was pasted. Each kind is told by its beginning or its form, so that this takes a moment however long it is.
+// Recognizes the kind of a pasted text by its beginning or its form, so that this takes a moment however long the text is.
 
 const jws = /^eyJ[\w-]*\.[\w-]*\.[\w-]*$/;
 const jwe = /^eyJ[\w-]*\.[\w-]*\.[\w-]+\.[\w-]+\.[\w-]+$/;

@@ -11,7 +11,7 @@ import { errorCards, loadExplanations } from "./error-cards.js";
 import { finding, lintCards } from "./lint-cards.js";
 import { kindOf, kinds, tokenIn } from "./paste-kinds.js";
 import { checkSignature, checkTimes, readToken } from "./token-text.js";
-import { own } from "./values.js";
+import { filled, own } from "./values.js";
 
 const box = document.getElementById("paste");
 const taken = document.getElementById("paste-taken");
@@ -22,7 +22,7 @@ const nothing = (kind) => [card(t(`paste.kind.${kind}`), finding("bad", t(`paste
 
 // MARK: The kinds
 
-/** How each kind is read: from the text, and from what the reader has chosen in an earlier answer, to cards. */
+/** The reader of each kind, which makes cards of a text. */
 const readers = {
   error(text) {
     const cards = errorCards(text);
@@ -55,15 +55,16 @@ function judged(found, kind) {
 }
 
 /** A property list is checked for an app: the reader's own, or the one whose bundle ID the file names. */
-function file(text, { bundleID = own().bundle_id || namedIn(text), platform = own().platform } = {}) {
-  const field = Object.assign(element("input", "mono"), { id: "paste-bundle", value: bundleID, autocomplete: "off", spellcheck: false });
+function file(text) {
+  const { bundle_id: ownID, platform, client_id: clientID } = own();
+  const field = Object.assign(element("input", "mono"), { id: "paste-bundle", value: ownID || namedIn(text), autocomplete: "off", spellcheck: false });
   const select = element("select");
   select.id = "paste-platform";
   select.append(new Option("iOS", "ios", false, platform === "ios"), new Option("macOS", "macos", false, platform === "macos"));
   const result = element("div", "found-in-file");
   const check = () => {
     const id = field.value.trim();
-    const values = { bundle_id: id, client_id: own().client_id, redirect_uri: `msauth.${id}://auth` };
+    const values = { ...filled(), bundle_id: id, client_id: clientID, redirect_uri: `msauth.${id}://auth` };
     const { findings, corrected } = id ? lintCards(text, { platform: select.value, values }) : { findings: [finding("info", t("paste.need_bundle"))] };
     result.replaceChildren(element("section", "card", element("h3", "", t("lint.findings")), ...findings), ...(corrected ? [corrected] : []));
   };

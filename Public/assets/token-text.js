@@ -27,7 +27,7 @@ export function readToken(text) {
   }
 }
 
-/** What the key alone determines: how its signatures are made. */
+/** The type of a key alone determines how its signatures are made. */
 const methods = {
   RSA: { alg: "RS256", from: { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }, with: "RSASSA-PKCS1-v1_5" },
   "EC P-256": { alg: "ES256", from: { name: "ECDSA", namedCurve: "P-256" }, with: { name: "ECDSA", hash: "SHA-256" } },
@@ -45,7 +45,7 @@ const originOf = (address) => {
   }
 };
 
-/** The issuers of a key: what it publishes, with the token's own tenant in it. */
+/** Whether the issuer that a token names is at the tenant that publishes the key. */
 const isOwnIssuer = ({ issuer }, { iss }) => originOf(issuer) !== undefined && originOf(issuer) === originOf(iss);
 
 /**

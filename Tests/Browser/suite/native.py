@@ -368,6 +368,11 @@ def description(browser):
     browser.wait("the file check", lambda: "/native/lint#" in browser.driver.current_url)
     assert "?" not in browser.driver.current_url
     browser.wait("the bundle ID", lambda: browser.one("#bundle_id").get_attribute("value") == "com.arby.MSAL-SwiftUI")
+    browser.driver.back()
+    browser.settled()
+    paste(browser, "TID=1 MSAL 2.2.0 iOS 18.1 [2026-01-05 10:11:12] Creating Error with description: Something that nobody has seen.")
+    said = [each.text for each in browser.all("#found .card")]
+    assert "Something that nobody has seen." in said[0] and said[1].startswith("Nothing in this text names a cause"), said
     # What an address names is no more than a text.
     browser.open("/native/lint#bundle_id=%3Cb%3E%22&bundle_id=x")
     browser.driver.refresh()

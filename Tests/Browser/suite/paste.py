@@ -56,8 +56,8 @@ def levels(browser):
     return browser.driver.execute_script("return [...document.querySelectorAll('#found .finding')].map((e) => e.className.split(' ')[1])")
 
 
-def look(browser, name):
-    browser.size(1280, 1500)
+def look(browser, name, width=1280):
+    browser.size(width, 1500)
     browser.driver.execute_script("document.getElementById('paste').scrollIntoView()")
     browser.shoot(name)
     browser.size(1280, 800)
@@ -95,7 +95,7 @@ def kinds(browser):
         assert made == kind, f"{text[:80]}: {made}"
     paste(browser, KINDS[0][0])
     assert browser.one("#paste-kind").get_attribute("value") == "error" and "-42011" in browser.one("#found").text
-    assert browser.one("#said").get_attribute("textContent") == "Read as: Error or log"
+    assert browser.one("#said").get_attribute("textContent") == "Recognized as: Error or log"
     for kind, said in (("token", "not a JWT"), ("address", "not an address"), ("discovery", "not a JSON object"), ("file", "not XML")):
         browser.one(f"#paste-kind option[value={kind}]").click()
         if kind == "file":
@@ -315,7 +315,7 @@ def by_keyboard(browser):
         paste(browser, text)
         browser.wait("what was found", lambda: browser.all("#found p"))
         browser.expect_accessible(f"paste {name}")
-        browser.size(1280, 800)
+        look(browser, f"paste {name} phone", 390)
 
 
 @test("the paste box speaks each language, without a key in place of a text")
