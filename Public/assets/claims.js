@@ -3,13 +3,14 @@
 import { app, get } from "./api.js";
 import { claimsTable, loadClaims } from "./claims-table.js";
 import { element, t } from "./page.js";
+import { light } from "./panels.js";
 
 const place = element("div", "claims-place");
 
 /** Makes the panel's content. */
 export async function fill(box) {
   await loadClaims();
-  document.dispatchEvent(new CustomEvent("companion-step", { detail: { step: "claims" } }));
+  light({ step: "claims" });
   box.append(place);
 }
 

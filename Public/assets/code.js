@@ -1,37 +1,34 @@
-// The code column: the tutorial's program, made from what was chosen, in which the lines of the present step are lit; and the
-// request that a step stands for.
+// The code: the tutorial's program, made from what was chosen, in which the lines of a flow are lit, and most of all those of its
+// present step.
 
-import { base, element, language, t } from "./page.js";
+import { base, element, hangingLines, language, t } from "./page.js";
 import { known, signOutChoice } from "./flow.js";
 import { loadProgram } from "./msal-lines.js";
+import { present } from "./panels.js";
 import { wholeText } from "./template.js";
+import { filled, followValues, own, remember } from "./values.js";
 
 const page = document.body.dataset.page;
 
 /** What the native app alone has: how it shows the sign-in page, and how it hears of the end. Kept while the tab is open. */
-const kept = `code:${page}`;
-const own = JSON.parse(sessionStorage.getItem(kept) ?? "{}");
+const keptKey = `code:${page}`;
+const kept = JSON.parse(sessionStorage.getItem(keptKey) ?? "{}");
 const choices = {
   web_view: ["default", "ephemeral", "authentication_session", ...(page === "macos" ? [] : ["safari"]), "wk_web_view"],
   completion: ["block", "async"],
 };
 
-const listing = Object.assign(element("pre", "listing"), { tabIndex: 0 });
-const request = element("pre", "request");
-const requestTitle = element("h3");
-const requestPart = element("div", "request-part", requestTitle, request);
-let application = null;
+/** Which of the reader's values the page is about. */
+const here = { kind: { external: "external", b2c: "b2c" }[page] ?? "workforce", platform: page === "macos" ? "macos" : "ios" };
+const fields = ["bundle_id", "client_id", ...(page === "b2c" ? ["host", "tenant_name", "sign_in_policy", "edit_policy"] : ["authority"])];
 
-/** The demo's own tenant is no use to a native app: these are what its code names in its place. */
-const demoAuthorities = {
-  workforce: "https://login.microsoftonline.com/common", external: "https://contoso.ciamlogin.com/",
-  b2c: "https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/b2c_1_susi",
-};
+const listing = Object.assign(element("pre", "listing"), { tabIndex: 0 });
+let application = null;
+let isDemo = false;
 
 /** A sign-in's settings as the server knows them; null where the form says what the next one asks for. */
 let settings = null;
 let shown = [];
-let lit = "init";
 
 let program;
 
@@ -39,61 +36,113 @@ let program;
 export async function fill(box) {
   program = await loadProgram(page);
   const { own: found, demo, apps = [] } = await known;
-  application = demo && found ? { ...found, authority: demoAuthorities[found.kind] ?? found.authority } : found;
+  [application, isDemo] = [found, Boolean(demo)];
   listing.setAttribute("aria-label", t("panel.code"));
-  requestPart.hidden = true;
   const copy = Object.assign(element("button", "small", t("code.copy")), { type: "button", id: "copy-code" });
   copy.addEventListener("click", () => copyAll(copy));
-  const links = documentation();
-  box.append(
-    element("div", "code-settings", ...Object.entries(choices).map(select)),
-    element("p", "code-tools", copy, links.chapter),
-    requestPart, listing, element("p", "more", ...links.more),
-  );
-  if (page === "external") box.append(...workforceHalf(apps));
-  document.addEventListener("input", ({ target }) => target.closest?.("#sign-in-options") && follow(null));
+  const settingsPart = element("div", "code-settings", ...(valuesFit() ? reader() : []), ...Object.entries(choices).map(select));
+  const values = Object.assign(element("button", "unfolds", t("code.settings")), { type: "button", id: "code-values", ariaExpanded: "false" });
+  settingsPart.hidden = true;
+  values.addEventListener("click", () => {
+    settingsPart.hidden = !settingsPart.hidden;
+    values.ariaExpanded = String(!settingsPart.hidden);
+  });
+  const more = element("details", "more", element("summary", "unfolds", t("code.more")), element("p", "", ...documentation()));
+  if (page === "external") more.append(...workforceHalf(apps));
+  box.append(element("p", "code-tools", values, copy), settingsPart, listing, more);
+  document.addEventListener("input", ({ target }) => target.closest?.("#sign-in-options") && drawWith(null));
   document.addEventListener("change", ({ target }) => target.closest?.("#sign-out-options") && draw());
-  document.addEventListener("reset", () => setTimeout(() => follow(null)));
-  document.addEventListener("companion-step", ({ detail }) => show(detail));
-  draw();
+  document.addEventListener("reset", () => setTimeout(() => drawWith(null)));
+  document.addEventListener("companion-step", follow);
+  settings = present.settings ?? null;
+  followValues(() => draw());
 }
 
 /** The chapter's other half has a screen that other pages show already: what differs, and where they are. */
 function workforceHalf(apps) {
   const screens = apps.filter((each) => each.page === "ios" || each.page === "macos");
   return [
-    element("p", "more", t("code.workforce")),
-    element("p", "more", ...screens.map(({ id, title }) => Object.assign(element("a", "", title), { href: `${base}/${id}` }))),
+    element("p", "", t("code.workforce")),
+    element("p", "", ...screens.map(({ id, title }) => Object.assign(element("a", "", title), { href: `${base}/${id}` }))),
   ];
 }
 
-/** Makes the listing again, because the form may have changed while the panel was closed. */
+/** Makes the listing again, because the form may have changed while the code was not shown. */
 export const update = () => draw();
 
 function select([name, values]) {
   const control = Object.assign(element("select"), { id: `code-${name}` });
   control.append(...values.map((value) => new Option(t(`code.${name}.${value}`), value)));
-  control.value = own[name] ?? values[0];
+  control.value = kept[name] ?? values[0];
   control.addEventListener("change", () => {
-    own[name] = control.value;
-    sessionStorage.setItem(kept, JSON.stringify(own));
+    kept[name] = control.value;
+    sessionStorage.setItem(keptKey, JSON.stringify(kept));
     draw();
   });
   return element("label", "", t(`code.${name}`), control);
 }
 
-function follow(attempt) {
+/** The reader's values are for the page's own kind of tenant. */
+const valuesFit = () => !application || application.kind === here.kind;
+
+/** The fields of the reader's values: which tenant, and what is the app's own. */
+function reader() {
+  const tenant = Object.assign(element("select"), { id: "value-tenant" });
+  tenant.append(...["mine", "demo"].map((value) => new Option(t(`code.value.tenant.${value}`), value)));
+  tenant.addEventListener("change", () => remember({ tenant: tenant.value }));
+  const inputs = Object.fromEntries(fields.map((name) => {
+    const input = Object.assign(element("input", "mono"), { id: `value-${name}`, autocomplete: "off", spellcheck: false, autocapitalize: "none" });
+    input.addEventListener("input", () => remember({ [name]: input.value.trim() }, here));
+    return [name, input];
+  }));
+  const labelled = (name, control) => element("label", "", t(`code.value.${name}`), control);
+  const labels = fields.map((name) => labelled(name, inputs[name]));
+  followValues(() => {
+    const values = own(here);
+    tenant.value = values.tenant;
+    fields.forEach((name, index) => {
+      // What is being typed is not touched.
+      if (document.activeElement !== inputs[name]) inputs[name].value = values[name];
+      // The demo's tenant has all but the bundle ID.
+      labels[index].hidden = values.tenant === "demo" && name !== "bundle_id";
+    });
+  });
+  const more = Object.assign(element("a", "", t("code.value.more")), { href: `${base}/native` });
+  return [labelled("tenant", tenant), ...labels, element("p", "set-up", more)];
+}
+
+/** What is the app's own: the reader's values, which until they are complete give way to those of this server's application. */
+function app() {
+  const values = filled(here);
+  const found = {
+    kind: here.kind, authority: values.authority, scopes: values.scopes, api: values.api || undefined, clientID: values.client_id, bundleID: values.bundle_id,
+    knownAuthority: values.known_authority, graph: values.graph, editPolicy: values.edit_policy,
+  };
+  const isOfServer = application && (!valuesFit() || (!isDemo && values.tenant === "mine" && !values.isComplete));
+  if (!isOfServer) return found;
+  const { kind, authority, scopes } = application;
+  return { ...found, kind, authority, scopes, knownAuthority: false };
+}
+
+function drawWith(attempt) {
   settings = attempt;
   draw();
 }
 
+/** Lights the lines of the present step, in the code with the settings of its sign-in. */
+function follow() {
+  const { settings: attempt } = present;
+  if (attempt !== undefined && JSON.stringify(attempt) !== JSON.stringify(settings)) return drawWith(attempt);
+  light();
+}
+
 /** What the program is made from: the sign-in's settings, else what the form says. */
 function choice() {
-  const { kind = "workforce", authority = demoAuthorities.workforce, scopes = [], prompt } = application ?? {};
   const form = document.getElementById("sign-in-options");
   const typed = form ? Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()])) : {};
   const signoutFromBrowser = signOutChoice.get() === "browser";
-  const usual = { kind, authority, scopes, webView: own.web_view, completion: own.completion, signoutFromBrowser };
+  const usual = { ...app(), webView: kept.web_view, completion: kept.completion, signoutFromBrowser };
+  const { prompt, scopes = [] } = application ?? {};
   if (!settings) {
     return { ...usual, prompt: typed.prompt || (page === "external" ? prompt : "select_account"), loginHint: typed.login_hint, tenant: typed.tenant,
       domainHint: typed.domain_hint, claims: typed.claims, extraScopes: typed.scope?.split(/\s+/).filter(Boolean) };
@@ -106,54 +155,53 @@ function choice() {
 
 function draw() {
   shown = program(choice());
-  const runs = [];
-  for (const { text, steps } of shown) {
-    const key = steps.join(" ");
-    if (runs.at(-1)?.key === key) runs.at(-1).text += `${text}\n`;
-    else runs.push({ key, text: `${text}\n` });
-  }
-  listing.replaceChildren(...runs.map(({ key, text }) => {
-    const run = element("code", "run", text);
-    run.dataset.steps = key;
-    return run;
-  }));
+  listing.replaceChildren(...hangingLines(shown.map(({ text }) => text).join("\n"), "line run"));
+  shown.forEach(({ steps }, index) => (listing.children[index].dataset.steps = steps.join(" ")));
   colour(listing);
-  light();
-}
-
-/** Lights the lines of a step, which the listing then has in sight, and shows the step's request. */
-function show({ step, settings: attempt, request: sent, title }) {
-  lit = step;
-  if (sent !== undefined) {
-    requestPart.hidden = !sent;
-    requestTitle.textContent = title ?? "";
-    request.textContent = sent ?? "";
-  }
-  if (attempt !== undefined && JSON.stringify(attempt) !== JSON.stringify(settings)) return follow(attempt);
   light();
 }
 
 /** The steps that are a call of acquireTokenSilent. */
 const silent = new Set(["cached", "refreshed", "silent"]);
 
+const stepsOf = (run) => run.dataset.steps.split(" ");
+
+/** Lights the lines of the present step, less those of the other steps of its flow, which have their numbers beside them. */
 function light() {
-  let first = null;
-  let last = null;
+  const { step, flow } = present;
+  let before = "";
   for (const run of listing.children) {
-    const isLit = run.dataset.steps.split(" ").includes(lit);
-    run.classList.toggle("lit", isLit);
-    if (isLit) {
-      first ??= run;
-      last = run;
-    }
+    const steps = stepsOf(run);
+    const numbers = (flow ?? []).flatMap((each, index) => (steps.includes(each) ? [index + 1] : [])).join(" ");
+    run.classList.toggle("lit", steps.includes(step));
+    run.classList.toggle("passed", numbers !== "");
+    if (numbers && numbers !== before) run.dataset.number = numbers;
+    else delete run.dataset.number;
+    // Once for each function.
+    if (numbers || !run.textContent.trim()) before = numbers;
   }
-  if (!first) return;
+  bringIntoSight(step, flow?.find((each) => silent.has(each)));
+}
+
+/** Where the lines of a step are. Of a silent call the function says more than the line that calls it. */
+function place(step) {
+  const runs = [...listing.children].filter((run) => stepsOf(run).includes(step));
+  const first = (silent.has(step) && runs.find((run) => /^\s*func /.test(run.textContent))) || runs[0];
+  return first && { top: first.offsetTop, bottom: runs.at(-1).offsetTop + runs.at(-1).offsetHeight };
+}
+
+/** Has a step's lines in sight; and those of its flow's silent call, which is where MSAL decides, before all others. */
+function bringIntoSight(step, silentStep) {
+  const wanted = place(step);
+  if (!wanted) return;
+  const main = (silentStep && place(silentStep)) ?? wanted;
+  const top = Math.min(wanted.top, main.top);
+  const height = Math.max(wanted.bottom, main.bottom) - top;
   const room = listing.clientHeight;
-  const height = last.offsetTop + last.offsetHeight - first.offsetTop;
-  // Of a silent call the function says more than the line that calls it, which is the first that is lit.
-  const main = (silent.has(lit) && [...listing.querySelectorAll(".lit")].find((run) => /^\s*func /m.test(run.textContent))) || first;
-  const top = height < room ? first.offsetTop - (room - height) / 2 : main.offsetTop - 8;
-  listing.scrollTo({ top, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+  listing.scrollTo({
+    top: height < room ? top - (room - height) / 2 : main.top - 8,
+    behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth",
+  });
 }
 
 async function copyAll(button) {
@@ -180,7 +228,7 @@ function colour(listing) {
   // Forced colours would make blocks of the ranges.
   if (matchMedia("(forced-colors: active)").matches) return;
   const found = Object.fromEntries(kinds.map((kind) => [kind, []]));
-  for (const { firstChild: text } of listing.children) {
+  for (const { lastChild: text } of listing.children) {
     for (const match of text.data.matchAll(words)) {
       const range = new StaticRange({ startContainer: text, startOffset: match.index, endContainer: text, endOffset: match.index + match[0].length });
       found[kinds[match.slice(1).findIndex(Boolean)]].push(range);
@@ -211,14 +259,11 @@ function out(label, address) {
   return Object.assign(element("a", "out", label), { href: address, target: "_blank", rel: "noopener noreferrer", referrerPolicy: "no-referrer" });
 }
 
-/** The links of the page's tutorial: its `chapter`, and `more`. */
+/** The links of the page's tutorial, its chapter first. */
 function documentation() {
   const learn = (path) => `https://learn.microsoft.com/${locales[language] ?? "en-us"}/${path}`;
   const { chapter, sample } = chapters[page];
   const isMain = page === "ios" || page === "macos";
   const main = isMain ? [out(t("code.graph"), learn("graph/api/user-get")), out(t("code.chapter_workforce"), learn(signInChapter("workforce")))] : [];
-  return {
-    chapter: out(t("code.chapter"), learn(chapter)),
-    more: [out(t("code.sample"), sample), out(t("code.errors"), learn("entra/msal/objc/error-handling-ios")), ...main],
-  };
+  return [out(t("code.chapter"), learn(chapter)), out(t("code.sample"), sample), out(t("code.errors"), learn("entra/msal/objc/error-handling-ios")), ...main];
 }

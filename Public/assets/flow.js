@@ -4,7 +4,8 @@
 import { Failure, app, get, post } from "./api.js";
 import { beginFlow, clearLog, keepLog, log, logError, restoreLog } from "./log.js";
 import { abandonTrip, leave, leaveForSignOut, leaveNothing, loadApplications, onForeground, returnFocus, signInAddress, takeReturn } from "./return-trip.js";
-import { element, t } from "./page.js";
+import { t } from "./page.js";
+import { addPanel, light, timeline } from "./panels.js";
 
 /**
  * What the page knows. `account` is undefined until the server said, null when signed out. `failed` is the sign-in from which the tab has
@@ -31,81 +32,7 @@ let page = { show() {}, finishSignIn: async () => {}, sayAccount, contextText: "
 
 // MARK: Panels
 
-const panels = document.getElementById("panels");
-
-/** Which panels this tab has open on this page, so that they still are when it comes back from the provider's pages. */
-const kept = `panels:${location.pathname}`;
-const opened = new Set(JSON.parse(sessionStorage.getItem(kept) ?? "[]"));
-
-/** Where there is room for three columns, what just happened and the code are always open. */
-const isWide = matchMedia("(min-width: 1100px)");
-
-/**
- * Adds a folded panel with this title; returns the panel, the box for its content, and `update`.
- *
- * `load` imports the module of the panel's content when it is first opened: the module's `fill(box)` makes the content, its
- * `update()` brings it up to date, at each opening and whenever the page calls the panel's own `update`.
- * With `isColumn` the panel is a column of its own where there is room for it, and then cannot be folded.
- */
-function addPanel(id, title, load, { isColumn = false } = {}) {
-  const box = element("div", "panel-box");
-  box.id = `${id}-box`;
-  box.setAttribute("role", "region");
-  box.setAttribute("aria-label", title);
-  const summary = element("summary", "", title);
-  const panel = element("details", "panel", summary, box);
-  panel.id = id;
-  panels.append(panel);
-
-  let loading;
-  let updating;
-  /** With `isClosedToo` its content is there before it is opened. */
-  async function update({ isClosedToo = false } = {}) {
-    if (!panel.open && !isClosedToo) return;
-    loading ??= load().then(async (module) => {
-      box.replaceChildren();
-      await module.fill(box);
-      return module;
-    });
-    // All who ask while the module loads share one update.
-    updating ??= loading.then((module) => {
-      updating = undefined;
-      return module.update?.();
-    });
-    try {
-      await updating;
-    } catch {
-      loading = updating = undefined;
-      box.replaceChildren(element("p", "empty", t("app.panel_failed")));
-    }
-  }
-
-  const isPinned = () => isColumn && isWide.matches;
-  panel.addEventListener("toggle", () => {
-    if (!isPinned()) {
-      opened[panel.open ? "add" : "delete"](id);
-      sessionStorage.setItem(kept, JSON.stringify([...opened]));
-      if (panel.open) panel.scrollIntoView({ block: "nearest" });
-    }
-    update();
-  });
-  summary.addEventListener("click", (event) => isPinned() && event.preventDefault());
-  panel.open = isPinned() || opened.has(id);
-  isWide.addEventListener("change", () => (panel.open ||= isPinned()));
-  return { panel, box, update };
-}
-
-// They stand in this order. What is in them is loaded when they are first opened.
-const timeline = addPanel("timeline", t("panel.timeline"), () => import("./timeline.js"), { isColumn: true });
-document.getElementById("below").addEventListener("click", async (event) => {
-  event.preventDefault();
-  timeline.panel.open = true;
-  // Empty, it would be too short to be brought to the top.
-  await timeline.update();
-  timeline.panel.scrollIntoView();
-  timeline.panel.firstChild.focus({ preventScroll: true });
-});
-// Where the server says that this is the demo.
+// They stand in this order. Where the server says that this is the demo:
 if (["ios", "macos"].includes(document.body.dataset.page) && document.getElementById("demo").textContent) {
   addPanel("missions", t("panel.missions"), () => import("./missions.js"));
 }
@@ -114,7 +41,6 @@ const claims = addPanel("claims", t("panel.claims"), async () => {
   const { fill, update } = await import("./claims.js");
   return { fill, update: () => update(state.account) };
 });
-addPanel("code", t("panel.code"), () => import("./code.js"), { isColumn: true });
 
 /** What the person chose for the next sign-in: the fields that were filled in. */
 function signInOptions() {
@@ -309,9 +235,6 @@ export async function run(button, flow) {
     button?.removeAttribute("aria-busy");
   }
 }
-
-/** Has the lines of a step, or of a button, lit in the code beside the screen; see code.js. */
-const light = (detail) => document.dispatchEvent(new CustomEvent("companion-step", { detail }));
 
 /** A disabled button would drop the keyboard's focus. */
 export function enable(button, isEnabled, refuge) {

@@ -29,7 +29,7 @@ function valuesOf(page, choice) {
   const isMac = page === "macos";
   return {
     ...wordsFor(sets[page]),
-    ...(page === "b2c" ? { edit_policy: "b2c_1_edit_profile", ...policyPieces(authority) } : {}),
+    ...(page === "b2c" ? { edit_policy: choice.editPolicy || "b2c_1_edit_profile", ...policyPieces(authority) } : {}),
     authority, graph: choice.graph ?? graphRoot(authority), authority_type: authorityTypes[choice.kind] ?? authorityTypes.workforce,
     client_id: choice.clientID ?? "Your_Application_Client_ID", redirect_uri: `msauth.${choice.bundleID ?? "com.example.app"}://auth`,
     known_authority: choice.knownAuthority && "yes", api: choice.api ?? "https://api.example.com/tasks", scopes: swiftList(choice.scopes),
@@ -45,7 +45,7 @@ function valuesOf(page, choice) {
  * Loads a tutorial's program; `page` is ios, macos, external or b2c.
  *
  * Returns the function that makes its lines `{ text, steps }` from a choice: the application's `kind`, `authority`, `scopes` and
- * `api`; the app's own `clientID`, `bundleID`, `knownAuthority` and `graph`; a sign-in's `prompt`, `loginHint`, `extraScopes`,
+ * `api`; the app's own `clientID`, `bundleID`, `knownAuthority`, `graph` and `editPolicy`; a sign-in's `prompt`, `loginHint`, `extraScopes`,
  * `claims`, `tenant`, `domainHint`; what is the native app's alone, `webView` and `completion`; and where Sign Out signs out,
  * `signoutFromBrowser`.
  */

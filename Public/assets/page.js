@@ -46,6 +46,16 @@ export function element(name, className = "", ...content) {
   return made;
 }
 
+/** The lines of a text as elements of this class: what of a line has no room stands below it, further to the right than it began. */
+export function hangingLines(text, name = "line") {
+  return text.split("\n").map((line) => {
+    const [margin] = /^ */.exec(line);
+    const shown = element("span", name, element("span", "margin", margin), `${line.slice(margin.length)}\n`);
+    shown.style.setProperty("--spaces", margin.length);
+    return shown;
+  });
+}
+
 const styles = {};
 
 /** Loads a style that few people need, when it is first needed. */

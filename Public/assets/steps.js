@@ -59,8 +59,8 @@ const wires = Object.fromEntries(["msal", "platform", "graph"].map((name) => [na
 const drawing = document.getElementById("drawing");
 const parcel = document.getElementById("parcel");
 const label = document.getElementById("parcel-label");
-/** Where the words of a wire stand: below it, and beside the boxes. */
-const places = { msal: { x: 136, y: 79, width: 216 }, platform: { x: 196, y: 80, width: 208 }, graph: { x: 34, y: 158, width: 262 } };
+/** Where the words of a wire stand: between the boxes, and below what it is. */
+const places = { msal: { x: 104, y: 68, width: 152 }, platform: { x: 150, y: 68, width: 152 }, graph: { x: 92, y: 140, width: 164 } };
 const says = document.getElementById("drawing-says");
 const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 

@@ -3,7 +3,8 @@
 
 import { app, get } from "./api.js";
 import { signInError, state } from "./flow.js";
-import { base, element, language, t, withElements } from "./page.js";
+import { base, element, hangingLines, language, t, withElements } from "./page.js";
+import { light } from "./panels.js";
 import { fine, request } from "./steps.js";
 
 const page = document.body.dataset.page;
@@ -14,14 +15,14 @@ const legend = element("details", "legend");
 
 /** Makes the panel's content: who does what, and the room for the flows. */
 export function fill(box) {
-  legend.append(element("summary", "", t("timeline.legend")),
+  legend.append(element("summary", "unfolds", t("timeline.legend")),
     role(t("timeline.app_does"), t("timeline.app")),
     role(t("timeline.msal_does"), t("timeline.msal")),
     role(t("timeline.server_does"), t("timeline.server")),
     element("p", "", Object.assign(element("a", "", t("timeline.calls")), { href: `${base}/native/map` })));
   // There is room for it until something has happened.
   legend.open = true;
-  box.append(legend, empty, flows);
+  box.append(empty, flows, legend);
   // A step has ended where a token, an answer of the API or the end of a sign-out has come.
   new PerformanceObserver((list) => list.getEntries().some(({ name }) => /\/(token|me|sign-out)$/.test(name)) && update()).observe({ type: "resource" });
 }
@@ -49,13 +50,15 @@ export async function update() {
   if (turn !== asked) return;
   if (answer.events.length === 0 && state.failed) answer.events = [unrecorded(state.failed)];
   const settings = new Map((answer.attempts ?? []).map(({ id, settings }) => [id, settings]));
-  const found = grouped(answer.events);
+  const found = grouped(answer.events).map(named).filter((steps) => steps.length > 0);
+  const all = found.flat();
   const last = found.at(-1) ?? [];
   // After a trip to the provider the newest flow is what just happened.
-  const fresh = known ? answer.events.filter((event) => !known.has(key(event))) : isRecent(last.at(-1)) ? last : [];
+  const fresh = known ? all.filter((event) => !known.has(key(event))) : isRecent(last.at(-1)) ? last : [];
   waiting.push(...fresh.map(key));
-  known = new Set(answer.events.map(key));
-  flows.replaceChildren(...found.map((steps) => element("ol", "flow", ...steps.map((event, place) => step(event, place, steps, settings.get(event.attempt))))).reverse());
+  known = new Set(all.map(key));
+  const items = found.map((steps) => steps.map((event) => step(event, settings.get(event.attempt))));
+  flows.replaceChildren(...items.map((steps) => element("ol", "flow", ...steps)).reverse());
   empty.hidden = found.length > 0;
   if (fresh.length > 0) legend.open = false;
   next();
@@ -76,12 +79,12 @@ let ticking = null;
 /** The key of the present step. */
 let present = null;
 
-/** The next step arrives: its lines are lit, its request is shown. Without motion all arrive at once. */
+/** The next step arrives: its lines are lit; the last one opens. Without motion all arrive at once. */
 function next(tries = 0) {
   if (waiting.length === 0 || ticking) return;
   // The code beside it is loaded at the same time.
   const code = document.getElementById("code");
-  if (code?.open && !code.querySelector(".run") && tries < patience) {
+  if (code.checkVisibility() && !code.querySelector(".run") && tries < patience) {
     setTimeout(next, 100, tries + 1);
     return;
   }
@@ -101,15 +104,16 @@ function next(tries = 0) {
 function look(item, detail) {
   waiting = [];
   for (const late of flows.querySelectorAll(".step.waiting")) late.classList.remove("waiting");
-  choose(item, detail);
+  if (present !== item.dataset.key) choose(item, detail);
 }
 
-/** Makes a step the present one: its lines are lit, its request is shown. */
+/** Makes a step the present one: its lines are lit, and beside them those of its flow that have come. */
 function choose(item, detail) {
   for (const other of flows.querySelectorAll(".step.now")) other.classList.remove("now");
   item.classList.add("now");
   present = item.dataset.key;
-  document.dispatchEvent(new CustomEvent("companion-step", { detail }));
+  const flow = [...item.parentElement.querySelectorAll(".step:not(.waiting)")].map(({ dataset }) => dataset.lines);
+  light({ ...detail, flow });
 }
 
 const longestPause = 3000; // milliseconds from one step of a flow to the next, unless the person is at the provider
@@ -135,7 +139,10 @@ function begins(event, previous) {
   return event.step === "authorize" || previous.step === "api" || (event.step === "token" && previous.step === "token" && previous.attempt == null);
 }
 
-/** How a token came is a step of its own in the tutorial; what this page asks for only to show it, is none. */
+/** The steps of a flow by their names. What this page asks for only to show it is none of the tutorial's, which has it already. */
+const named = (flow) => flow.map((event, place) => ({ ...event, kind: name(event, flow[place - 1]) })).filter(({ kind }) => kind !== "shown");
+
+/** How a token came is a step of its own in the tutorial. */
 function name({ step, outcome, attempt }, previous) {
   if (step === "api" && ["claims_challenge", "interaction_required"].includes(outcome)) return "challenge";
   if (step !== "token") return step;
@@ -148,56 +155,68 @@ function name({ step, outcome, attempt }, previous) {
 /** The step of the program: what edits a profile has lines of its own. */
 const lineStep = (kind, attempt) => (attempt?.policy === "edit_profile" && ["authorize", "redeemed", "unredeemed"].includes(kind) ? "edit_profile" : kind);
 
-/** A step as an item of its list. */
-function step(event, index, flow, attempt) {
-  const { time, outcome, duration_ms: duration, endpoint, correlation_id: id } = event;
-  const kind = name(event, flow[index - 1]);
+/** A step as an item of its list, which opens to its time, its request and the ids to find it by. */
+function step(event, attempt) {
+  const { kind, time, outcome, duration_ms: duration, endpoint, correlation_id: id } = event;
   const good = fine.has(outcome);
   const title = t(`timeline.step.${kind}`);
   const sent = request(kind, event, attempt);
-  const facts = [
-    Object.assign(element("time", "", new Date(time).toLocaleTimeString(language, { hour12: false })), { dateTime: time }),
-    duration == null ? "" : ` · ${t("timeline.took", { milliseconds: Math.round(duration) })}`,
-  ];
-  const button = Object.assign(element("button", "step-name", title), { type: "button" });
-  const details = element("div", "step-request", element("pre", "", sent ?? ""));
-  details.hidden = true;
-  const parts = [
-    element("div", "step-head", button, " ",
-      element("span", good ? "outcome good" : "outcome bad", good ? t("timeline.done") : t("timeline.failed", { code: outcome }))),
-    element("p", "step-facts", ...facts),
-  ];
+  const took = duration == null ? "" : ` · ${t("timeline.took", { milliseconds: Math.round(duration) })}`;
+  const button = Object.assign(element("button", "step-name unfolds", title), { type: "button", ariaExpanded: "false" });
+  const head = element("div", "step-head", button, " ",
+    element("span", good ? "outcome good" : "outcome bad", good ? t("timeline.done") : t("timeline.failed", { code: outcome })));
+  const details = element("div", "step-request",
+    ...(sent ? [Object.assign(element("pre", "request"), { ariaLabel: t("timeline.request", { step: title }) })] : []),
+    element("dl", "",
+      ...findable(t("timeline.time"), Object.assign(element("time", "", new Date(time).toLocaleTimeString(language, { hour12: false })), { dateTime: time }), took),
+      ...findable(t("timeline.endpoint"), endpoint), ...findable(t("timeline.correlation_id"), id)));
+  if (sent) details.firstChild.append(...hangingLines(sent));
+  const parts = [head];
   // The sentence for a failed sign-in says more than its code.
   if (!good && ["callback", "unredeemed"].includes(kind)) parts.push(element("p", "bad", signInError(outcome)));
   parts.push(element("p", "", does(kind)));
-  if (sent) parts.push(details);
-  const found = [...findable(t("timeline.endpoint"), endpoint), ...findable(t("timeline.correlation_id"), id)];
-  if (found.length > 0) parts.push(element("dl", "", ...found));
+  if (kind === "cached" && page !== "b2c") parts.push(element("p", "note", t("timeline.not_refreshed")));
+  parts.push(details);
   const item = element("li", "step", ...parts);
   item.dataset.step = kind;
+  item.dataset.lines = lineStep(kind, attempt);
   item.dataset.key = key(event);
   item.classList.toggle("waiting", waiting.includes(item.dataset.key));
   item.classList.toggle("now", present === item.dataset.key);
-  const detail = { step: lineStep(kind, attempt), settings: attempt ?? null, request: sent, title: t("timeline.request", { step: title }), name: title, outcome };
-  item.addEventListener("arrive", () => choose(item, detail));
+  const detail = { step: item.dataset.lines, settings: attempt ?? null, name: title, outcome };
+  const open = (isOpen) => {
+    details.hidden = !isOpen;
+    button.ariaExpanded = String(isOpen);
+    opened[isOpen ? "add" : "delete"](item.dataset.key);
+  };
+  open(opened.has(item.dataset.key));
+  item.addEventListener("arrive", () => {
+    choose(item, detail);
+    for (const other of flows.querySelectorAll(".step")) if (other.dataset.key === newest) other.dispatchEvent(new Event("close"));
+    newest = waiting.length === 0 ? item.dataset.key : null;
+    if (newest) open(true);
+  });
+  item.addEventListener("close", () => open(false));
   item.addEventListener("mouseenter", (event) => hasMoved(event) && look(item, detail));
   item.addEventListener("focusin", () => look(item, detail));
-  if (sent) {
-    button.setAttribute("aria-expanded", "false");
-    button.addEventListener("click", () => {
-      details.hidden = !details.hidden;
-      button.setAttribute("aria-expanded", String(!details.hidden));
-    });
-  }
+  head.addEventListener("click", () => {
+    if (newest === item.dataset.key) newest = null;
+    open(details.hidden);
+  });
   return item;
 }
+
+/** The keys of the steps that are open. */
+const opened = new Set();
+/** The key of the step that is open because it came last; it closes when another one comes. */
+let newest = null;
 
 /** Where the pointer is: a step that scrolling brings below it is not looked at. */
 let pointer = "";
 const hasMoved = ({ screenX, screenY }) => pointer !== `${screenX} ${screenY}`;
 document.addEventListener("mousemove", ({ screenX, screenY }) => (pointer = `${screenX} ${screenY}`), { passive: true });
 
-const findable = (term, value) => (value ? [element("dt", "", term), element("dd", "mono", value)] : []);
+const findable = (term, value, more = "") => (value ? [element("dt", "", term), " ", element("dd", "mono", value, more)] : []);
 
 function does(kind) {
   if (kind === "callback" && page === "macos") return t("timeline.does.callback_web_view");

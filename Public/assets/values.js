@@ -36,20 +36,21 @@ function read() {
 
 let kept = read();
 
-/** The reader's values for the chosen kind of tenant. */
-export function own() {
-  const { of: kinds, ...values } = kept;
-  return { ...values, ...kinds[kept.kind] };
+/** The reader's values for the chosen kind of tenant; a page that is about one kind alone, or one platform, names it. */
+export function own(page = {}) {
+  const { of: kinds, ...values } = { ...kept, ...page };
+  return { ...values, ...kinds[values.kind] };
 }
 
 const tell = () => followers.forEach((follower) => follower(own()));
 
-/** Keeps these values beside the others. What belongs to a kind of tenant is kept for the kind that is chosen then. */
-export function remember(changes) {
+/** Keeps these values beside the others. What belongs to a kind of tenant is kept for the kind of the page, else for the one that is chosen then. */
+export function remember(changes, { kind } = {}) {
   const { of: kinds, ...before } = kept;
   const values = { ...before, ...Object.fromEntries(Object.entries(changes).filter(([name]) => name in common)) };
-  const own = Object.fromEntries(Object.entries(changes).filter(([name]) => name in ofKind[values.kind]));
-  kept = { ...values, of: { ...kinds, [values.kind]: { ...kinds[values.kind], ...own } } };
+  const place = kind ?? values.kind;
+  const own = Object.fromEntries(Object.entries(changes).filter(([name]) => name in ofKind[place]));
+  kept = { ...values, of: { ...kinds, [place]: { ...kinds[place], ...own } } };
   try {
     if (!isShared) localStorage.setItem(key, JSON.stringify(kept));
   } catch {
@@ -116,10 +117,10 @@ function mine(values) {
  * The values as templates need them: with what the demo's tenant has, with defaults, and with placeholders where one is missing or
  * cannot be right.
  *
- * `isComplete` is false while the bundle ID, the client ID or the tenant is a placeholder.
+ * `isComplete` is false while the bundle ID, the client ID or the tenant is a placeholder. `page` is that of `own`.
  */
-export function filled() {
-  const values = own();
+export function filled(page) {
+  const values = own(page);
   const { kind, platform, tenant } = values;
   const isDemo = tenant === "demo";
   const { isNamed = true, ...there } = isDemo ? demo(values) : mine(values);

@@ -43,7 +43,7 @@ def journey(browser):
         browser.enter_password()
         browser.answer_consent()
         browser.expect_graph()
-        for panel in ("timeline", "options", "claims"):
+        for panel in ("options", "claims"):
             browser.one(f"#{panel} summary").click()
         browser.wait("the claims", lambda: "preferred_username" in browser.one("#claims").text)
         browser.wait("the options", lambda: browser.all("#sign-in-options"))

@@ -263,7 +263,7 @@ def not_redeemed(browser):
             shown = steps[2].text
             assert "Redeeming the code" in shown and f"failed: {code}" in shown and "acquireTokenSilent" not in shown, shown
             browser.wait("its line", lambda: [run.text.strip() for run in browser.all("#code .run.lit")] == ['self.updateLogging(text: "Could not acquire token: \\(error)")'])
-            assert "grant_type=authorization_code" in browser.one("#code .request").get_property("textContent")
+            assert "grant_type=authorization_code" in browser.one("#timeline .step.now .request").get_property("textContent")
             browser.wait("the drawing", lambda: browser.driver.execute_script("return document.getElementById('parcel-label').textContent") == code.replace("_", " "))
             assert browser.all("#wire-msal.lit.bad") and not browser.all("#wire-platform.bad"), "the app does not hear of it"
         browser.server.control(reset=True)

@@ -59,7 +59,6 @@ def pages(browser, tag, texts):
     assert texts["sign_in.cancelled"] in said, said
     browser.wait("the explanation", lambda: browser.all("#problem:not([hidden])"))
     assert texts["problem.who.user"] in browser.one("#problem").text, browser.one("#problem").text
-    browser.press(texts["panel.timeline"])
     browser.wait("the steps", lambda: texts["timeline.step.authorize"] in browser.one("#timeline").text)
     expect_language(browser, tag)
     browser.expect_accessible(f"{tag} ios")

@@ -32,20 +32,21 @@ def ios_geometry(browser):
         "#call-graph": [37.5, 120, 300, 50],
         "#sign-out": [112.5, 180, 150, 50],
         "#device-info": [112.5, 240, 150, 50],
-        ".log": [10, 300, 355, 357],
+        # The bar of the views is below it.
+        ".log": [10, 300, 355, 297],
     }
     assert found == expected, found
     browser.shoot("ios 375 by 667")
     browser.cdp("Emulation.setScrollbarsHidden", hidden=False)
 
 
-@test("the iOS screen in a desktop window is the same, in a device frame in the middle")
+@test("the iOS screen in a desktop window is the same, in a device frame that fills the height")
 def ios_frame(browser):
     browser.size(1280, 900)
     browser.open("/ios")
     browser.expect_username("Signed out")
     frame = rectangles(browser, "body", ".screen")[".screen"]
-    assert abs(frame[0] + frame[2] / 2 - 640) < 1 and frame[2:] == [399, 691], frame
+    assert frame[0] == 16 and frame[2:] == [399, 794], frame
     found = rectangles(browser, ".screen", "#username", "#call-graph", ".log")
     assert [found["#call-graph"][1], found[".log"][1]] == [132, 312], "the positions within the frame of 12 differ from the app's"
 
@@ -96,7 +97,6 @@ def accessible_states(browser):
         browser.allow(f"/api/{app}/me")
         browser.press("Call Microsoft Graph API")
         browser.expect_log("Couldn't get graph result: ")
-        browser.press("What just happened")
         browser.wait("the timeline", lambda: browser.one("#timeline-box li").text)
         browser.expect_accessible(f"{app} signed in")
     browser.open("/")
@@ -134,6 +134,9 @@ def offline(browser):
         browser.wait(f"{path} says that it is over", lambda: not browser.all(".offline:not(:empty)"))
 
 
+# All that a browser can open in the demo; the last is an error. The kiosk has tests of its own.
+EVERY_PAGE = ("/", "/ios", "/macos", "/external", "/b2c", "/portal", "/native", "/native/lint", "/native/explain", "/native/map", "/auth/signed-out", "/nowhere")
+
 PAINT = "return Math.round(performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0)"
 
 
@@ -142,7 +145,8 @@ def weight(browser):
     browser.cdp("Network.setCacheDisabled", cacheDisabled=True)
     figures = []
     browser.size(390, 844)
-    for path in ("/", "/ios", "/macos", "/external", "/b2c", "/portal", "/auth/signed-out"):
+    browser.allow("/nowhere")
+    for path in EVERY_PAGE:
         browser.open(path)
         browser.one("h1, #title")
         browser.settled()
@@ -189,7 +193,7 @@ def first_paint(browser):
     print("      first paint: " + ", ".join(figures), flush=True)
 
 
-@test("with all their columns, the applications' pages are below 70 KB as transferred and 26 requests at the first visit")
+@test("with all their columns, the applications' pages are below 70 KB as transferred and 28 requests at the first visit")
 def weight_of_columns(browser):
     browser.cdp("Network.setCacheDisabled", cacheDisabled=True)
     browser.size(1720, 1000)
@@ -201,7 +205,7 @@ def weight_of_columns(browser):
             "return [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map(e => [e.name, e.transferSize])")
         total = sum(size for _, size in sizes)
         print(f"      {path}: {total} bytes as transferred, {len(sizes)} requests, first paint {browser.driver.execute_script(PAINT)} ms")
-        assert 0 < total < 70_000 and len(sizes) <= 26, f"{path}: {total} bytes, {len(sizes)} requests: {sizes}"
+        assert 0 < total < 70_000 and len(sizes) <= 28, f"{path}: {total} bytes, {len(sizes)} requests: {sizes}"
     browser.cdp("Network.setCacheDisabled", cacheDisabled=False)
 
 
@@ -231,15 +235,21 @@ setTimeout(() => done(sum), 200);
 """
 
 
-@test("no page moves while it loads: the layout shift is below 0.02 on phone, tablet and desktop")
+@test("no page moves while it loads: the layout shift is below 0.02 on phone, tablet and desktop, at the first visit and the next")
 def layout_shift(browser):
+    browser.allow("/nowhere")
+    moved = []
     for width, height in ((390, 844), (820, 1180), (1280, 800), (1440, 900)):
         browser.size(width, height)
-        for path in ("/", "/ios", "/macos", "/external", "/b2c", "/portal", "/auth/signed-out", "/native", "/native/lint"):
-            browser.open(path)
-            browser.settled()
-            shift = browser.driver.execute_async_script(SHIFT)
-            assert shift < 0.02, f"{path} at {width}: {shift:.3f}"
+        for visit in ("first", "next"):
+            browser.cdp("Network.setCacheDisabled", cacheDisabled=visit == "first")
+            for path in EVERY_PAGE:
+                browser.open(path)
+                browser.settled()
+                shift = browser.driver.execute_async_script(SHIFT)
+                if shift >= 0.02:
+                    moved.append(f"{path} at {width}, {visit} visit: {shift:.3f}")
+    assert not moved, moved
 
 
 @test("nor does the kiosk move, at its first visit and later, while its first screen comes")
@@ -269,26 +279,26 @@ def without_script(browser):
         browser.cdp("Emulation.setScriptExecutionDisabled", value=False)
 
 
-@test("the panels scroll with the page: none is cut or a scroller of its own, and both sides of the screen are used")
+@test("the story is a scroller of its own, in which no panel is cut; the screen and the code stay where they are")
 def panels(browser):
     browser.sign_in()
-    for panel in ("timeline", "options", "claims"):
+    for panel in ("options", "claims"):
         browser.one(f"#{panel} summary").click()
     browser.wait("the timeline", lambda: browser.all("#timeline .step"))
     browser.wait("the claims", lambda: browser.all("#claims td"))
     for width, height in ((1280, 800), (390, 844)):
         browser.size(width, height)
         browser.shoot(f"panels {width}")
+        if width == 390:
+            browser.one("#views [data-view=story]").click()
         cut = browser.driver.execute_script(
-            "return [...document.querySelectorAll('.panels, .panel, .panel-box, .stage')].filter((e) => getComputedStyle(e).display !== 'contents'"
-            " && (e.scrollHeight > e.clientHeight + 1 || e.getBoundingClientRect().bottom > document.documentElement.scrollHeight + 1)).map((e) => e.id || e.className)")
+            "return [...document.querySelectorAll('.happened, .panels, .panels .panel, .panel-box, #timeline')].filter((e) => e.scrollHeight > e.clientHeight + 1).map((e) => e.id || e.className)")
         assert not cut, f"cut at {width}: {cut}"
+        room = browser.driver.execute_script("const e = document.querySelector('.story'); e.scrollTo(0, 1e6); return [e.scrollHeight > e.clientHeight, e.scrollTop > 0]")
+        assert room == [True, True], f"the end of the story cannot be reached at {width}"
     browser.size(1280, 800)
-    found = rectangles(browser, "body", ".screen", "#timeline", "#options")
-    assert found["#options"][0] + found["#options"][2] < found[".screen"][0], "nothing stands to the left of the screen"
-    assert found["#timeline"][0] > found[".screen"][0] + found[".screen"][2], "nothing stands to the right of the screen"
-    browser.driver.execute_script("scrollTo(0, 600)")
-    assert browser.driver.execute_script("return document.querySelector('.screen').getBoundingClientRect().top >= 0"), "the screen scrolls away"
+    found = rectangles(browser, "body", ".screen", "#code")
+    assert found[".screen"][1] == found["#code"][1] == 48, found
 
 
 @test("after a sign-in the focus is back on the button that began it")
@@ -411,8 +421,7 @@ def forced_colours(browser):
 @test("on paper stand the log and what just happened, whole, and no scenery")
 def on_paper(browser):
     browser.sign_in()
-    browser.press("What just happened")
-    browser.wait("the steps", lambda: len(browser.all("#timeline .step")) == 5)
+    browser.wait("the steps", lambda: len(browser.all("#timeline .step")) == 4)
     browser.cdp("Emulation.setEmulatedMedia", media="print")
     browser.shoot("print ios")
     try:
@@ -421,16 +430,16 @@ def on_paper(browser):
             "[...document.querySelectorAll('.step')].every((e) => e.getBoundingClientRect().width > 300), document.querySelector('.topbar').checkVisibility()]")
         assert look == ["none", 0, True, False], look
         browser.cdp("Emulation.setEmulatedMedia", media="")
-        # On a phone the panel is folded, and on paper it is there all the same.
+        # On a phone the story is not shown, and on paper it is there all the same.
         browser.size(390, 844)
         browser.press("Call Microsoft Graph API")
         browser.open("/ios")
         browser.press("Call Microsoft Graph API")
-        browser.wait("the steps, although nobody has opened them", lambda: len(browser.driver.find_elements("css selector", "#timeline:not([open]) .step")) > 5)
+        browser.wait("the steps, although nobody has opened them", lambda: len(browser.driver.find_elements("css selector", "#timeline .step")) > 4)
         steps = "return [...document.querySelectorAll('#timeline .step')].filter((e) => e.checkVisibility()).length"
         assert browser.driver.execute_script(steps) == 0
         browser.cdp("Emulation.setEmulatedMedia", media="print")
         browser.shoot("print phone")
-        assert browser.driver.execute_script(steps) > 5
+        assert browser.driver.execute_script(steps) > 4
     finally:
         browser.cdp("Emulation.setEmulatedMedia", media="")
