@@ -42,7 +42,7 @@ function findCards(field) {
   const left = () => cards.filter((card) => !card.hidden);
   field.addEventListener("input", () => {
     const matches = finding(field.value);
-    for (const card of cards) card.hidden = !matches(`${card.textContent} ${card.dataset.app}`);
+    for (const card of cards) card.hidden = !matches(`${card.textContent} ${card.dataset.app ?? ""}`);
     found.textContent = left().length > 0 ? "" : found.dataset.text;
   });
   field.addEventListener("keydown", ({ key }) => key === "Enter" && field.value.trim() && left()[0]?.querySelector("a").click());

@@ -72,8 +72,10 @@ package struct FixedContent: Sendable {
 
     private func cards(in language: Language, _ rewritten: (String) -> String) -> HTML {
         guard !applications.isEmpty else { return "<p class=\"state\">\(text("home.none", in: language))</p>" }
-        let cards = applications.map { card($0, in: language, rewritten) }
-        return "\(finder(in: language))<ul class=\"cards\" id=\"cards\">\n\(cards)</ul>"
+        let cards = applications.map { card($0, in: language, rewritten) } + [nativeCard(in: language, rewritten)]
+        let list: HTML = "\(finder(in: language))<ul class=\"cards\" id=\"cards\">\n\(cards)</ul>"
+        guard applications.contains(where: { $0.kind == .b2c }) else { return list }
+        return list + "\n<p class=\"legal\">\(text("home.b2c_legal", in: language))</p>"
     }
 
     /// Returns a text of the pages.
@@ -95,16 +97,47 @@ package struct FixedContent: Sendable {
     private func card(_ application: Application, in language: Language, _ rewritten: (String) -> String) -> HTML {
         let kind = language.page["home.kind.\(application.kind.rawValue)"] ?? application.kind.rawValue
         return """
-            <li class="card" data-app="\(application.id)"><div class="card-head"><span class="card-icon">\
-            <img src="\(publicURL.prefix)\(rewritten("/assets/\(application.page.picture).svg"))" width="44" height="44" alt=""></span>\
-            <div><h3><a href="\(publicURL.pagePath(of: application))">\(application.title(in: language))</a></h3>\
-            <p class="kind">\(kind)</p></div></div>\
+            <li class="card" data-app="\(application.id)">\
+            \(head(application.page.picture, publicURL.pagePath(of: application), application.title(in: language), kind, rewritten))\
             <p class="purpose">\(text("home.page.\(application.page.rawValue)", in: language))</p>\
-            <p class="authority mono">\(application.authority.description)</p>\
+            \(authority(of: application, in: language))\
             <p class="foot"><span class="who">&nbsp;</span>\
             <span class="open" aria-hidden="true">\(text("home.open", in: language)) →</span></p></li>
 
             """
+    }
+
+    /// Returns the card that leads to the pages about the reader's own app.
+    private func nativeCard(in language: Language, _ rewritten: (String) -> String) -> HTML {
+        let title = text("common_page.native", in: language)
+        return """
+            <li class="card">\
+            \(head("native", publicURL.prefix + "/native", title, text("home.native_kind", in: language), rewritten))\
+            <p class="purpose">\(text("home.native", in: language))</p>\
+            <p class="foot"><span></span><span class="open" aria-hidden="true">\(text("home.open", in: language)) →</span></p></li>
+
+            """
+    }
+
+    private func head(
+        _ picture: String, _ path: String, _ title: String, _ kind: String, _ rewritten: (String) -> String
+    ) -> HTML {
+        """
+        <div class="card-head"><span class="card-icon">\
+        <img src="\(publicURL.prefix)\(rewritten("/assets/\(picture).svg"))" width="44" height="44" alt=""></span>\
+        <div><h3><a href="\(path)">\(title)</a></h3><p class="kind">\(kind)</p></div></div>
+        """
+    }
+
+    /// Returns where the application signs people in: in words for the demo's own tenant, else the authority without
+    /// its scheme.
+    private func authority(of application: Application, in language: Language) -> HTML {
+        let address = application.authority.description
+        if let demoControlURL, address.hasPrefix(demoControlURL.dropLast("control".count)) {
+            return "<p class=\"authority\">\(text("home.authority_demo", in: language))</p>"
+        }
+        let words = address.split(separator: "://", maxSplits: 1).last.map(String.init) ?? address
+        return "<p class=\"authority mono\">\(words)</p>"
     }
 
     // MARK: The portal

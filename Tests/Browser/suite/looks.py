@@ -273,7 +273,7 @@ def without_script(browser):
     try:
         browser.open("/")
         titles = [each.text for each in browser.all("#cards h3")]
-        assert titles == ["iOS tutorial", "macOS tutorial", "External tenant tutorial", "Azure AD B2C tutorial", "Test portal"], titles
+        assert titles == ["iOS tutorial", "macOS tutorial", "External tenant tutorial", "Azure AD B2C tutorial", "Test portal", "Set up your own app"], titles
         assert ADELE in browser.one("#demo").text and browser.one("#mode").text == "Private"
     finally:
         browser.cdp("Emulation.setScriptExecutionDisabled", value=False)
