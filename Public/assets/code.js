@@ -265,5 +265,6 @@ function documentation() {
   const { chapter, sample } = chapters[page];
   const isMain = page === "ios" || page === "macos";
   const main = isMain ? [out(t("code.graph"), learn("graph/api/user-get")), out(t("code.chapter_workforce"), learn(signInChapter("workforce")))] : [];
-  return [out(t("code.chapter"), learn(chapter)), out(t("code.sample"), sample), out(t("code.errors"), learn("entra/msal/objc/error-handling-ios")), ...main];
+  const outOfDate = Object.assign(element("a", "", t("code.out_of_date")), { href: `${base}/native#dated` });
+  return [out(t("code.chapter"), learn(chapter)), outOfDate, out(t("code.sample"), sample), out(t("code.errors"), learn("entra/msal/objc/error-handling-ios")), ...main];
 }

@@ -18,7 +18,7 @@ function check() {
   corrected.replaceChildren();
   if (!paste.value.trim()) return show();
   const title = element("h2", "", t("lint.findings"));
-  if (!wanted.isComplete) return show(title, finding("info", t("lint.need_values")));
+  if (!wanted.hasIDs) return show(title, finding("info", t("lint.need_values")));
   const made = lintCards(paste.value, wanted);
   show(title, ...made.findings);
   if (made.corrected) corrected.append(made.corrected);

@@ -2,75 +2,88 @@
 
 import { button, copyButton } from "./buttons.js";
 import { element, t } from "./page.js";
+import { swiftList, swiftText } from "./template.js";
+import { filled, followValues, remember } from "./values.js";
 
 /** The command `companion native` reads the same file. */
 export const setup = await (await fetch(new URL("./native.json", import.meta.url))).json();
 
-const fields = ["bundle_id", "client_id"];
 const form = document.getElementById("form");
 
 /** The name of the first mistake that fits a value; null when it may be right. */
 export const mistake = (field, value) => setup.mistakes[field].find(([, pattern]) => new RegExp(pattern, "i").test(value))?.[0] ?? null;
 
-/** Where the tab keeps what was typed, for the other page with this form. */
-const key = "native";
-
-function restore() {
-  const kept = JSON.parse(sessionStorage.getItem(key) ?? "{}");
-  for (const name of [...fields, "platform"]) if (kept[name]) form.elements[name].value = kept[name];
-}
-
-/** Shows what is wrong with a field, unless it is still empty. */
+/** Shows what is wrong with a field, unless it is still empty; returns whether it may be right. */
 function judge(name) {
   const field = form.elements[name];
-  const value = field.value.trim();
-  const found = mistake(name, value);
-  const shown = value && found ? t(`native.mistake.${name}.${found}`) : "";
+  const found = mistake(name, field.value.trim());
+  const shown = field.value.trim() && found ? t(`native.mistake.${name}.${found}`) : "";
   const place = document.getElementById(`${name}-mistake`);
   if (place.textContent !== shown) place.textContent = shown;
   if (shown) field.setAttribute("aria-invalid", "true");
   else field.removeAttribute("aria-invalid");
-  return { value, isGood: !found };
+  return !found;
+}
+
+/** What a field's text is among the values: scopes are a list. */
+const value = ({ name, value: typed }) => (name === "scopes" ? typed.split(/[\s,]+/).filter(Boolean) : typed.trim());
+
+/** Puts the values into the form, except into the field in which they are being typed. */
+function show(values) {
+  for (const field of form.elements) {
+    if (!(field.name in values)) continue;
+    if (field.type === "radio") field.checked = field.value === values[field.name];
+    else if (JSON.stringify(value(field)) !== JSON.stringify(values[field.name])) field.value = [values[field.name]].flat().join(" ");
+  }
+  // What is asked for depends on the tenant and on its kind.
+  for (const part of form.querySelectorAll("[data-for]")) part.hidden = !part.dataset.for.split(" ").every((choice) => choice.split("|").some((each) => [values.tenant, values.kind].includes(each)));
 }
 
 /**
- * Calls `onChange` now and after each change of the form, with { platform, isComplete, values }. While a value is missing or
- * wrong, the field's name in ‹› stands for it.
+ * Calls `onChange` now and after each change of the form, with { platform, isComplete, hasIDs, values }. While a value is missing
+ * or wrong, a placeholder stands for it.
  */
 export function followForm(onChange) {
-  const changed = () => {
-    const [bundle, client] = fields.map(judge);
-    const named = (name, { value, isGood }) => (isGood ? value : `‹${document.querySelector(`label[for=${name}]`).textContent}›`);
-    const values = { bundle_id: named("bundle_id", bundle), client_id: named("client_id", client) };
-    values.redirect_uri = `msauth.${values.bundle_id}://auth`;
-    const platform = form.elements.platform.value;
-    sessionStorage.setItem(key, JSON.stringify({ bundle_id: bundle.value, client_id: client.value, platform }));
-    onChange({ platform, values, isComplete: bundle.isGood && client.isGood });
-  };
-  restore();
-  form.addEventListener("input", changed);
+  form.addEventListener("input", ({ target }) => target.name && remember({ [target.name]: value(target) }));
   form.addEventListener("submit", (event) => event.preventDefault());
-  changed();
+  followValues((values) => {
+    show(values);
+    const isDemo = values.tenant === "demo";
+    const goodIDs = [judge("bundle_id"), judge("client_id") || isDemo];
+    const hasIDs = goodIDs.every(Boolean);
+    const made = filled();
+    onChange({ platform: made.platform, values: made, hasIDs, isComplete: hasIDs && made.isComplete });
+  });
 }
 
-/** The blocks of a platform, with the values in their text. */
+/** Whether a section, a step or a block is meant for an app with these values. */
+export const isFor = ({ kinds, tenants, platforms, known }, values) =>
+  [[kinds, values.kind], [tenants, values.tenant], [platforms, values.platform]].every(([only, one]) => !only || only.includes(one)) && [undefined, values.known_authority].includes(known);
+
+/** The blocks of a platform, with the values in their text. Names that end in _text or _list stand for literals of Swift. */
 export function blocks(platform, values) {
-  const fill = (line) => line.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
-  return setup.blocks.filter(({ platforms }) => platforms.includes(platform)).map(({ id, file, lines }) => ({ id, file, text: lines.map(fill).join("\n") }));
+  const literal = (name) => (name.endsWith("_text") ? `"${swiftText(String(values[name.slice(0, -5)]))}"` : name.endsWith("_list") ? swiftList(values[name.slice(0, -5)]) : undefined);
+  const fill = (line) => line.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? literal(name) ?? place);
+  return setup.blocks.filter((block) => isFor(block, { ...values, platform })).map(({ lines, ...block }) => ({ ...block, text: lines.map(fill).join("\n") }));
 }
+
+/** The keys of a property list, as they are added to another. */
+const keysOf = (plist) => plist.split("\n").slice(4, -2).map((line) => line.replace(/^\t/, "")).join("\n");
 
 /** A block with its buttons. Nothing goes out: the file is made here. */
-export function blockCard({ title, note, file, text }, isReady = true) {
-  const buttons = [copyButton(t("native.copy"), () => text)];
-  if (file) buttons.push(button(t("native.download"), () => download(file, text)));
-  buttons.forEach((each, index) => {
+export function blockCard({ title, note, file, text, keys = false }, isReady = true, level = "h2") {
+  const whole = keys ? t("native.copy_file") : t("native.copy");
+  const buttons = [[whole, copyButton(whole, () => text)]];
+  if (keys) buttons.unshift([t("native.copy_keys"), copyButton(t("native.copy_keys"), () => keysOf(text))]);
+  if (file) buttons.push([t("native.download"), button(t("native.download"), () => download(file, text))]);
+  for (const [name, each] of buttons) {
     each.disabled = !isReady;
-    each.setAttribute("aria-label", `${t(index ? "native.download" : "native.copy")}: ${title}`);
-  });
-  const head = element("div", "block-head", element("h2", "", title, ...(file ? [" ", element("span", "mono", file)] : [])), ...buttons);
+    each.setAttribute("aria-label", `${name}: ${title}`);
+  }
+  const head = element("div", "block-head", element(level, "", title, ...(file ? [" ", element("span", "mono", file)] : [])), ...buttons.map(([, each]) => each));
   const lines = element("pre", "", element("code", "", text));
   lines.tabIndex = 0;
-  return element("section", "card", head, element("p", "note", note), lines);
+  return element("section", level === "h2" ? "card" : "block", head, ...(note ? [element("p", "note", note)] : []), lines);
 }
 
 function download(name, text) {

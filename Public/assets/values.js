@@ -1,11 +1,13 @@
 // The reader's own values: typed once, kept in this browser, and put into everything that is made for the reader's app. On a shared
 // device they last as long as the page.
 
+import { judgeAuthority } from "./authority-rules.js";
 import { demoClientID } from "./name-id.js";
 import { demoOrigin, demoValues, graphRoot, isUnknown, policyPieces } from "./project.js";
 
 const key = "values";
-const isShared = document.querySelector('meta[name="device"]')?.content === "shared";
+/** Whether several people use this browser, one after another. */
+export const isShared = document.querySelector('meta[name="device"]')?.content === "shared";
 const followers = [];
 
 /** What is true of every kind of tenant, and its value until something is typed. */
@@ -90,13 +92,16 @@ const policyAuthority = ({ host, tenant_name: tenant, sign_in_policy: policy }) 
 
 /** The demo's tenant, as `companion tenant` announces it. */
 function demo({ kind, demo_url: url }) {
-  const values = demoValues(kind, address(url) ?? demoOrigin);
-  return kind === "b2c" ? { ...ofKind.b2c, ...policyPieces(values.authority), ...values } : values;
+  const root = new URL(address(url) ?? demoOrigin);
+  const values = demoValues(kind, root.origin);
+  const account = { workforce: "adele@contoso.example", external: "customer@fabrikam.example", b2c: "b2cuser@fabrikamb2c.example" }[kind];
+  const more = { account, control: `${root.origin}/control`, root_url: `http://${root.hostname}:${Number(root.port || 443) + 1}/root.pem` };
+  return { ...(kind === "b2c" && { ...ofKind.b2c, ...policyPieces(values.authority) }), ...more, ...values };
 }
 
 /** What stands where the reader has typed nothing: a tenant's name has no default. */
 const examples = {
-  workforce: { authority: ofKind.workforce.authority },
+  workforce: ofKind.workforce,
   external: { authority: "https://contoso.ciamlogin.com/contoso.onmicrosoft.com", scopes: ["api://Your_API_Client_ID/ToDoList.Read"], api: "https://api.example.com/tasks" },
   b2c: {
     ...ofKind.b2c, host: "contoso.b2clogin.com", tenant_name: "contoso.onmicrosoft.com", scopes: ["https://contoso.onmicrosoft.com/tasks/demo.read"],
@@ -127,11 +132,11 @@ export function filled(page) {
   const hasBundle = isBundleID(values.bundle_id);
   const clientID = isDemo && hasBundle ? demoClientID(values.bundle_id) : values.client_id;
   const hasClient = isDemo ? hasBundle : isClientID(clientID);
-  const isGood = address(there.authority)?.startsWith("https:") === true;
+  const isGood = judgeAuthority(there.authority, kind).isAccepted;
   const bundleID = hasBundle ? values.bundle_id : "Your_Bundle_ID";
   return {
     api: "", host: "", tenant_name: "", sign_in_policy: "", edit_policy: "", reset_policy: "", ...there, kind, platform, tenant,
-    authority: isGood ? there.authority : examples[kind].authority ?? policyAuthority(examples.b2c),
+    authority: isGood ? there.authority : (examples[kind].authority ?? policyAuthority(examples.b2c)),
     bundle_id: bundleID, client_id: hasClient ? clientID : "Your_Application_Client_ID", redirect_uri: `msauth.${bundleID}://auth`,
     // MSAL has nobody to ask about a B2C tenant, asks Microsoft about a workforce tenant, and asks nobody about an external one.
     known_authority: kind === "b2c" || isUnknown(kind, there.authority),

@@ -27,6 +27,9 @@ package struct NativeSetup: Sendable {
         fileprivate func filling(_ text: String) -> String {
             text.replacing("{bundle_id}", with: bundleID).replacing("{client_id}", with: clientID)
                 .replacing("{redirect_uri}", with: "msauth.\(bundleID)://auth")
+                .replacing("{graph_text}", with: "\"https://graph.microsoft.com/\"")
+                .replacing("{authority_text}", with: "\"https://login.microsoftonline.com/common\"")
+                .replacing("{scopes_list}", with: "[\"user.read\"]")
         }
     }
 
@@ -42,13 +45,35 @@ package struct NativeSetup: Sendable {
     private struct File: Decodable {
         /// The mistakes of each field: their names with the regular expressions that find them, in order.
         var mistakes: [String: [[String]]]
-        var steps: [String]
+        var sections: [Section]
         var blocks: [Block]
     }
 
-    private struct Block: Decodable {
+    private struct Section: Decodable, ForSomeApps {
         var id: String
-        var platforms: [Platform]
+        var steps: [Step]
+        var kinds: [String]?
+        var tenants: [String]?
+        var platforms: [Platform]?
+    }
+
+    private struct Step: Decodable, ForSomeApps {
+        var id: String
+        var kinds: [String]?
+        var tenants: [String]?
+        var platforms: [Platform]?
+    }
+
+    private struct Block: Decodable, ForSomeApps {
+        var id: String
+        var section: String
+        /// One of several ways, of which one is enough.
+        var tab: String?
+        var kinds: [String]?
+        var tenants: [String]?
+        var platforms: [Platform]?
+        /// Whether it is for an authority that MSAL does not know.
+        var known: Bool?
         var file: String?
         var lines: [String]
     }
@@ -71,15 +96,23 @@ package struct NativeSetup: Sendable {
     /// - Throws: ``Mistakes`` if a value cannot be right.
     package func text(for platform: Platform, _ values: Values) throws -> String {
         try check(values)
-        let steps = file.steps.enumerated().map { number, step in
-            "\(number + 1). \(values.filling(text("native.step.\(step)")))"
-        }
-        let blocks = file.blocks.filter { $0.platforms.contains(platform) }.map { block in
-            section(
-                [text("native.block.\(block.id)"), block.file].compactMap(\.self).joined(separator: " · "),
-                [text("native.note.\(block.id)"), ""] + block.lines.map(values.filling))
-        }
-        return ([section("\(platform.name): \(text("native.block.steps"))", steps)] + blocks).joined(separator: "\n")
+        return file.sections.filter { $0.isFor(platform) }.map { section in
+            let steps = section.steps.filter { $0.isFor(platform) }.enumerated().map { number, step in
+                "\(number + 1). \(values.filling(text("native.step.\(step.id)")))\n"
+            }
+            let blocks = file.blocks.filter {
+                $0.section == section.id && $0.isFor(platform) && $0.known != true
+            }
+            let title = "## \(platform.name): \(text("native.section.\(section.id)"))\n"
+            return ([title] + (steps.isEmpty ? [] : [steps.joined()]) + blocks.map { text(of: $0, values) })
+                .joined(separator: "\n")
+        }.joined(separator: "\n")
+    }
+
+    private func text(of block: Block, _ values: Values) -> String {
+        let title = [block.tab.map { text("setup.package.\($0)") }, text("native.block.\(block.id)"), block.file]
+        let lines = [text("native.note.\(block.id)"), ""] + block.lines.map(values.filling)
+        return "### \(title.compactMap(\.self).joined(separator: " · "))\n\n\(lines.joined(separator: "\n"))\n"
     }
 
     /// - Throws: ``Mistakes`` if a value cannot be right.
@@ -100,10 +133,6 @@ package struct NativeSetup: Sendable {
         }?.first
     }
 
-    private func section(_ title: String, _ lines: [String]) -> String {
-        "## \(title)\n\n\(lines.joined(separator: "\n"))\n"
-    }
-
     private func text(_ key: String) -> String { language.page[key] ?? key }
 }
 
@@ -118,5 +147,20 @@ extension Languages {
             throw LanguageFault(file: publicFolder + "/languages", reason: "has no “\(tag)”, but \(known)")
         }
         return language
+    }
+}
+
+/// A part of the setup that may be for some kinds of tenant, some tenants or some platforms only.
+private protocol ForSomeApps {
+    var kinds: [String]? { get }
+    var tenants: [String]? { get }
+    var platforms: [NativeSetup.Platform]? { get }
+}
+
+extension ForSomeApps {
+    /// Whether it is for an app of this platform in a workforce tenant of the developer's own.
+    fileprivate func isFor(_ platform: NativeSetup.Platform) -> Bool {
+        kinds?.contains("workforce") != false && tenants?.contains("mine") != false
+            && platforms?.contains(platform) != false
     }
 }

@@ -117,9 +117,9 @@ public final class MSALWebviewParameters: NSObject {
     public var webviewType = MSALWebviewType.default
     public var prefersEphemeralWebBrowserSession = false
     public init(authPresentationViewController: MSALViewController) {}
-    #if APPKIT
-        override public init() {}
-    #endif
+    // Since MSAL 2, macOS needs the view controller too.
+    @available(*, unavailable)
+    override public init() {}
 }
 
 // MSALInteractiveTokenParameters.h

@@ -40,7 +40,12 @@ def requests(browser):
 def blocks(browser):
     """The text of each block by its title."""
     return browser.driver.execute_script(
-        "return Object.fromEntries([...document.querySelectorAll('.blocks section')].filter((e) => e.querySelector('pre')).map((e) => [e.querySelector('h2').firstChild.textContent, e.querySelector('pre').textContent]))")
+        "return Object.fromEntries([...document.querySelectorAll('.block-head')].map((e) => [e.querySelector('h2, h3').firstChild.textContent, e.parentElement.querySelector('pre').textContent]))")
+
+
+def buttons(browser):
+    """The buttons of the blocks that have one of the ids in them."""
+    return browser.all("#files .block-head button, #code .block-head button")
 
 
 def findings(browser):
@@ -50,7 +55,7 @@ def findings(browser):
 @test("what an app needs is made from the two ids, for iOS and macOS, and the property lists are property lists")
 def everything(browser):
     browser.open("/native")
-    assert all(not each.is_enabled() for each in browser.all("#blocks button")), "there is something to copy before the ids are known"
+    assert all(not each.is_enabled() for each in buttons(browser)), "there is something to copy before the ids are known"
     fill(browser)
     made = blocks(browser)
     assert made["Redirect URI"] == f"msauth.{BUNDLE}://auth", made
@@ -58,7 +63,7 @@ def everything(browser):
     assert info == {"CFBundleURLTypes": [{"CFBundleURLSchemes": [f"msauth.{BUNDLE}"]}], "LSApplicationQueriesSchemes": ["msauthv2", "msauthv3"]}, info
     assert plistlib.loads(made["Entitlements"].encode()) == {"keychain-access-groups": ["$(AppIdentifierPrefix)com.microsoft.adalcache"]}
     assert f'let kClientID = "{CLIENT}"' in made["Constants"] and f"msauth.{BUNDLE}://auth" in made["Constants"]
-    assert BUNDLE in browser.one(".steps").text and CLIENT in browser.one(".steps").text
+    assert BUNDLE in browser.one("#register .steps").text and CLIENT in browser.one("#register .steps").text
     browser.one("input[value=macos]").click()
     mac = plistlib.loads(blocks(browser)["Entitlements"].encode())
     assert mac == {"com.apple.security.app-sandbox": True, "com.apple.security.network.client": True,
@@ -81,10 +86,10 @@ def mistakes(browser):
         fill(browser, **{"bundle" if name == "bundle_id" else "client": value})
         assert said in browser.one(f"#{name}-mistake").text, browser.one(f"#{name}-mistake").text
         assert browser.one(f"#{name}").get_attribute("aria-invalid") == "true"
-        assert not any(each.is_enabled() for each in browser.all("#blocks button")), value
+        assert not any(each.is_enabled() for each in buttons(browser)), value
     fill(browser)
     assert not [each for each in browser.all(".bad") if each.text]
-    assert all(each.is_enabled() for each in browser.all("#blocks button"))
+    assert all(each.is_enabled() for each in buttons(browser))
 
 
 @test("a file is downloaded as it is shown, and made in the page")
@@ -469,13 +474,14 @@ def on_a_phone(browser):
 def keyboard(browser):
     browser.open("/native")
     browser.settled()
+    browser.tab_to("input[value=ios]")
+    browser.keys("\ue015")
+    assert browser.one("input[value=macos]").is_selected()
     browser.tab_to("#bundle_id")
     browser.keys(BUNDLE)
     browser.tab_to("#client_id")
     browser.keys(CLIENT)
-    browser.tab_to("input[value=ios]")
-    browser.keys("\ue015")
-    assert browser.one("input[value=macos]").is_selected()
+    browser.driver.execute_script("document.querySelector('#files input').focus()")
     browser.tab_to("button[aria-label='Copy: Redirect URI']")
     browser.keys("\ue007")
     browser.wait("the copy", lambda: browser.one("button[aria-label='Copy: Redirect URI']").text in ("Copied", "Not copied"))

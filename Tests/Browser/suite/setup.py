@@ -1,0 +1,360 @@
+"""The guide for the reader's own app: one set of values, the steps of each kind of tenant, and what is out of date in the tutorials."""
+
+import json
+import subprocess
+import tempfile
+import zipfile
+from pathlib import Path
+
+from .languages import TEXTS
+from .looks import SHIFT
+from .native import BUNDLE, CLIENT, blocks, fill
+from .registry import registry
+
+tests, test = registry("setup")
+
+KINDS = ("workforce", "external", "b2c")
+OWN = {"workforce": {}, "external": {"authority": "https://fabrikam.ciamlogin.com/"}, "b2c": {"host": "fabrikam.b2clogin.com", "tenant_name": "fabrikam.onmicrosoft.com"}}
+
+
+def visit(browser):
+    """The guide, whose sections are there: from then on it hears what is typed."""
+    browser.open("/native")
+    browser.wait("the sections", lambda: browser.all("#rest .contents a"))
+
+
+def choose(browser, **values):
+    for name, value in values.items():
+        browser.one(f"input[name={name}][value={value}]").click()
+
+
+def enter(browser, **values):
+    for name, value in values.items():
+        field = browser.one(f"#{name}")
+        field.clear()
+        field.send_keys(value)
+
+
+def filled(browser):
+    return browser.driver.execute_async_script("const [done] = arguments; import('/assets/values.js').then(({ filled }) => done(filled()))")
+
+
+def shown(browser, selector):
+    return [each.text for each in browser.all(selector) if each.is_displayed()]
+
+
+@test("the values are typed once: they are there after a visit elsewhere, for each kind of tenant its own")
+def kept(browser):
+    visit(browser)
+    fill(browser)
+    for kind in KINDS:
+        choose(browser, kind=kind)
+        enter(browser, **OWN[kind])
+    browser.open("/native/lint")
+    assert browser.one("#bundle_id").get_attribute("value") == BUNDLE and browser.one("#client_id").get_attribute("value") == CLIENT
+    visit(browser)
+    assert browser.one("input[name=kind][value=b2c]").is_selected() and browser.one("#host").get_attribute("value") == "fabrikam.b2clogin.com"
+    choose(browser, kind="external")
+    assert browser.one("#authority").get_attribute("value") == "https://fabrikam.ciamlogin.com/"
+    values = filled(browser)
+    assert values["isComplete"] and values["redirect_uri"] == f"msauth.{BUNDLE}://auth" and values["authority"] == "https://fabrikam.ciamlogin.com/", values
+    enter(browser, authority="http://fabrikam.ciamlogin.com/")
+    assert not filled(browser)["isComplete"] and "https" in browser.one("#authority-verdict").text
+    assert browser.one("#authority").get_attribute("aria-invalid") == "true"
+
+
+@test("what an older page has kept, and what is no value at all, does no harm")
+def damaged(browser):
+    visit(browser)
+    for text in ("null", "[]", "7", "{", '{"kind":"adfs","bundle_id":7,"of":{"workforce":{"scopes":"user.read"},"b2c":null}}'):
+        browser.driver.execute_script("localStorage.setItem('values', arguments[0])", text)
+        visit(browser)
+        values = filled(browser)
+        assert (values["kind"], values["bundle_id"], values["scopes"]) == ("workforce", "Your_Bundle_ID", ["user.read"]), f"{text}: {values}"
+
+
+@test("on a shared device neither the values nor the progress outlast the page")
+def shared(browser):
+    with browser.visiting(browser.server.sibling("setup-shared", COMPANION_DEVICE_MODE="shared")):
+        visit(browser)
+        fill(browser)
+        browser.one("#register input[type=checkbox]").click()
+        assert BUNDLE in blocks(browser)["Redirect URI"]
+        assert browser.driver.execute_script("return localStorage.length") == 0
+        visit(browser)
+        assert browser.one("#bundle_id").get_attribute("value") == "" and not browser.one("#register input[type=checkbox]").is_selected()
+
+
+@test("the demo's values are those that the command companion tenant announces")
+def demo(browser):
+    command = [browser.server.binary, "tenant", "--json", "--plain", "--listen", "localhost:0", "--native", BUNDLE, "--public", browser.server.public, "--exit-with-parent"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        announced = json.loads(process.stdout.readline())
+    finally:
+        process.terminate()
+        process.wait(15)
+    # Without --plain it is https, as MSAL demands.
+    secure = lambda text: text.replace("http://", "https://")
+    visit(browser)
+    enter(browser, bundle_id=BUNDLE)
+    choose(browser, tenant="demo")
+    assert not [each for each in browser.all("#client_id, #authority, #configuration") if each.is_displayed()]
+    enter(browser, demo_url=secure(announced["base_url"]))
+    for kind, name in zip(KINDS, ("authority", "external_authority", "b2c_authority")):
+        choose(browser, kind=kind)
+        values = filled(browser)
+        assert values["isComplete"] and values["client_id"] == announced["clients"][0]["client_id"], values
+        assert values["authority"] == secure(announced[name]) and values["graph"] == secure(announced["graph"]), values
+        assert f"companion tenant --native {BUNDLE}" in blocks(browser)["Start the tenant"]
+        port = int(announced["base_url"].rsplit(":", 1)[1]) + 1
+        assert f"http://localhost:{port}/root.pem" in blocks(browser)["Trust its certificate in the simulator"]
+    assert "knownAuthorities" in blocks(browser)["Configuration of MSAL"]
+
+
+GIVEN = {"client_id": CLIENT, "bundle_id": BUNDLE}
+# What is pasted, and what is in the form then.
+CONFIGURATIONS = [
+    (f'let kClientID = "{CLIENT}"\nlet kRedirectUri = "msauth.{BUNDLE}://auth"\nlet kAuthority = "https://login.microsoftonline.com/organizations"\nlet kScopes: [String] = ["user.read", "mail.read"]',
+     {**GIVEN, "kind": "workforce", "authority": "https://login.microsoftonline.com/organizations", "scopes": ["user.read", "mail.read"]}),
+    (f'[[MSALPublicClientApplicationConfig alloc] initWithClientId:@"{CLIENT}" redirectUri:@"msauth.{BUNDLE}://auth" authority:authority];', GIVEN),
+    (f'MSALPublicClientApplicationConfig(clientId: "{CLIENT}", redirectUri: "msauth.{BUNDLE}://auth", authority: try MSALCIAMAuthority(url: URL(string: "https://fabrikam.ciamlogin.com/")!))',
+     {**GIVEN, "kind": "external", "authority": "https://fabrikam.ciamlogin.com/"}),
+    (f'{{"client_id": "{CLIENT}", "redirect_uri": "msauth.{BUNDLE}://auth", "authorities": ["https://fabrikam.ciamlogin.com/"], "scopes": ["api://x/y"]}}',
+     {**GIVEN, "kind": "external", "authority": "https://fabrikam.ciamlogin.com/", "scopes": ["api://x/y"]}),
+    (f"<key>ClientID</key>\n<string>{CLIENT}</string><key>CFBundleURLSchemes</key><array>\n<string>msauth.{BUNDLE}</string></array>", GIVEN),
+    (f'let kTenantName = "fabrikam.onmicrosoft.com"\nlet kAuthorityHostName = "fabrikam.b2clogin.com"\nlet kClientID = "{CLIENT}"\nlet kSignupOrSigninPolicy = "b2c_1_in"\nlet kEditProfilePolicy = "b2c_1_edit"',
+     {"client_id": CLIENT, "kind": "b2c", "tenant_name": "fabrikam.onmicrosoft.com", "host": "fabrikam.b2clogin.com", "sign_in_policy": "b2c_1_in", "edit_policy": "b2c_1_edit"}),
+    (f'let kAuthority = "https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in"', {"kind": "b2c", "host": "fabrikam.b2clogin.com", "tenant_name": "fabrikam.onmicrosoft.com", "sign_in_policy": "b2c_1_in"}),
+    ('let kClientID = "Your_Application_Id_Here"\nlet kAuthority = "https://login.microsoftonline.com/<tenant>"', {}),
+    ("hello", {}),
+]
+
+
+@test("a pasted MSAL configuration fills the form, whatever language it is written in; placeholders do not")
+def pasted(browser):
+    for text, wanted in CONFIGURATIONS:
+        browser.driver.execute_script("localStorage.clear()") if browser.driver.current_url.startswith(browser.server.origin) else None
+        visit(browser)
+        browser.one("#form summary").click()
+        browser.driver.execute_script(
+            "const e = document.getElementById('configuration'); e.value = arguments[0]; e.dispatchEvent(new InputEvent('input', { bubbles: true }))", text)
+        said = browser.wait("what was taken", lambda: browser.one("#taken").text)
+        assert said.startswith("Filled in: ") == bool(wanted), f"{text}\n{said}"
+        kept = browser.driver.execute_async_script("const [done] = arguments; import('/assets/values.js').then(({ own }) => done(own()))")
+        assert {name: kept[name] for name in wanted} == wanted, f"{text}\n{kept}"
+        if not wanted:
+            assert (kept["client_id"], kept["authority"]) == ("", "https://login.microsoftonline.com/common"), kept
+
+
+ENTRA = "https://login.microsoftonline.com"
+
+
+def discovery(host, tenant):
+    quoted = f"https%3A%2F%2F{host.replace(':', '%3A')}%2F{tenant}%2Foauth2%2Fv2.0%2Fauthorize"
+    return [f"https://{host}/common/discovery/instance?api-version=1.1&authorization_endpoint={quoted}", f"https://{host}/{tenant}/v2.0/.well-known/openid-configuration"]
+
+
+# What is typed, the kind of tenant, what there is to know, and what MSAL requests: nothing where it refuses.
+AUTHORITIES = [
+    (f"{ENTRA}/common", "workforce", [], discovery("login.microsoftonline.com", "common")),
+    (f"{ENTRA}/common/v2.0", "workforce", ["rest"], discovery("login.microsoftonline.com", "common")),
+    ("https://localhost:8443/common", "workforce", ["known", "port"], discovery("localhost:8443", "common")),
+    ("https://login.contoso.example/common", "workforce", ["known"], discovery("login.contoso.example", "common")),
+    (ENTRA, "workforce", ["tenant"], []),
+    ("http://login.microsoftonline.com/common", "workforce", ["https"], []),
+    ("login.microsoftonline.com/common", "workforce", ["unreadable"], []),
+    ("https://login.microsoftonline.com /common", "workforce", ["unreadable"], []),
+    ("https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in", "workforce", ["other_kind", "is_b2c"], []),
+    ("https://login.contoso.example/adfs", "workforce", ["adfs"], []),
+    ("https://fabrikam.ciamlogin.com/", "external", ["ciam_tenant"], ["https://fabrikam.ciamlogin.com/fabrikam.onmicrosoft.com/v2.0/.well-known/openid-configuration"]),
+    ("https://127.0.0.1:8443/fabrikam.example", "external", [], ["https://127.0.0.1:8443/fabrikam.example/v2.0/.well-known/openid-configuration"]),
+    ("https://localhost:8443/fabrikam.example", "external", ["dot"], []),
+    (f"{ENTRA}/common", "external", ["other_kind"], [f"{ENTRA}/common/v2.0/.well-known/openid-configuration"]),
+    ("https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in", "b2c", ["known_b2c"], ["https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in/v2.0/.well-known/openid-configuration"]),
+    ("https://login.fabrikam.example/fabrikam.onmicrosoft.com/b2c_1_in", "b2c", ["no_tfp", "known_b2c"], ["https://login.fabrikam.example/fabrikam.onmicrosoft.com/b2c_1_in/v2.0/.well-known/openid-configuration"]),
+    ("https://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com", "b2c", ["policy"], []),
+    ("http://fabrikam.b2clogin.com/tfp/fabrikam.onmicrosoft.com/b2c_1_in", "b2c", ["https"], []),
+]
+
+
+@test("of any authority the page says whether MSAL takes it, what to know about it, and what MSAL requests")
+def authorities(browser):
+    visit(browser)
+    judged = browser.driver.execute_async_script(
+        "const [rows, done] = arguments; import('/assets/authority-rules.js').then(({ judgeAuthority }) => done(rows.map(([text, kind]) => judgeAuthority(text, kind))))", AUTHORITIES)
+    for (text, kind, rules, requests), found in zip(AUTHORITIES, judged):
+        assert ([each["rule"] for each in found["found"]], found["requests"], found["isAccepted"]) == (rules, requests, bool(requests)), f"{text}, {kind}: {found}"
+    for texts in TEXTS.values():
+        assert all(f"setup.authority.{rule}" in texts for row in AUTHORITIES for rule in row[2])
+    enter(browser, **{"any-authority": "https://localhost:8443/common"})
+    assert "MSALAADAuthority accepts" in browser.one(".answer").text and "/common/discovery/instance" in browser.one(".asked").text
+    choose(browser, kind="external")
+    assert "MSALCIAMAuthority refuses" in browser.one(".answer").text and "no dot" in browser.one(".answer").text, "what was typed is judged anew for another kind"
+
+
+# Kind, platform, tenant; MSAL's class, whether knownAuthorities is set, and steps that must be there.
+PATHS = [
+    ("workforce", "ios", "mine", "MSALAADAuthority", False, ["Application Developer", "Directories + subscriptions", "MSAL configuration", "Grant admin consent", "client secret", "Single View App", "iOS 17", "team"]),
+    ("workforce", "macos", "mine", "MSALAADAuthority", False, ["Cocoa App", "macOS 14", "Outgoing Connections"]),
+    ("workforce", "ios", "demo", "MSALAADAuthority", True, ["adele@contoso.example", "https://localhost:8443/control"]),
+    ("external", "ios", "mine", "MSALCIAMAuthority", False, ["Tenant Creator", "User flows, New user flow", "Add application", "Expose an API", "My APIs", "Grant admin consent", "this organizational directory only"]),
+    ("external", "ios", "demo", "MSALCIAMAuthority", False, ["customer@fabrikam.example"]),
+    ("b2c", "ios", "mine", "MSALB2CAuthority", True, ["1 May 2025", "b2c_1_edit_profile", "b2c_1_reset", "Display Name", "any identity provider", "Expose an API", "Grant admin consent"]),
+    ("b2c", "ios", "demo", "MSALB2CAuthority", True, ["b2cuser@fabrikamb2c.example"]),
+]
+
+
+@test("each kind of tenant has its steps from the tenant to the first run, its constants, class and known authorities, with the values in them")
+def kinds(browser):
+    visit(browser)
+    fill(browser)
+    for kind, platform, tenant, type, is_known, steps in PATHS:
+        choose(browser, tenant="mine", platform=platform, kind=kind)
+        enter(browser, **OWN[kind])
+        choose(browser, tenant=tenant)
+        said = "\n".join(shown(browser, "#rest .steps li"))
+        lacking = [each for each in steps if each not in said]
+        assert not lacking, f"{kind} {platform} {tenant}: {lacking}\n{said}"
+        assert ("New registration" in said) == (tenant == "mine") and "{" not in said, said
+        made = blocks(browser)
+        assert type in made["Configuration of MSAL"] and ("knownAuthorities" in made["Configuration of MSAL"]) == is_known, made["Configuration of MSAL"]
+        client = CLIENT if tenant == "mine" else filled(browser)["client_id"]
+        assert client in made["Constants"] and "{" not in made["Constants"].replace("{\n", ""), made["Constants"]
+        assert all(each.is_enabled() for each in browser.all("#files button, #code .block-head button")), f"{kind} {tenant}"
+        targets = [each.get_attribute("href").split("#")[1] for each in browser.all(".contents a")]
+        assert targets == [each.get_attribute("id") for each in browser.all("#rest .blocks > section")], targets
+
+
+@test("without an authority of one's own the code of an external tenant cannot be copied, and a value in it is a literal of Swift whatever it is")
+def literal(browser):
+    visit(browser)
+    fill(browser)
+    choose(browser, kind="external")
+    assert not any(each.is_enabled() for each in browser.all("#code .block-head button")) and browser.one("button[aria-label='Copy: Redirect URI']").is_enabled()
+    enter(browser, authority="https://fabrikam.ciamlogin.com/", scopes='api://x/a"b\\(c)', api='https://api.example.com/"')
+    assert r'["api://x/a\"b\\(c)"]' in blocks(browser)["Constants"] and r'"https://api.example.com/\""' in blocks(browser)["Constants"], blocks(browser)["Constants"]
+
+
+@test("package managers are tabs that the keyboard reaches, and a package's address and a plist's keys are copied by themselves")
+def packages(browser):
+    browser.cdp("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"], origin=browser.server.origin)
+    visit(browser)
+    fill(browser)
+    def copied(name):
+        browser.driver.execute_script("navigator.clipboard.writeText('')")
+        browser.one(f"button[aria-label='{name}']").click()
+        return browser.wait("the clipboard", lambda: browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])"))
+    address = "https://github.com/AzureAD/microsoft-authentication-library-for-objc"
+    assert copied("Copy: Address of the package") == address
+    assert copied("Copy: Swift package") == f'.package(url: "{address}", from: "2.0.0")'
+    keys = copied("Copy keys: URL schemes")
+    assert keys.startswith("<key>CFBundleURLTypes</key>") and keys.endswith("</array>") and "plist" not in keys, keys
+    assert copied("Copy file: URL schemes").startswith("<?xml")
+    seen = []
+    browser.one("#tab-package-swift").click()
+    for _ in range(4):
+        seen.append((browser.driver.execute_script("return document.activeElement.textContent"), shown(browser, "#package pre")))
+        browser.keys("\ue014")
+    assert [name for name, _ in seen] == ["Swift package", "CocoaPods", "Carthage", "Git submodule"]
+    assert "pod install" in seen[1][1] and any('"main"' in each for each in seen[2][1]) and "carthage update --platform iOS" in seen[2][1], seen
+    assert browser.driver.execute_script("return document.activeElement.textContent") == "Swift package"
+    browser.keys("\ue010")
+    choose(browser, platform="macos")
+    assert "submodule" in shown(browser, "#package pre")[0], "the tab stays when a value changes"
+
+
+@test("steps are ticked off, counted in the contents, and still ticked after a visit elsewhere, for each kind of tenant by itself")
+def progress(browser):
+    visit(browser)
+    count = lambda: browser.one(".contents a[href='#register'] + small").text
+    assert count() == "0 of 11"
+    for box in browser.all("#register input[type=checkbox]")[:2]:
+        box.click()
+    assert count() == "2 of 11"
+    visit(browser)
+    assert count() == "2 of 11" and [each.is_selected() for each in browser.all("#register input[type=checkbox]")][:3] == [True, True, False]
+    choose(browser, kind="external")
+    assert count().startswith("0 of ")
+    choose(browser, kind="workforce")
+    browser.all("#register input[type=checkbox]")[0].click()
+    assert count() == "1 of 11"
+    for box in browser.all("#run input[type=checkbox]"):
+        box.click()
+    assert browser.one(".contents .done a").text == "First run"
+
+
+DATED = json.loads((Path(__file__).parents[3] / "Public" / "assets" / "out-of-date.json").read_text())["rows"]
+
+
+def dated(browser):
+    browser.driver.execute_script("document.getElementById('dated').scrollIntoView()")
+    browser.wait("the table", lambda: browser.all(".dated li"))
+    return len(browser.all(".dated li"))
+
+
+@test("what is out of date is said per tutorial, in six languages, with its source; a row without a first-hand source is not shown")
+def out_of_date(browser):
+    visit(browser)
+    for kind, platform, tutorial in (("workforce", "ios", "ios"), ("workforce", "macos", "macos"), ("external", "ios", "external"), ("b2c", "ios", "b2c")):
+        choose(browser, kind=kind, platform=platform)
+        assert dated(browser) == sum(tutorial in row["tutorials"] for row in DATED) > 0, tutorial
+    assert "MSAL 2.13.0, July 2026" in browser.one("#dated").text and "not run on a Mac" in browser.one("#dated").text
+    for row in DATED:
+        assert row["source"]["url"].startswith("https://") and row["said"]["url"].startswith("https://") and row["since"], row
+        for texts in TEXTS.values():
+            assert all(texts.get(f"dated.{key}") for key in (f"{row['id']}.section", f"{row['id']}.says", f"{row.get('holds', row['id'])}.holds")), row["id"]
+    # Rows whose source is missing, has no day or commit, or is no address.
+    broken = [{**DATED[0], "source": source} for source in (None, {}, {"url": DATED[0]["source"]["url"]}, {"url": "Apple", "of": "2023-07-18"}, {"url": "https://a.example", "of": "recently"})]
+    script = browser.cdp("Page.addScriptToEvaluateOnNewDocument", source=f"""{{ const ask = fetch; window.fetch = async (address, request) =>
+      String(address).includes('out-of-date') ? new Response({json.dumps(json.dumps({'rows': [*broken, DATED[0]]}))}) : ask(address, request); }}""")
+    try:
+        choose(browser, kind="workforce")
+        visit(browser)
+        assert dated(browser) == 1
+    finally:
+        browser.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
+    browser.open("/native#dated")
+    browser.wait("the table in sight", lambda: browser.driver.execute_script("return Math.abs(document.getElementById('dated').getBoundingClientRect().top) < 200"))
+
+
+@test("the tutorial's project is read part by part and downloaded with the values in it, made in the page")
+def project(browser):
+    visit(browser)
+    fill(browser)
+    browser.driver.execute_script("document.querySelector('.whole').scrollIntoView()")
+    browser.one(".project summary").click()
+    browser.wait("the view controller", lambda: browser.one(".project [role=tabpanel] pre").text.count("\n") > 200)
+    assert f'let kClientID = "{CLIENT}"' in browser.one(".project [role=tabpanel] pre").text
+    with tempfile.TemporaryDirectory() as folder:
+        browser.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=folder)
+        browser.press("Download the project")
+        file = Path(folder) / "TutorialApp.zip"
+        browser.wait("the archive", file.exists)
+        with zipfile.ZipFile(file) as archive:
+            assert archive.testzip() is None
+            text = {name: archive.read(name).decode() for name in archive.namelist()}
+        assert any(f"msauth.{BUNDLE}" in each for name, each in text.items() if name.endswith("Info.plist")) and any(CLIENT in each for each in text.values())
+        browser.cdp("Browser.setDownloadBehavior", behavior="default")
+    browser.one("#style").find_element("css selector", "option[value=swiftui]").click()
+    browser.wait("the other style", lambda: "--style swiftui" in browser.one(".project > .block pre").text)
+    choose(browser, kind="external", platform="macos")
+    browser.wait("that there is none", lambda: "no app of this kind" in browser.one(".project").text)
+
+
+@test("axe finds nothing in any kind's guide, no page is wider than a phone of 320 pixels, and what was kept moves nothing at the next visit")
+def looks(browser):
+    visit(browser)
+    fill(browser)
+    for tenant, kind in (("mine", "external"), ("mine", "b2c"), ("demo", "workforce")):
+        choose(browser, tenant=tenant, kind=kind)
+        dated(browser)
+        browser.expect_accessible(f"setup {tenant} {kind}")
+        for width, height in ((320, 640), (390, 844), (820, 1180), (1280, 800), (1440, 900)):
+            browser.size(width, height)
+            visit(browser)
+            browser.settled()
+            shift = browser.driver.execute_async_script(SHIFT)
+            assert shift < 0.02, f"{tenant} {kind} at {width}: {shift:.3f}"
+            assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), f"{tenant} {kind} is wider than {width}"
+        browser.size(1280, 800)
