@@ -115,7 +115,7 @@ def demo(browser):
         assert f"companion tenant --native {BUNDLE}" in blocks(browser)["Start the tenant"]
         port = int(announced["base_url"].rsplit(":", 1)[1]) + 1
         assert f"http://localhost:{port}/root.pem" in blocks(browser)["Trust its certificate in the simulator"]
-    assert "knownAuthorities" in blocks(browser)["Configuration of MSAL"]
+    assert "knownAuthorities" in blocks(browser)["MSAL configuration"]
 
 
 GIVEN = {"client_id": CLIENT, "bundle_id": BUNDLE}
@@ -224,7 +224,7 @@ def kinds(browser):
         assert not lacking, f"{kind} {platform} {tenant}: {lacking}\n{said}"
         assert ("New registration" in said) == (tenant == "mine") and "{" not in said, said
         made = blocks(browser)
-        assert type in made["Configuration of MSAL"] and ("knownAuthorities" in made["Configuration of MSAL"]) == is_known, made["Configuration of MSAL"]
+        assert type in made["MSAL configuration"] and ("knownAuthorities" in made["Configuration of MSAL"]) == is_known, made["Configuration of MSAL"]
         client = CLIENT if tenant == "mine" else filled(browser)["client_id"]
         assert client in made["Constants"] and "{" not in made["Constants"].replace("{\n", ""), made["Constants"]
         assert all(each.is_enabled() for each in browser.all("#files button, #code .block-head button")), f"{kind} {tenant}"
