@@ -224,7 +224,7 @@ def kinds(browser):
         assert not lacking, f"{kind} {platform} {tenant}: {lacking}\n{said}"
         assert ("New registration" in said) == (tenant == "mine") and "{" not in said, said
         made = blocks(browser)
-        assert type in made["MSAL configuration"] and ("knownAuthorities" in made["Configuration of MSAL"]) == is_known, made["Configuration of MSAL"]
+        assert type in made["MSAL configuration"] and ("knownAuthorities" in made["MSAL configuration"]) == is_known, made["MSAL configuration"]
         client = CLIENT if tenant == "mine" else filled(browser)["client_id"]
         assert client in made["Constants"] and "{" not in made["Constants"].replace("{\n", ""), made["Constants"]
         assert all(each.is_enabled() for each in browser.all("#files button, #code .block-head button")), f"{kind} {tenant}"
