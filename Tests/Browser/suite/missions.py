@@ -142,7 +142,7 @@ def second_factor(browser):
     assert "capolids" in asked["claims"][0] and asked["login_hint"] == [ADELE], asked
     browser.one("button[name=second_factor][value=approve]").click()
     expect_done(browser, ALL[1])
-    expect_steps(browser, "cached", "challenge", "silent", "authorize", "callback", "redeemed", "shown", "api")
+    expect_steps(browser, "cached", "challenge", "silent", "authorize", "callback", "redeemed", "api")
     browser.one("#timeline .flow .step[data-step=challenge] button").click()
     browser.wait("the challenge", lambda: 'error="insufficient_claims", claims="…"' in browser.one("#timeline .step[data-step=challenge]").text)
     lit = "return [...document.querySelectorAll('#code .run.lit')].map((run) => run.textContent).join('')"
@@ -239,7 +239,7 @@ def revoked(browser):
         call(browser)
         browser.enter_password()
         expect_done(browser, ALL[8])
-        expect_steps(browser, "silent", "authorize", "callback", "redeemed", "shown", "api")
+        expect_steps(browser, "silent", "authorize", "callback", "redeemed", "api")
 
 
 @test("consent, cancelling, an administrator's approval and another account are led to, and marked when that has happened and nothing else")
