@@ -1,5 +1,5 @@
 // The templates of the projects: text with conditions, parts, and values that are escaped as the file's format demands.
-// `companion native --project` reads the same templates with the same rules (CompanionPages/Template.swift).
+// `companion native --project` reads the same templates with the same rules (CompanionPages/ProjectTemplate.swift).
 //
 //   %if a !b … %else … %end   keeps lines while a is set and b is not
 //   %part name … %end         lines that `%use name` puts in its place, as far indented as itself

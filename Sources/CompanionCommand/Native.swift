@@ -59,6 +59,15 @@ struct Native: ParsableCommand {
     @Option(help: .setting("public"))
     var `public`: String?
 
+    func validate() throws {
+        let isUsual = kind == .workforce && style == .scene && authority == nil && scope.isEmpty && !demo
+        guard project != nil || isUsual else {
+            throw ValidationError(
+                "--kind, --style, --authority, --scope and --demo choose the project of --project. The steps for every kind of tenant are on the page /native."
+            )
+        }
+    }
+
     func run() throws {
         let environment = ProcessInfo.processInfo.environment
         let path = ConfigurationPath.find(option: file.config, environment: environment)

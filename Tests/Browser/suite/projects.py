@@ -175,9 +175,17 @@ def same_as_command(browser):
             written = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
             assert written == files(made(browser, row["id"], own)), f"{row['id']}, {tenant}"
         ask_for(browser, None)
-        again = subprocess.run([server.binary, "native", "--bundle-id", BUNDLE, "--client-id", CLIENT, "--public", server.public, "--project", folder],
-                               capture_output=True, text=True, timeout=60, cwd=name)
-        assert again.returncode == 1 and "exists already" in again.stderr, again.stderr
+        usual = [server.binary, "native", "--bundle-id", BUNDLE, "--client-id", CLIENT, "--public", server.public]
+        for given, status, said in (
+            (["--project", folder], 1, "exists already"),
+            (["--project", f"{folder}-2", "--kind", "external"], 1, "--authority is missing"),
+            (["--project", f"{folder}-2", "--authority", "http://login.example/common"], 1, "MSAL accepts no other"),
+            (["--project", f"{folder}-2", "--kind", "b2c", "--style", "swiftui", "--demo"], 1, "There is no project of the style swiftui for b2c and ios."),
+            (["--kind", "b2c"], 64, "choose the project of --project"),
+        ):
+            refused = subprocess.run([*usual, *given], capture_output=True, text=True, timeout=60, cwd=name)
+            assert refused.returncode == status and said in refused.stderr, f"{given}: {refused.returncode} {refused.stderr}"
+        assert not pathlib.Path(f"{folder}-2").exists()
 
 
 @test("an identifier that is none stays a value in each file of a project")
