@@ -73,6 +73,18 @@ import Testing
         }
     }
 
+    @Test func `the text leads from the registration to the first run, for a workforce tenant alone`() throws {
+        let text = try setup().text(for: .macos, Self.values)
+        #expect(
+            text.split(separator: "\n").filter { $0.hasPrefix("## ") } == [
+                "## macOS: In the Microsoft Entra admin center", "## macOS: Xcode project", "## macOS: Add MSAL",
+                "## macOS: Redirect URI and property lists", "## macOS: Code", "## macOS: First run",
+            ])
+        #expect(text.contains("carthage update --platform macOS") && !text.contains("--platform iOS"))
+        #expect(text.contains("MSALAADAuthority(url:") && !text.contains("knownAuthorities = "))
+        #expect(!text.contains("Tenant Creator") && !text.contains("B2C") && !text.contains("companion tenant"))
+    }
+
     @Test(arguments: [
         ("", "empty"), ("msauth.com.contoso.tasks://auth", "redirect_uri"),
         ("msauth.com.contoso.tasks", "redirect_uri"),
