@@ -16,6 +16,8 @@ final class Platform: Sendable {
     let state: TenantState
     let controls = Controls()
     let journal = ClientJournal()
+    /// The profile photos that have been drawn.
+    let photos = Mutex<[Portrait: [UInt8]]>([:])
     let languages: Languages
     let logger: Logger
     private let listening: Mutex<Listening>

@@ -28,20 +28,29 @@ struct GraphTests {
         }
     }
 
-    @Test func `the photo is a PNG, or 404 with ImageNotFound`() async throws {
+    @Test func `the photo is a JPEG, or 404 with ImageNotFound`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
             let adele = try await browser.tokens("adele@contoso.example").member("access_token")
             for path in ["/v1.0/me/photo/$value", "/v1.0/me/photo/%24value"] {
                 let photo = try await browser.me(adele, path: path)
-                #expect(photo["Content-Type"] == "image/png")
-                #expect(Array(photo.body.prefix(4)) == [0x89, 0x50, 0x4E, 0x47])
+                #expect(photo["Content-Type"] == "image/jpeg")
+                #expect(Array(photo.body.prefix(4)) == [0xFF, 0xD8, 0xFF, 0xE0])
+                #expect(Array(photo.body.suffix(2)) == [0xFF, 0xD9])
+                #expect(photo.body.count < 20_000)
             }
             let megan = try await tenant.browser().tokens("megan@contoso.example").member("access_token")
             let none = try await browser.me(megan, path: "/v1.0/me/photo/$value")
             #expect(none.status == 404)
             #expect(none.json?["error"]?["code"] == "ImageNotFound")
         }
+    }
+
+    @Test func `each photo is of its own person`() {
+        let portraits = DemoAccount.builtIn.compactMap(\.portrait)
+        #expect(portraits.count == 4)
+        #expect(Set(portraits).count == portraits.count)
+        #expect(Portrait.adele.jpeg != Portrait.alex.jpeg)
     }
 
     @Test func `a missing or invalid token gets 401 InvalidAuthenticationToken in Graph's shape`() async throws {

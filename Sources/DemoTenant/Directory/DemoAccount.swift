@@ -51,7 +51,8 @@ struct DemoAccount: Sendable, Hashable {
     var groups: [String] = []
     /// The values of app roles, by client ID in lower case.
     var roles: [String: [String]] = [:]
-    var hasPhoto = false
+    /// The profile photo; nil if there is none.
+    var portrait: Portrait?
     /// The line for the account picker that says what this account demonstrates.
     var hint: HTML
 

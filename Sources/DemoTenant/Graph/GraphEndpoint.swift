@@ -56,11 +56,12 @@ extension Platform {
                 return ids.put(on: .json(.ok, groups(account)))
             case .userInfo:
                 return ids.put(on: .json(.ok, userInfo(account, bearerToken(request, resource))))
-            case .photo where account.hasPhoto:
-                return ids.put(on: .noStore(.ok, "image/png", Photo.png))
             case .photo:
-                throw GraphError(
-                    status: .notFound, code: "ImageNotFound", message: "The photo of this user was not found.")
+                guard let portrait = account.portrait else {
+                    throw GraphError(
+                        status: .notFound, code: "ImageNotFound", message: "The photo of this user was not found.")
+                }
+                return ids.put(on: .noStore(.ok, "image/jpeg", await photo(portrait)))
             case .unknown(let segment):
                 throw GraphError(
                     status: .badRequest, code: "BadRequest",
@@ -70,6 +71,15 @@ extension Platform {
         } catch {
             return ids.put(on: refusal(error, ids))
         }
+    }
+
+    /// Returns the picture, which is drawn once.
+    private func photo(_ portrait: Portrait) async -> [UInt8] {
+        if let known = photos.withLock({ $0[portrait] }) { return known }
+        // Drawing takes too long for the event loop.
+        let drawn = await Task.detached { portrait.jpeg }.value
+        photos.withLock { $0[portrait] = drawn }
+        return drawn
     }
 
     private func profile(_ account: DemoAccount) -> JSONValue {

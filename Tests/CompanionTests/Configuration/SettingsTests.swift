@@ -86,6 +86,10 @@ import Testing
     }()
 
     @Test func `each setting changes what is configured`() throws {
+    /// A PNG of 10 by 5 pixels.
+    private static let logo =
+        "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAFCAIAAADzBuo/AAAAEUlEQVR42mPokXXAgxgGUBoA1xEtg4cpQo0AAAAASUVORK5CYII="
+
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("settings-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -93,7 +97,7 @@ import Testing
         try FileManager.default.copyItem(atPath: folder + "/certificate.pem", toPath: folder + "/other.pem")
         try FileManager.default.copyItem(atPath: folder + "/key.pem", toPath: folder + "/other-key.pem")
         try Data("secret".utf8).write(to: URL(fileURLWithPath: folder + "/secret"))
-        try Data(Photo.png).write(to: URL(fileURLWithPath: folder + "/logo.png"))
+        try #require(Data(base64Encoded: Self.logo)).write(to: URL(fileURLWithPath: folder + "/logo.png"))
         let missing = Set(Self.settings.map(\.key)).symmetricDifference(Self.others.keys)
         #expect(missing == [], "Each setting has a row of `others`, with a value that changes the configuration.")
         for (key, other) in Self.others {
