@@ -59,7 +59,8 @@ enum Running {
             port: configuration.port + 1, clients: [client] + apps, publicFolder: configuration.publicFolder,
             stateFile: configuration.database.localPath + ".demo-tenant.json")
         tenantConfiguration.listenHost = configuration.demoHost
-        tenantConfiguration.isAtKiosk = configuration.deviceMode == .shared
+        tenantConfiguration.kioskURL =
+            configuration.deviceMode == .shared ? configuration.publicURL.address + "/kiosk" : nil
         tenantConfiguration.certificate = certificate?.certificate
         let tenant = try DemoTenant(configuration: tenantConfiguration, workers: workers, logger: logger)
         let tenantPort = try await start { try await tenant.start() }
@@ -90,7 +91,7 @@ enum Running {
               1. Open that address and choose “iOS tutorial” or “macOS tutorial”.
               2. Press “Call Microsoft Graph API” and sign in as adele@contoso.example, password: demo
               3. Cause failures on demand at \(tenant.baseURL)/control
-              4. For the kiosk, \(configuration.deviceMode == .shared ? "" : "start it with COMPANION_DEVICE_MODE=shared and ")open /kiosk
+              4. For \(configuration.deviceMode == .shared ? "the kiosk" : "a preview of the kiosk"), open /kiosk
             \(certificate?.development.map { trust($0, rootServer) } ?? "")
               Nothing leaves this machine.\(configuration.demoHost.map(reach) ?? "") To use a tenant of your own, see “Connect a real tenant” in the README.
 

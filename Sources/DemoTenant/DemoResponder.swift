@@ -61,7 +61,9 @@ struct DemoResponder: Responder {
         // An ID token can say which application asks.
         case "oauth2/v2.0/logout": page(tenant, needsKeys: true) { platform.logout($0, segment: $1) }
         case "v2.0/adminconsent": page(tenant) { platform.adminConsent($0, segment: $1) }
+        case "login" where Self.isShown(head): handler { platform.showSignIn($0) }
         case "login": form(head) { platform.continueSignIn($0) }
+        case "logout" where Self.isShown(head): handler { platform.showLogout($0) }
         case "logout": form(head) { platform.continueLogout($0) }
         case "oauth2/v2.0/token": token(head, tenant)
         case "oauth2/v2.0/revoke" where head.method == .post && platform.controls.settings.isGeneric:
@@ -91,6 +93,8 @@ struct DemoResponder: Responder {
             return body(request, segment)
         }
     }
+
+    private static func isShown(_ head: RequestHead) -> Bool { [.get, .head].contains(head.method) }
 
     /// Returns the reply to a page's form. A form of another site must not sign anyone in or out.
     private func form(_ head: RequestHead, _ body: @escaping @Sendable (Request) -> Response) -> Reply {

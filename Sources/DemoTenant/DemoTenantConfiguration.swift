@@ -33,8 +33,9 @@ public struct DemoTenantConfiguration: Sendable {
     /// The file (created with mode 0600) that keeps keys, consents and revocations across restarts. With nil they are
     /// kept only in memory, and every token ends with the process.
     public var stateFile: String?
-    /// Whether the pages are read at a kiosk's distance, and are therefore as large as the kiosk's own.
-    public var isAtKiosk = false
+    /// The start page of a kiosk, at whose distance the pages are read, so that they are as large as its own; nil if the
+    /// tenant is not at a kiosk.
+    public var kioskURL: String?
     /// The wall clock.
     public var now: @Sendable () -> Date
     /// Unpredictable bytes.

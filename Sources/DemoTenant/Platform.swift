@@ -72,7 +72,7 @@ final class Platform: Sendable {
     /// Whether other computers are served too.
     var servesOthers: Bool { configuration.servesOthers }
     var controlToken: String? { configuration.controlToken }
-    var isAtKiosk: Bool { configuration.isAtKiosk }
+    var kioskURL: String? { configuration.kioskURL }
     var onExchange: (@Sendable (Request, Response) -> Void)? { configuration.onExchange }
 
     func now() -> Date { configuration.now() }

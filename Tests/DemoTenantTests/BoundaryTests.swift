@@ -153,8 +153,9 @@ struct BoundaryTests {
     @Test func `unknown addresses are 404, and the front door leads to the control page`() async throws {
         try await TestTenant.run { (tenant) async throws in
             let browser = tenant.browser()
-            for path in ["/nowhere", "/common", "/common/login", "/assets/../control", "/%zz", "/common/oauth2/v2.0/x"]
-            {
+            for path in [
+                "/nowhere", "/common", "/common/logins", "/assets/../control", "/%zz", "/common/oauth2/v2.0/x",
+            ] {
                 #expect(try await browser.get(path).status == 404)
             }
             #expect(try await browser.get("/")["Location"] == "/control")

@@ -52,7 +52,7 @@ struct ClientsTests {
             #expect(
                 Self.values("step", of: requests)
                     == ["metadata", "authorize", "page", "page", "page", "code", "code", "refresh", "api"])
-            #expect(Self.values("status", of: requests) == [200, 200, 200, 200, 302, 400, 200, 200, 200])
+            #expect(Self.values("status", of: requests) == [200, 303, 303, 303, 302, 400, 200, 200, 200])
             #expect(
                 Self.values("error", of: requests)
                     == [.null, .null, .null, .null, .null, "AADSTS501481", .null, .null, .null])

@@ -392,8 +392,13 @@ struct ControlTests {
             let done = try await browser.get("/control?done=revoke", headers: html)
             #expect(done.text.contains("role=\"status\""))
             let wrong = try await browser.post("/control", [("token_delay_ms", "much")], headers: html)
-            #expect(wrong.status == 400)
-            #expect(wrong.text.contains("token_delay_ms: give a whole number"))
+            #expect(wrong.status == 303)
+            let refused = try #require(wrong["Location"])
+            #expect(refused.hasPrefix("/control?refused="))
+            #expect(try await browser.get(refused, headers: html).text.contains("token_delay_ms: give a whole number"))
+            let forged = try await browser.get("/control?refused=Call+0800", headers: html)
+            #expect(forged.status == 200)
+            #expect(!forged.text.contains("role=\"status\""))
         }
     }
 

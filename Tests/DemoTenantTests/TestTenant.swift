@@ -84,7 +84,7 @@ struct TestTenant: Sendable {
     }
 }
 
-/// A browser as curl is one: keeps cookies, follows no redirect, and fills in forms.
+/// A browser as curl is one: keeps cookies, follows redirects to the tenant's own pages alone, and fills in forms.
 actor Browser {
     private let baseURL: String
     private let client: HTTPClient
@@ -115,7 +115,17 @@ actor Browser {
             Array(FormEncoding.encode(fields).utf8))
     }
 
+    /// Sends a request, and follows a redirect to the page of a step.
     func send(
+        _ method: String, _ path: String, _ headers: [(String, String)] = [], _ body: [UInt8] = []
+    ) async throws -> Answer {
+        let answer = try await sendOnce(method, path, headers, body)
+        guard answer.status == 303, let page = answer["Location"], page.contains("?flow=") else { return answer }
+        return try await sendOnce("GET", page, headers.filter { $0.0 != "Content-Type" })
+    }
+
+    /// Sends a request and follows nothing.
+    func sendOnce(
         _ method: String, _ path: String, _ headers: [(String, String)] = [], _ body: [UInt8] = []
     ) async throws -> Answer {
         var request = HTTPRequest(

@@ -17,6 +17,9 @@ enum ClientStep: String, Sendable, CaseIterable {
     init?(_ request: Request, _ fields: FormFields?) {
         let path = request.head.path.prefix { $0 != "?" }
         guard request.head.method != .options else { return nil }
+        // At these addresses the pages only show what a request has led to.
+        let isShown = request.head.method != .post && !path.hasSuffix("/oauth2/v2.0/logout")
+        if isShown, path.hasSuffix("/login") || path.hasSuffix("/logout") { return nil }
         if ["/v1.0/", "/oidc/", "/api/"].contains(where: path.hasPrefix) {
             self = .api
             return

@@ -14,10 +14,11 @@ extension Platform {
         /// The application's page to return to, as its path and query.
         var returnTo: String?
 
-        /// Returns the control page's address with these parameters, and with the change that was `done`.
-        func address(done: String? = nil) -> String {
+        /// Returns the control page's address with these parameters, and with the change that was `done` or, encrypted,
+        /// why it was `refused`.
+        func address(done: String? = nil, refused: String? = nil) -> String {
             "/control".appending(
-                query: [("done", done), ("ui_locales", language?.tag), ("return_to", returnTo)]
+                query: [("done", done), ("refused", refused), ("ui_locales", language?.tag), ("return_to", returnTo)]
                     .compactMap { name, value in value.map { (name: name, value: $0) } })
         }
     }
@@ -26,8 +27,10 @@ extension Platform {
     func control(_ request: Request) -> Response {
         guard request.head[.accept]?.contains("text/html") == true else { return .json(.ok, controlState()) }
         let query = request.head.query.flatMap { try? FormFields(query: $0) }
+        let refusal = query?["refused"].flatMap { state.sealer.open($0, for: .notice, as: String.self) }
         return inLanguage(of: request) { kept in
-            page(controlPage(notice: query?["done"].flatMap(ControlForm.notice).map { HTML(saying: $0) }, kept))
+            let done = query?["done"].flatMap(ControlForm.notice).map { HTML(saying: $0) }
+            return page(controlPage(notice: refusal.map { "<span lang=\"en\">\($0)</span>" } ?? done, kept))
         }
     }
 
@@ -58,11 +61,8 @@ extension Platform {
             if isJSON {
                 return .json(.badRequest, ["error": "bad_request", "message": .string(error.message)])
             }
-            return inLanguage(of: request) { kept in
-                var refused = controlPage(notice: "<span lang=\"en\">\(error.message)</span>", kept)
-                refused.status = .badRequest
-                return page(refused)
-            }
+            let refusal = try? state.sealer.seal(error.message, for: .notice)
+            return inLanguage(of: request) { .redirect(to: $0.address(refused: refusal)) }
         }
     }
 

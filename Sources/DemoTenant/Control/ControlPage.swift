@@ -1,4 +1,3 @@
-import HTTPTypes
 import WebFormats
 
 /// The control page for people.
@@ -13,7 +12,6 @@ struct ControlPage: Page {
     let backURL: String?
     /// The address for the forms, with the parameters of this page.
     let action: String
-    var status: HTTPResponse.Status = .ok
 
     var title: HTML { "Failures on demand" }
     var layout: String { "wide-layout" }

@@ -8,6 +8,7 @@ enum Assets {
             "demo-tenant.svg": Asset(body: Array(mark.utf8), contentType: "image/svg+xml"),
             "signed-out.js": Asset(body: Array(signedOut.utf8), contentType: "text/javascript; charset=utf-8"),
             "clients.js": Asset(body: Array(ClientsScript.text.utf8), contentType: "text/javascript; charset=utf-8"),
+            "restored.js": Asset(body: Array(restored.utf8), contentType: "text/javascript; charset=utf-8"),
             "form-post.js": Asset(body: Array(formPost.utf8), contentType: "text/javascript; charset=utf-8"),
         ]
     }
@@ -22,6 +23,13 @@ enum Assets {
     /// The page continues when its frames have loaded, which means that the applications have responded.
     private static let signedOut = """
         addEventListener("load", () => location.replace(document.getElementById("continue").href));
+
+        """
+
+    /// A page that the browser has kept for its Back button loads anew: without what was typed, and only while its
+    /// sign-in goes on.
+    private static let restored = """
+        addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 
         """
 

@@ -2,7 +2,7 @@ import WebFormats
 
 /// Notifies the applications of a sign-out through hidden frames, then continues. Without JavaScript, a link continues.
 struct FrontChannelPage: Page {
-    struct Frame: Sendable, Hashable {
+    struct Frame: Sendable, Hashable, Codable {
         var address: String
         /// The application's origin, for the page's content security policy.
         var origin: String
@@ -10,8 +10,14 @@ struct FrontChannelPage: Page {
 
     let frames: [Frame]
     let returnURI: String?
-    /// The accounts that are still signed in.
-    let remaining: [DemoAccount]
+    /// The usernames that are still signed in.
+    let remaining: [String]
+
+    init(_ outcome: LogoutOutcome) {
+        frames = outcome.frames
+        returnURI = outcome.returnURI
+        remaining = outcome.remaining
+    }
 
     var title: HTML { "You signed out of your account" }
     var head: HTML { returnURI == nil ? "" : "<script src=\"/assets/signed-out.js\" defer></script>\n" }
@@ -23,7 +29,7 @@ struct FrontChannelPage: Page {
         let note: HTML =
             remaining.isEmpty
             ? HTML(saying: "The applications are being notified.")
-            : HTML(saying: "Still signed in: %@.", "\(remaining.map(\.username).joined(separator: ", "))")
+            : HTML(saying: "Still signed in: %@.", "\(remaining.joined(separator: ", "))")
         let link: HTML =
             returnURI.map {
                 """

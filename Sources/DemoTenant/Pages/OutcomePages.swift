@@ -99,8 +99,8 @@ struct SignOutPickerPage: Page {
 
 /// Confirms the sign-out if there is no page to return to.
 struct SignedOutPage: Page {
-    /// The accounts that are still signed in.
-    let remaining: [DemoAccount]
+    /// The usernames that are still signed in.
+    let remaining: [String]
 
     var title: HTML { "You signed out of your account" }
 
@@ -108,7 +108,7 @@ struct SignedOutPage: Page {
         let note: HTML =
             remaining.isEmpty
             ? HTML(saying: "It’s a good idea to close all browser windows.")
-            : HTML(saying: "Still signed in: %@.", "\(remaining.map(\.username).joined(separator: ", "))")
+            : HTML(saying: "Still signed in: %@.", "\(remaining.joined(separator: ", "))")
         return "<h1>\(HTML(saying: title))</h1>\n<p>\(note)</p>"
     }
 }

@@ -32,7 +32,7 @@ extension Platform {
     func page(_ page: any Page, leavingTo target: String? = nil) -> Response {
         let document: HTML = """
             <!DOCTYPE html>
-            <html lang="\(DemoLanguage.tag)"\(isAtKiosk ? " class=\"kiosk\"" as HTML : "")>
+            <html lang="\(DemoLanguage.tag)"\(kioskURL != nil ? " class=\"kiosk\"" as HTML : "")>
             <head>
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -40,6 +40,7 @@ extension Platform {
             <title>\(HTML(saying: page.title)) \u{2013} \(HTML(saying: "Demo tenant"))</title>
             <link rel="stylesheet" href="/assets/demo-tenant.css">
             <link rel="icon" href="/assets/demo-tenant.svg" type="image/svg+xml">
+            <script src="/assets/restored.js" defer></script>
             \(page.head)</head>
             <body class="\(page.layout)">
             <main>
@@ -66,6 +67,9 @@ extension Platform {
 struct SignInForm {
     let action: String
     let flow: String
+
+    /// The address of the page that has this form.
+    var address: String { action.appending(query: [("flow", flow), ("ui_locales", DemoLanguage.tag)]) }
 
     /// Returns a form that contains these elements.
     func callAsFunction(_ elements: HTML, style: String = "") -> HTML {

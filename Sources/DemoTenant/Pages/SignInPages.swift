@@ -113,9 +113,10 @@ extension SignIn.Notice {
             case .unknownAccount(let name):
                 HTML(
                     saying: "We couldn’t find an account named “%@”. Pick one of the demo accounts.", "\(name)")
-            case .wrongKind(let account) where account.kind == .personal:
+            case .notInTenant: ""
+            case .wrongKind(isPersonal: true):
                 HTML(saying: "You can’t sign in here with a personal account. Use a work or school account instead.")
-            case .wrongKind:
+            case .wrongKind(isPersonal: false):
                 HTML(saying: "You can’t sign in here with a work or school account. Use a personal account instead.")
             case .refused(let refusal): "\(refusal.message)"
             case .noDisplayName: HTML(saying: "Give a name of 1 to 64 characters.")

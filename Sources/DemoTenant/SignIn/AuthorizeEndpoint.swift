@@ -51,17 +51,31 @@ extension Platform {
         }
     }
 
+    /// `GET /{tenant}/login`: the page of a sign-in's present step. Who goes back to a page of a sign-in that has ended
+    /// comes to the start page.
+    func showSignIn(_ request: Request) -> Response {
+        onPage(request) { exchange in
+            let flow = try flow(exchange)
+            let signIn = try signIn(flow, exchange)
+            guard isOver(flow) else { return try signIn.page() }
+            guard hasEnded(flow), let start = kioskURL ?? signIn.client.homeURL else { throw PlatformError.flowExpired }
+            return .redirect(to: start)
+        }
+    }
+
     /// `POST /{tenant}/login`: handles the pages' forms.
     func continueSignIn(_ request: Request) -> Response {
         onPage(request) { exchange in
-            guard
-                let flow = exchange.fields["flow"].flatMap({
-                    state.sealer.open($0, for: .flow, as: DemoSignInFlow.self)
-                }), !isOver(flow)
-            else { throw PlatformError.flowExpired }
+            let flow = try flow(exchange)
             var signIn = try signIn(flow, exchange)
-            return try signIn.take(exchange.fields)
+            return isOver(flow) ? .redirect(to: try signIn.address()) : try signIn.take(exchange.fields)
         }
+    }
+
+    private func flow(_ exchange: Exchange) throws(PlatformError) -> DemoSignInFlow {
+        let sealed = exchange.fields["flow"] ?? ""
+        guard let flow = state.sealer.open(sealed, for: .flow, as: DemoSignInFlow.self) else { throw .flowExpired }
+        return flow
     }
 
     private func signIn(_ flow: DemoSignInFlow, _ exchange: Exchange) throws(PlatformError) -> SignIn {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The progress of one sign-in. It travels in the pages' hidden field, encrypted; the server only remembers sign-ins
-/// that have ended. Until then, a person who goes back to a page continues from there.
+/// The progress of one sign-in. It travels in the pages' addresses and in the hidden field of their forms, encrypted;
+/// the server only remembers sign-ins that have ended. Until then, a person who goes back to a page continues from there.
 struct DemoSignInFlow: Sendable, Codable {
     static let lifetime: TimeInterval = 3600
 
@@ -18,6 +18,8 @@ struct DemoSignInFlow: Sendable, Codable {
     var userFlowDone = false
     /// Whether the person wants a new account.
     var wantsToSignUp = false
+    /// The message of the next page.
+    var notice: SignIn.Notice?
 }
 
 /// The next step of a sign-in.
@@ -52,8 +54,11 @@ extension Platform {
 
     /// Returns whether the sign-in has ended, or its pages have expired.
     func isOver(_ flow: DemoSignInFlow) -> Bool {
-        now() >= flow.expires || state.read { $0.endedSignIns?[flow.id] != nil }
+        now() >= flow.expires || hasEnded(flow)
     }
+
+    /// Returns whether the application has got the sign-in's answer.
+    func hasEnded(_ flow: DemoSignInFlow) -> Bool { state.read { $0.endedSignIns?[flow.id] != nil } }
 
     /// Returns the next step, in the platform's order: account, authentication, policy, consent.
     func step(_ flow: DemoSignInFlow, _ client: DemoClient) -> SignInStep {

@@ -11,6 +11,15 @@ struct LogoutFlow: Sendable, Codable {
     var returnURI: String?
 }
 
+/// What a sign-out has done. It is encrypted in the address of the page that says so.
+struct LogoutOutcome: Sendable, Codable {
+    var expires: Date
+    var frames: [FrontChannelPage.Frame]
+    var returnURI: String?
+    /// The usernames that are still signed in.
+    var remaining: [String]
+}
+
 extension Platform {
     /// `GET` or `POST /{tenant}/oauth2/v2.0/logout`
     func logout(_ request: Request, segment: TenantSegment) -> Response {
@@ -20,12 +29,14 @@ extension Platform {
             let flow = LogoutFlow(
                 expires: now().addingTimeInterval(DemoSignInFlow.lifetime), returnURI: returnURI(fields, at: segment))
             let session = signOnSession(request.head)
+            let path = "/\(segment.path)/logout"
             if let hinted = fields.text("logout_hint").flatMap(account(loginHintClaim:)) {
-                return try signOut([hinted], of: session, flow)
+                return try signOut([hinted], of: session, flow, at: path)
             }
-            guard session.entries.count > 1 else { return try signOut(self.accounts(of: session), of: session, flow) }
-            let form = SignInForm(
-                action: "/\(segment.path)/logout", flow: try state.sealer.seal(flow, for: .logout))
+            guard session.entries.count > 1 else {
+                return try signOut(self.accounts(of: session), of: session, flow, at: path)
+            }
+            let form = SignInForm(action: path, flow: try state.sealer.seal(flow, for: .logout))
             return page(
                 SignOutPickerPage(form: form, accounts: self.accounts(of: session)), leavingTo: flow.returnURI)
         }
@@ -44,26 +55,44 @@ extension Platform {
             let accounts =
                 username == SignOutPickerPage.everyone
                 ? self.accounts(of: session) : [account(username: username)].compactMap(\.self)
-            return try signOut(accounts, of: session, flow)
+            return try signOut(accounts, of: session, flow, at: request.head.path)
         }
     }
 
-    private func signOut(_ accounts: [DemoAccount], of session: SignOnSession, _ flow: LogoutFlow) throws -> Response {
+    /// Signs out, then redirects to the application, or to the page at `path` that says what was done.
+    private func signOut(
+        _ accounts: [DemoAccount], of session: SignOnSession, _ flow: LogoutFlow, at path: String
+    ) throws -> Response {
         let frames = frontChannelFrames(accounts, of: session)
         var session = session
         end(accounts, of: &session)
-        let remaining = self.accounts(of: session)
         var response: Response
-        if frames.isEmpty {
-            response =
-                flow.returnURI.map { .redirect(to: $0, status: .found) } ?? page(SignedOutPage(remaining: remaining))
+        if let returnURI = flow.returnURI, frames.isEmpty {
+            response = .redirect(to: returnURI, status: .found)
         } else {
-            response = page(
-                FrontChannelPage(frames: frames, returnURI: flow.returnURI, remaining: remaining))
-            response.headerFields[.contentSecurityPolicy] = PagePolicy.text(frames: frames.map(\.origin))
+            let outcome = LogoutOutcome(
+                expires: flow.expires, frames: frames, returnURI: flow.returnURI,
+                remaining: self.accounts(of: session).map(\.username))
+            let sealed = try state.sealer.seal(outcome, for: .logoutOutcome)
+            response = .redirect(to: SignInForm(action: path, flow: sealed).address)
         }
         response.headerFields[.setCookie] = try setCookie(session)
         return response
+    }
+
+    /// `GET /{tenant}/logout`: says what a sign-out has done, and notifies the applications.
+    func showLogout(_ request: Request) -> Response {
+        onPage(request) { exchange in
+            guard
+                let outcome = exchange.fields["flow"].flatMap({
+                    state.sealer.open($0, for: .logoutOutcome, as: LogoutOutcome.self)
+                }), now() < outcome.expires
+            else { throw PlatformError.flowExpired }
+            guard !outcome.frames.isEmpty else { return page(SignedOutPage(remaining: outcome.remaining)) }
+            var response = page(FrontChannelPage(outcome))
+            response.headerFields[.contentSecurityPolicy] = PagePolicy.text(frames: outcome.frames.map(\.origin))
+            return response
+        }
     }
 
     /// Returns the address for each application, with issuer and session (OpenID Connect Front-Channel Logout 1.0 section 2).

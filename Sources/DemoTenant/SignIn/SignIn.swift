@@ -165,8 +165,10 @@ struct SignIn {
             return try next(notice: .unknownAccount(account.username))
         }
         guard request.segment.admits(account) else {
-            guard case .tenant = request.segment else { return try next(notice: .wrongKind(account)) }
-            return platform.page(ErrorPage(.notInTenant(account), exchange.diagnostics, client: client))
+            guard case .tenant = request.segment else {
+                return try next(notice: .wrongKind(isPersonal: account.kind == .personal))
+            }
+            return try next(notice: .notInTenant(username: account.username))
         }
         take(account)
         return try next()
@@ -207,26 +209,50 @@ struct SignIn {
 
     // MARK: Responses
 
-    /// A message above the form.
-    enum Notice {
+    /// A message above the form; of an account of another tenant, instead of it.
+    enum Notice: Sendable, Codable {
         case unknownAccount(String)
-        case wrongKind(DemoAccount)
+        case wrongKind(isPersonal: Bool)
+        case notInTenant(username: String)
         case wrongPassword
         case noDisplayName
         case refused(Refusal)
 
         /// The reason why an account cannot be created.
-        struct Refusal: Error { var message: String }
+        struct Refusal: Error, Codable { var message: String }
     }
 
-    private func next(notice: Notice? = nil) throws -> Response {
-        let step = platform.step(flow, client)
-        if case .done(let account, let authentication) = step { return try finish(account, authentication) }
-        let form = SignInForm(
-            action: "/\(request.segment.path)/login", flow: try platform.state.sealer.seal(flow, for: .flow))
+    /// An address that is longer does not fit into a request's head.
+    private static let mostAddressBytes = 12 * 1024
+
+    /// Redirects to the page of the next step, or back to the application. Every page has an address, because a browser
+    /// cannot go back to the answer of a form without sending the form again.
+    private mutating func next(notice: Notice? = nil) throws -> Response {
+        flow.notice = notice
+        if case .done(let account, let authentication) = platform.step(flow, client) {
+            return try finish(account, authentication)
+        }
+        let address = try address()
+        return address.utf8.count > Self.mostAddressBytes ? try page() : try withCookie(.redirect(to: address))
+    }
+
+    private func form() throws -> SignInForm {
+        SignInForm(action: "/\(request.segment.path)/login", flow: try platform.state.sealer.seal(flow, for: .flow))
+    }
+
+    /// Returns the address of the present step's page.
+    func address() throws -> String { try form().address }
+
+    /// Returns the page of the present step.
+    func page() throws -> Response {
+        let (form, notice) = (try form(), flow.notice)
+        if case .notInTenant(let username) = notice, let account = platform.account(username: username) {
+            return platform.page(ErrorPage(.notInTenant(account), exchange.diagnostics, client: client))
+        }
         let page: any Page
-        switch step {
-        case .pickAccount, .done:
+        switch platform.step(flow, client) {
+        case .done(let account, let authentication): return try finish(account, authentication)
+        case .pickAccount:
             page = AccountPickerPage(
                 form: form, client: client, accounts: platform.accounts.filter(isWelcome),
                 signedIn: Set(session.entries.map(\.username)), notice: notice,

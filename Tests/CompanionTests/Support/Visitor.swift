@@ -166,7 +166,7 @@ final class Visitor: Sendable {
         from first: Answer, username: String, consent: String, password: String, profile: String
     ) async throws -> Answer {
         var answer = first
-        for _ in 0..<12 {
+        for _ in 0..<20 {
             if let location = answer.location {
                 if location.hasPrefix(origin + "/")
                     || location.hasPrefix("/") && answer.url.hasPrefix(origin + "/")

@@ -79,7 +79,7 @@ class Tenant:
 def sign_in(session, url, ends, username=ADELE, consent="accept", on_page=lambda page: None):
     """Opens an address as a browser does and answers the tenant's plain forms; returns the address that leaves it, which begins with `ends`."""
     page = session.get(url, allow_redirects=False)
-    for _ in range(12):
+    for _ in range(20):
         if page.is_redirect:
             location = urllib.parse.urljoin(page.url, page.headers["Location"])
             if location.startswith(ends):
