@@ -8,11 +8,11 @@ const times = new Set(["auth_time", "exp", "iat", "nbf"]);
 /** Loads what a table needs; to be called before the first one. */
 export const loadClaims = () => Promise.all([loadTexts("claim"), loadTexts("claims"), loadStyle(`${base}/assets/claims.css`)]);
 
-/** A claim's value, with the date of those that are times. */
+/** A claim's value; of those that are times, the local date first. */
 export function readable(name, value) {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (!times.has(name) || !(value > 0)) return text;
-  return `${text} (${new Date(value * 1000).toLocaleString(language, { dateStyle: "medium", timeStyle: "medium" })})`;
+  return `${new Date(value * 1000).toLocaleString(language, { dateStyle: "medium", timeStyle: "medium" })} (${text})`;
 }
 
 function part(name, role, className, ...content) {

@@ -38,7 +38,7 @@ export function presets(place, apps, { settings, fill }) {
     announce(t("portal.preset_saved", { name: nameOf(kept, apps) }));
   });
   save.id = "save-preset";
-  place.append(save);
+  place.prepend(save);
   place.after(list);
   show();
 }

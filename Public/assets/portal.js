@@ -15,6 +15,8 @@ const views = {
   attempts: () => import("./portal-attempts.js"),
   operator: () => import("./portal-operator.js"),
 };
+/** What stands in the account's tab while nobody is signed in. */
+const welcome = () => import("./portal-welcome.js");
 const names = Object.keys(views);
 /** These are about the account that is signed in. */
 const personal = ["account", "tokens", "api"];
@@ -49,11 +51,12 @@ async function draw() {
   let content = [element("p", "empty", t("portal.nobody_yet", { title: context.application.title }))];
   try {
     const isNobody = personal.includes(tab) && !context.account;
-    if (!isNobody) {
-      const { view } = await views[tab]().catch(() => Promise.reject(new Failure(t("api.unreachable"))));
+    const load = !isNobody ? views[tab] : tab === "account" ? welcome : null;
+    if (load) {
+      const { view } = await load().catch(() => Promise.reject(new Failure(t("api.unreachable"))));
       // Meanwhile another application may have been chosen, to which nobody is signed in.
       if (mine !== turn || context.application !== application) return;
-      content = await view({ ...context });
+      content = [...(isNobody ? content : []), ...await view({ ...context })];
     }
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
@@ -137,19 +140,17 @@ async function reload({ onlyChanges = false } = {}) {
   if (isDue) await draw();
 }
 
-/** Shows the sign-in that failed, with what the newest attempt of its application knows. */
-async function showFailure(code, correlationID) {
-  // Without the attempts there is still what the address said.
+/** Opens the attempt of the sign-in that failed: the newest one of its application. */
+async function showFailure({ code, correlationID }) {
   const { attempts } = await get("/api/attempts").catch(() => ({ attempts: [] }));
-  const attempt = attempts.find((each) => each.app === context.application.id && each.problem);
-  const problem = attempt?.problem ?? { message: t("portal.sign_in_failed"), code, correlation_id: correlationID };
-  const show = button(t("portal.show_attempt"), () => {
-    context.openAttempt = attempt.id;
-    outcome.replaceChildren();
-    open("attempts");
-  });
-  outcome.replaceChildren(explained(problem, ...(attempt ? [show] : [])));
+  const attempt = attempts.find((each) => each.app === chosen().id && each.problem);
+  context.openAttempt = attempt?.id ?? null;
+  if (attempt) select("attempts");
+  await reload();
+  // Without the attempt there is still what the address said.
+  if (!attempt) outcome.replaceChildren(explained({ message: t("portal.sign_in_failed"), code, correlation_id: correlationID }));
   if (context.account) outcome.append(element("p", "", t("portal.still_signed_in", { username: context.account.username })));
+  document.querySelector(".attempt [open] > summary")?.focus({ preventScroll: true });
 }
 
 // MARK: Start
@@ -170,7 +171,9 @@ async function start() {
     columns.hidden = true;
     return say(failure.message, element("p", "buttons", again(start)));
   }
-  const { apps, mode, own, token_display: tokenDisplay } = known;
+  const { mode, own, token_display: tokenDisplay } = known;
+  // The preview of a kiosk has a page of its own.
+  const apps = known.apps.filter(({ page }) => page !== "kiosk" || mode === "shared");
   columns.hidden = apps.length === 0;
   if (columns.hidden) return say(t("portal.no_applications"));
   Object.assign(context, { apps, mode, tokenDisplay });
@@ -192,9 +195,8 @@ async function start() {
 async function showReturn() {
   const { tab: last } = kept();
   select(names.includes(last) && (failed || !began) ? last : "account");
-  await reload();
-  if (failed) await showFailure(failed.code, failed.correlationID);
-  else if (isConsented) outcome.replaceChildren(element("p", "good", t("portal.consent_granted")));
+  await (failed ? showFailure(failed) : reload());
+  if (isConsented) outcome.replaceChildren(element("p", "good", t("portal.consent_granted")));
   else if (began) announce(who.textContent);
   // On a phone it is below the form.
   const result = document.getElementById("result");

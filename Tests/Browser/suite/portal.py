@@ -109,6 +109,56 @@ def three_and_a_failing_one(browser):
     assert "access_denied" in shown.text, shown.text
 
 
+@test("a sign-in that fails opens its attempt, which has the focus, whatever tab was last looked at")
+def failed_attempt(browser):
+    open_portal(browser)
+    tab(browser, "tokens")
+    browser.server.control(authorize_platform_error=50105)
+    browser.one("#sign-in").click()
+    browser.expect_page("/portal")
+    browser.wait("the attempt", lambda: "50105" in browser.one("#attempts [open]").text)
+    assert browser.one("#tab-attempts").get_attribute("aria-selected") == "true"
+    focused = browser.driver.execute_script("return document.activeElement.matches('.attempt [open] > summary')")
+    assert focused, browser.driver.execute_script("return document.activeElement.outerHTML.slice(0, 200)")
+    assert "You are not signed in" not in browser.one("#result").text
+    assert len(browser.all("#attempts [open] .problem")) == 1 and not browser.one("#result").find_elements(By.CSS_SELECTOR, "#outcome .problem")
+    browser.expect_accessible("portal failed attempt")
+    tab(browser, "account")
+    browser.one(".beginning")
+
+
+@test("before the first sign-in there is how to begin, the registrations, which a press chooses, and an example of an attempt")
+def welcome(browser):
+    open_portal(browser)
+    browser.wait("the beginning", lambda: len(browser.all(".beginning li")) == 3)
+    names = [each.find_element(By.CSS_SELECTOR, "b").text for each in browser.all(".registration")]
+    assert names == ["iOS tutorial", "macOS tutorial", "External tenant tutorial", "Azure AD B2C tutorial", "Test portal"], names
+    assert "Example" in browser.one(".example").text and "AADSTS7000215" in browser.one(".example").text
+    browser.expect_accessible("portal welcome")
+    for width, height in ((1440, 900), (820, 1180), (390, 844)):
+        browser.size(width, height)
+        browser.shoot(f"portal welcome {width}")
+    browser.size(1280, 800)
+    browser.all(".registration")[2].click()
+    browser.wait("the application is chosen", lambda: browser.one("#app").get_attribute("value") == "external")
+    browser.wait("which shows", lambda: browser.all(".registration[aria-pressed='true'] b")[0].text == "External tenant tutorial")
+    sign_in(browser, "external", CUSTOMER)
+    choose(browser, "app", "ios")
+    browser.wait("who is signed in where", lambda: f"Signed in as {CUSTOMER}" in browser.all(".registration")[2].text)
+    choose(browser, "app", "external")
+    browser.wait("the account instead", lambda: CUSTOMER in browser.one("#account").text and not browser.all(".beginning"))
+
+
+@test("Clear stands beside the title of the settings, apart from what keeps them")
+def clear(browser):
+    open_portal(browser)
+    browser.one("#login_hint").send_keys(ADELE)
+    keep = [each.text for each in browser.all(".keep button")]
+    assert keep == ["Save as preset", "Copy link"], keep
+    browser.press("Clear")
+    assert browser.one("#login_hint").get_attribute("value") == ""
+
+
 @test("where a sign-in fails and the earlier one is still valid, the page says both")
 def failed_beside_signed_in(browser):
     open_portal(browser)
@@ -116,15 +166,15 @@ def failed_beside_signed_in(browser):
     browser.server.control(authorize_platform_error=50105)
     browser.one("#sign-in").click()
     browser.expect_page("/portal")
-    browser.wait("the problem", lambda: "50105" in browser.one("#outcome").text)
+    browser.wait("the problem", lambda: "50105" in browser.one("#attempts [open]").text)
     assert f"Your earlier sign-in is still valid: you are signed in as {ADELE}." in browser.one("#outcome").text
     browser.expect_accessible("portal failed beside")
     choose(browser, "app", "external")
     browser.server.control(authorize_platform_error=50105)
     browser.one("#sign-in").click()
     browser.expect_page("/portal")
-    browser.wait("the other problem", lambda: "50105" in browser.one("#outcome").text)
-    assert "still valid" not in browser.one("#outcome").text
+    browser.wait("the other problem", lambda: "External" in browser.one("#attempts [open] summary").text and "50105" in browser.one("#attempts [open]").text)
+    assert "still valid" not in browser.one("#result").text
 
 
 @test("an attempt is copied as a report without anything personal, and two are compared side by side")
@@ -524,10 +574,17 @@ def many_sessions(browser):
     with browser.visiting(browser.server.sibling("many", COMPANION_LIMITS_SIGN_INS_PER_MINUTE="6000", COMPANION_LIMITS_SIGN_IN_BURST="600")):
         for _ in range(60):
             # Each is a newcomer's, who comes back in vain.
-            newcomer = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            asked = {}
+
+            class Redirects(urllib.request.HTTPRedirectHandler):
+                def redirect_request(self, request, answer, code, message, headers, url):
+                    if "/authorize?" in url:
+                        asked.update(parse_qs(urlsplit(url).query))
+                    return super().redirect_request(request, answer, code, message, headers, url)
+
+            newcomer = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(), Redirects)
             with newcomer.open(browser.server.origin + "/auth/ios/sign-in", timeout=10) as response:
                 assert response.url.startswith(browser.server.tenant)
-                asked = parse_qs(urlsplit(response.url).query)
             refusal = urlencode({"error": "access_denied", "state": asked["state"][0]})
             with newcomer.open(f"{asked['redirect_uri'][0]}?{refusal}", timeout=10) as response:
                 assert "cancelled" in response.url, response.url
