@@ -130,8 +130,8 @@ export async function callAPI({ seconds } = {}) {
 }
 
 /** What Microsoft Graph says of the signed-in account. */
-export async function getMe() {
-  const { response, text } = await fetchAPI();
+export async function getMe(id = app) {
+  const { response, text } = await fetchAPI(id);
   if (response.ok) {
     try {
       return JSON.parse(text);

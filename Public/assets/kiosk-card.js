@@ -1,6 +1,5 @@
 // The profile card: what Microsoft Graph says of the person, or what is known of the account.
 
-import { app } from "./api.js";
 import { base, element, language, t } from "./page.js";
 
 export { getMe } from "./api.js";
@@ -57,9 +56,9 @@ function show(isReverse) {
 document.getElementById("turn").addEventListener("click", () => show(!badge.classList.contains("turned")));
 
 /** Puts the photo in the place of the initials. It is drawn, so that no address and no cache keeps it. */
-export async function showPhoto(isStillShown) {
+export async function showPhoto(id, isStillShown) {
   try {
-    const response = await fetch(`${base}/api/${app}/me/photo`, { cache: "no-store", redirect: "error" });
+    const response = await fetch(`${base}/api/${id}/me/photo`, { cache: "no-store", redirect: "error" });
     if (!response.ok) return;
     const photo = await createImageBitmap(await response.blob());
     if (!isStillShown()) return photo.close();

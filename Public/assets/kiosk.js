@@ -1,4 +1,5 @@
 // The demo kiosk: people walk up, sign in, see their card, sign out or walk away. Nobody leaves anything to the next.
+// A preview on a private device does the same, and leaves the sign-ins of other pages alone.
 
 import { app, get, post } from "./api.js";
 import { button, say, show, showMessage, stopGoingBack } from "./kiosk-screen.js";
@@ -8,14 +9,19 @@ import { leave, leaveForSignOut, loadApplications, onForeground, signInAddress, 
 import { t } from "./page.js";
 
 const trouble = document.getElementById("trouble");
+/** What starts a sign-in: the one button, or a tile for each of several applications. */
+const starts = [...document.querySelectorAll("[data-start]")];
+const isPreview = document.getElementById("preview") !== null;
 
 /** What shows a card; loaded with the first one. */
 let card = null;
 
-/** A sign-out that the server has not heard of yet; kept over a reload. */
+/** The application of a sign-out that the server has not heard of yet; kept over a reload. */
 const unfinishedKey = "kiosk:sign-out";
 /** That our other pages, of which the trip may come across one, are for a visitor now (visitor.js). */
 const visitKey = "kiosk:visit";
+/** In a preview, the tutorial to which this tab has signed in: its own page has the same account. */
+const chosenKey = "kiosk:chosen";
 const retryAfter = 5000;
 /** So long before the server the page signs out: the session can then still tell the provider whom. */
 const ahead = 2000;
@@ -35,13 +41,13 @@ const opensWithin = 60_000;
  *     leaving      is on its way to the provider, and lets nothing come between
  *     elsewhere    gives way to another tab
  *
- * `application` and `device` are what the server has said of them, null until then.
+ * `id` is the application that was chosen last. `application` and `device` are what the server has said of them, null until then.
  */
-let state = { step: "starting", application: null, device: null };
+let state = { step: "starting", id: starts[0].dataset.start, application: null, device: null };
 
 function enter(step, more = {}) {
-  const { application, device } = state;
-  state = { step, application, device, ...more };
+  const { id, application, device } = state;
+  state = { step, id, application, device, ...more };
   return state;
 }
 
@@ -55,15 +61,17 @@ async function open(failedWith = null) {
   wipe();
   const mine = enter("opening", { failedWith });
   try {
-    if (localStorage.getItem(unfinishedKey)) {
-      const redirect = await postSignOut();
+    const unfinished = localStorage.getItem(unfinishedKey);
+    if (unfinished) {
+      const { redirect } = await postSignOut(unfinished);
       // Due whatever came between: the server gives the address once.
       if (redirect && !isOffline()) return goToSignOut(redirect);
     }
-    const [{ own }, device, { account }] = await Promise.all([loadApplications(), get("/api/device"), get(`/api/${app}/account`)]);
+    const [{ apps }, device] = await Promise.all([loadApplications(), get("/api/device")]);
+    const application = apps.find(isVisited) ?? apps.find(({ id }) => id === mine.id) ?? null;
+    const { account } = application && isVisited(application) ? await get(`/api/${application.id}/account`) : {};
     if (mine !== state) return;
-    Object.assign(state, { application: own, device });
-    if (own && own.kind !== "workforce") document.getElementById("lead").textContent = t("kiosk.attract_lead_other");
+    Object.assign(state, { id: application?.id ?? mine.id, application, device });
     if (account) {
       card ??= await import("./kiosk-card.js");
       return mine === state && welcome(account);
@@ -76,6 +84,12 @@ async function open(failedWith = null) {
   if (failedWith) return showSignInFailure(failedWith);
   enter("attract");
   show("attract");
+}
+
+/** Whether a visitor is signed in to this application. */
+function isVisited({ id, signed_in_as: username }) {
+  const isOurs = !isPreview || id === app || id === sessionStorage.getItem(chosenKey);
+  return Boolean(username) && isOurs && starts.some(({ dataset }) => dataset.start === id);
 }
 
 /** Takes the person off the page, with what goes on by itself. */
@@ -105,14 +119,19 @@ function showState(title, line, details) {
 
 async function signIn(pressed) {
   if (state.step === "leaving") return;
-  enter("leaving");
+  const { id } = enter("leaving", pressed.dataset.start && { id: pressed.dataset.start });
   pressed.setAttribute("aria-busy", "true");
   stopGoingBack();
   say(t("kiosk.opening_sign_in"));
   try {
     // The browser's own page about a server that is gone would be the end of the kiosk.
-    const { account: other } = await get(`/api/${app}/account`);
-    if (!other && !isOffline()) return go(signInAddress());
+    const { account } = await get(`/api/${id}/account`);
+    // To a tutorial of a preview, its own page may be signed in.
+    const other = isPreview && id !== app ? null : account;
+    if (!other && !isOffline()) {
+      if (isPreview) sessionStorage.setItem(chosenKey, id);
+      return go(signInAddress({ prompt: "login" }, id));
+    }
     // Somebody else, from another tab, is not shown to the person who is here.
     if (other) signOut();
     else showDown();
@@ -127,7 +146,7 @@ function go(url, leaveFor = leave) {
   enter("leaving");
   forgetTouch();
   sessionStorage.setItem(visitKey, "yes");
-  leaveFor(url, { began: "kiosk", replace: true });
+  leaveFor(url, { began: state.id, replace: true });
   // Should it never open.
   setTimeout(() => location.reload(), opensWithin);
 }
@@ -144,7 +163,7 @@ async function showSignInFailure(code) {
     return showOutcome({ kind: "calm", title: t("kiosk.admin_consent_title"), lines: [t("kiosk.admin_consent")], ...ways, actions });
   }
   if (code === "cancelled") return showOutcome({ kind: "calm", title: t("kiosk.cancelled_title"), lines: [t("kiosk.cancelled")], ...ways });
-  const { failure: problem } = await get(`/api/${app}/sign-in-failure`).catch(() => ({}));
+  const { failure: problem } = await get(`/api/${mine.id}/sign-in-failure`).catch(() => ({}));
   if (mine !== state) return;
   const explanation = problem?.explanation;
   showOutcome({
@@ -186,9 +205,9 @@ async function showProfile() {
   const mine = state;
   mine.isCutOff = false;
   hideTrouble();
-  if (mine.application?.kind === "workforce") card.showPhoto(() => mine === state);
+  if (mine.application?.kind === "workforce") card.showPhoto(mine.id, () => mine === state);
   try {
-    const me = await card.getMe();
+    const me = await card.getMe(mine.id);
     if (mine === state) card.showCard(mine.account, me);
   } catch (failure) {
     // An API of another kind has no profile to show.
@@ -218,7 +237,7 @@ function hideTrouble() {
 async function tellServer() {
   const mine = state;
   try {
-    const { account } = await get(`/api/${app}/account`);
+    const { account } = await get(`/api/${mine.id}/account`);
     if (mine !== state || mine.step !== "card") return;
     if (account?.id !== mine.account.id) return account ? location.reload() : open();
     if (mine.isCutOff) showProfile();
@@ -238,21 +257,31 @@ async function signOut() {
   wipe();
   enter("signing out");
   showMessage({ kind: "busy", title: t("kiosk.signing_out") });
-  localStorage.setItem(unfinishedKey, "yes");
+  localStorage.setItem(unfinishedKey, state.id);
   try {
-    const redirect = await postSignOut();
+    const { redirect, staysForOthers } = await postSignOut(state.id);
     if (redirect && !isOffline()) return goToSignOut(redirect);
-    showSignedOut("good", t("kiosk.signed_out_title"), t("kiosk.signed_out"), t("kiosk.provider_not_reached"));
+    const rest = staysForOthers ? t("kiosk.stays_for_others") : t("kiosk.provider_not_reached");
+    showSignedOut("good", t("kiosk.signed_out_title"), t("kiosk.signed_out"), rest);
   } catch {
     showSignedOut("caution", t("kiosk.off_screen_title"), t("kiosk.server_not_reached"));
   }
 }
 
-async function postSignOut() {
-  const { redirect } = await post(`/auth/${app}/sign-out`, { browser: true });
+/** Whether anybody else is signed in to this application, or to another. */
+async function hasOthers(id) {
+  const [{ apps }, { accounts }] = await Promise.all([get("/api/apps"), get(`/api/${id}/accounts`)]);
+  return accounts.length > 1 || apps.some((each) => each.id !== id && each.signed_in_as);
+}
+
+/** Returns the provider's address, and whether the provider's session stays because other pages use it too. */
+async function postSignOut(id) {
+  const staysForOthers = isPreview && (await hasOthers(id));
+  const { redirect } = await post(`/auth/${id}/sign-out`, { browser: !staysForOthers });
   localStorage.removeItem(unfinishedKey);
+  sessionStorage.removeItem(chosenKey);
   forgetTouch();
-  return redirect;
+  return { redirect, staysForOthers };
 }
 
 const goToSignOut = (redirect) => go(redirect, leaveForSignOut);
@@ -289,6 +318,7 @@ function showElsewhere() {
 
 async function begin() {
   const { began, failure } = takeReturn();
+  if (began) state.id = began;
   sessionStorage.removeItem(visitKey);
   // A person who comes back from the sign-in is at this tab.
   for (let attempt = 0; !(await take(began !== null)); attempt++) {
@@ -301,7 +331,7 @@ async function begin() {
 
 // MARK: Events
 
-document.getElementById("sign-in").addEventListener("click", (event) => signIn(event.currentTarget));
+for (const start of starts) start.addEventListener("click", () => signIn(start));
 document.getElementById("sign-out").addEventListener("click", signOut);
 
 for (const name of ["online", "offline"]) {

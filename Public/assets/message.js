@@ -1,11 +1,12 @@
-// The pages with one message, for errors and for those who are signed out: on a shared device the way back to its kiosk, which
-// nobody has to press.
+// The pages with one message, for errors and for those who are signed out: on a shared device, and for a visitor of a kiosk's
+// preview, the way back to the kiosk, which nobody has to press.
 
 import { get } from "./api.js";
 import { base, t } from "./page.js";
 
 const back = document.getElementById("back");
 const text = document.getElementById("on-shared");
+const isVisitor = document.documentElement.classList.contains("visitor");
 
 /** The next person begins where this one did. */
 function goBackTo({ id, title }, until) {
@@ -34,7 +35,7 @@ async function start() {
     return setTimeout(start, 5000);
   }
   const { apps, mode } = answer;
-  const kiosk = mode === "shared" && apps.find(({ page }) => page === "kiosk");
+  const kiosk = (mode === "shared" || isVisitor) && apps.find(({ page }) => page === "kiosk");
   if (kiosk) goBackTo(kiosk, Date.now() + Number(text.dataset.seconds) * 1000);
 }
 

@@ -52,6 +52,7 @@ enum DemoApplications {
             id: "kiosk", page: .kiosk, title: "Demo kiosk", authority: workforce, registration: graph,
             credential: credential,
             api: Endpoint(tenant.graphURL))
-        return isShared ? [kiosk] + applications : applications
+        // A private device shows a preview of it.
+        return isShared ? [kiosk] + applications : applications + [kiosk]
     }
 }

@@ -8,12 +8,13 @@ import WebFormats
 /// the device mode and the note about the demo. It is part of the HTML, so that nothing moves while the page loads
 /// and no script is needed.
 package struct FixedContent: Sendable {
-    private let applications: [Application]
-    private let deviceMode: DeviceMode
+    let applications: [Application]
+    let deviceMode: DeviceMode
+    let kioskTiles: [String]
     private let demoControlURL: String?
     /// Whether several servers use the same sessions.
     private let hasSeveralServers: Bool
-    private let publicURL: PublicURL
+    let publicURL: PublicURL
     private let kiosk: KioskLook
 
     package init(configuration: CompanionConfiguration) {
@@ -22,6 +23,7 @@ package struct FixedContent: Sendable {
         demoControlURL = configuration.demoControlURL
         hasSeveralServers = configuration.database.isClustered
         publicURL = configuration.publicURL
+        kioskTiles = configuration.kioskTiles
         kiosk = KioskLook(configuration: configuration)
     }
 
@@ -50,9 +52,13 @@ package struct FixedContent: Sendable {
             case "try_now": tryNow(in: language)
             case "device_mode": "\(deviceMode.rawValue)"
             case "mode": "\(text("home.mode.\(deviceMode.rawValue)", in: language))"
-            case "mode_means": "\(text("home.mode_means.\(deviceMode.rawValue)", in: language))"
+            case "mode_means":
+                "\(text("home.mode_means.\(deviceMode.rawValue)", in: language))\(previewLink(in: language))"
             case "servers_note": serversNote(in: language)
             case "demo_note": demoNote(in: language, for: application, isHome: isHome)
+            case "kiosk_preview": kioskPreview(in: language)
+            case "kiosk_lead": kioskLead(in: language, for: application)
+            case "kiosk_start": kioskStart(in: language, for: application, rewritten)
             default:
                 kiosk.content(of: place, in: language, below: publicURL.prefix) { rewritten("/assets/favicon.svg") }
             }
@@ -71,6 +77,8 @@ package struct FixedContent: Sendable {
     }
 
     private func cards(in language: Language, _ rewritten: (String) -> String) -> HTML {
+        // The preview of a kiosk has a link of its own.
+        let applications = applications.filter { !isPreview || $0.page != .kiosk }
         guard !applications.isEmpty else { return "<p class=\"state\">\(text("home.none", in: language))</p>" }
         let cards = applications.map { card($0, in: language, rewritten) } + [nativeCard(in: language, rewritten)]
         let list: HTML = "\(finder(in: language))<ul class=\"cards\" id=\"cards\">\n\(cards)</ul>"
@@ -79,7 +87,7 @@ package struct FixedContent: Sendable {
     }
 
     /// Returns a text of the pages.
-    private func text(_ key: String, in language: Language) -> String { language.page[key] ?? "" }
+    func text(_ key: String, in language: Language) -> String { language.page[key] ?? "" }
 
     /// Above this number of cards a search field appears.
     private static let manyCards = 12
@@ -195,7 +203,7 @@ extension Application.Page {
     }
 
     /// The picture on the application's card.
-    fileprivate var picture: String {
+    var picture: String {
         switch self {
         case .ios: "phone"
         case .external: "phone-api"

@@ -44,13 +44,13 @@ struct TokenEndpoints: Sendable {
             "source": .string(acquired.source.rawValue),
             "expires_on": .integer(Int(token.expiresOn.timeIntervalSince1970)),
             "scopes": .list(token.grantedScopes.scopes), "declined_scopes": .list(token.declinedScopes),
-            "token": .orNull(shown(token.secret, on: application.page)),
+            "token": .orNull(shown(token.secret, to: application)),
         ])
     }
 
     /// Returns a token as the operator allows pages to show it. The first characters are the same in all JWTs.
-    private func shown(_ token: String, on page: Application.Page) -> String? {
-        switch page == .kiosk ? .hidden : configuration.tokenDisplay {
+    private func shown(_ token: String, to application: Application) -> String? {
+        switch application.isAtKiosk ? .hidden : configuration.tokenDisplay {
         case .hidden: nil
         case .masked: "\(token.prefix(Self.tokenPreviewCharacters))… (\(token.utf8.count) characters)"
         case .full: token
@@ -112,7 +112,8 @@ struct TokenEndpoints: Sendable {
 
     /// Returns the claims of the stored tokens, without renewing them.
     func decoded(_ asking: SignedIn) async throws -> Response {
-        guard configuration.deviceMode == .private, configuration.tokenDisplay != .hidden else {
+        guard configuration.deviceMode == .private, configuration.tokenDisplay != .hidden, !asking.application.isAtKiosk
+        else {
             throw Problem(.accessDenied, "This server is configured not to show tokens.")
         }
         let key = asking.key

@@ -23,6 +23,7 @@ final class Pipeline: Responder {
     private let cookie: SessionCookie
     private let limits: RequestLimits
     private let monitoring: MonitoringAccess
+    private let hasKiosk: Bool
     /// Other names of this host under which cookies do not work, such as `127.0.0.1` if the public URL says
     /// `localhost`.
     private let loopbackAliases: Set<String>
@@ -40,6 +41,7 @@ final class Pipeline: Responder {
         self.cookie = cookie
         self.limits = limits
         monitoring = MonitoringAccess(configuration: configuration)
+        hasKiosk = configuration.applications.contains { $0.page == .kiosk }
         let port = configuration.publicURL.port.map { ":\($0)" } ?? ""
         loopbackAliases =
             Loopback.contains(configuration.publicURL.host)
@@ -84,7 +86,7 @@ final class Pipeline: Responder {
         _ request: Request, _ match: RouteMatch?, _ context: RequestContext, _ mark: inout RequestMark
     ) throws(Problem) -> Reply {
         let head = request.head
-        guard let match else { throw Pipeline.nothingHere }
+        guard let match else { throw missing(publicURL.ownPath(head.path)) }
         let route = match.route
         var mayMonitor = false
         if case .monitoring(let isRequired) = route.caller {
@@ -114,6 +116,15 @@ final class Pipeline: Responder {
                 return await self.respond(to: call, handler)
             }
         }
+    }
+
+    /// Returns the problem of a path without a route. Many look for a kiosk at its usual address.
+    private func missing(_ path: String) -> Problem {
+        guard path == "/kiosk", !hasKiosk else { return Pipeline.nothingHere }
+        return Problem(
+            .notFound,
+            "This server has no kiosk. It needs device_mode: shared and an application with the page kiosk; see “A demo kiosk” in the README."
+        )
     }
 
     private static var nothingHere: Problem { Problem(.notFound, "There is nothing at this address.") }

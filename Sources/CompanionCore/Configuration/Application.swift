@@ -35,6 +35,9 @@ package struct Application: Sendable {
     /// The client secret's expiry date, if the operator has configured it. The platform does not reveal it.
     package var clientSecretExpires: Date?
 
+    /// Whether visitors of a kiosk choose it there (`kiosk.tiles`).
+    package var isKioskTile = false
+
     /// The tutorial apps' screens.
     package enum Page: String, Sendable, CaseIterable {
         case ios, macos, external, b2c, portal, kiosk

@@ -32,6 +32,8 @@ package struct CompanionConfiguration: Sendable {
     /// The time without input after which the person at a kiosk is signed out, by the server if the page does not do
     /// it.
     package var kioskIdle: Duration
+    /// The applications among which a kiosk's visitors choose, by ID; empty for the kiosk's own.
+    package var kioskTiles: [String]
     /// Additional hosts that the kiosk's browser may visit, such as those of federated providers. Our own host, the
     /// authorities and Microsoft's hosts are always allowed.
     package var kioskHosts: [String]
@@ -81,9 +83,10 @@ package struct CompanionConfiguration: Sendable {
     /// Time limits of a token refresh. They are not settings, because other times depend on them.
     package var refreshTimes = RefreshTimes()
 
-    /// The time after which an unused session ends. At a kiosk it is at most the kiosk's idle time.
+    /// The time after which an unused session ends. At a kiosk it is at most the kiosk's idle time, but not where the
+    /// kiosk is a preview on a private device.
     package var effectiveSessionIdle: Duration {
-        applications.contains { $0.page == .kiosk } ? min(sessionIdle, kioskIdle) : sessionIdle
+        deviceMode == .shared && applications.contains { $0.page == .kiosk } ? min(sessionIdle, kioskIdle) : sessionIdle
     }
 
     /// Creates a configuration with all defaults, for the demo and for tests.
@@ -101,13 +104,34 @@ package struct CompanionConfiguration: Sendable {
 extension CompanionConfiguration {
     /// Sets applications that are not from a file, such as the demo's.
     ///
-    /// - Throws: ``ConfigurationMistakes`` if an application's name conflicts with the public URL's path.
+    /// - Throws: ``ConfigurationMistakes`` if an application's name conflicts with the public URL's path, or a kiosk's
+    ///   tile is none of them.
     package mutating func serve(_ applications: [Application]) throws(ConfigurationMistakes) {
-        self.applications = applications
-        guard let reason = publicURL.conflict(with: applications.map(\.id)) else { return }
         var mistakes = ConfigurationMistakes()
-        mistakes.add("public_url", reason)
-        throw mistakes
+        setApplications(applications, &mistakes)
+        if let reason = publicURL.conflict(with: applications.map(\.id)) { mistakes.add("public_url", reason) }
+        guard mistakes.all.isEmpty else { throw mistakes }
+    }
+
+    /// Sets the applications. On a shared device those of a kiosk's tiles are at the kiosk wherever people sign in to
+    /// them; a private device has a preview only.
+    mutating func setApplications(_ applications: [Application], _ mistakes: inout ConfigurationMistakes) {
+        self.applications = applications
+        guard !kioskTiles.isEmpty else { return }
+        for id in kioskTiles {
+            guard let index = applications.firstIndex(where: { $0.id == id }) else {
+                mistakes.add("kiosk.tiles", "names “\(id)”, which is none of the applications")
+                continue
+            }
+            if applications[index].page == .portal {
+                mistakes.add("kiosk.tiles", "names “\(id)”, which is a portal; name tutorials and kiosks")
+            }
+            self.applications[index].isKioskTile = deviceMode == .shared
+        }
+        if Set(kioskTiles).count < kioskTiles.count { mistakes.add("kiosk.tiles", "names an application twice") }
+        if !applications.contains(where: { $0.page == .kiosk }) {
+            mistakes.add("kiosk.tiles", "needs a kiosk to be on: an application with the page kiosk")
+        }
     }
 }
 

@@ -86,7 +86,13 @@ package struct ConfigurationReading {
             mistakes.add("apps", "names no application; see “Connect a real tenant” in the README")
         }
         result.withoutEffect = Self.withoutEffect.filter { raw($0) != nil }
-        result.applications = applications.compactMap { application($0, publicURL: result.publicURL) }
+        let read = applications.compactMap { application($0, publicURL: result.publicURL) }
+        // An application with a mistake of its own is not read; its tile is none.
+        if read.count == applications.count, needsApplications || !read.isEmpty {
+            result.setApplications(read, &mistakes)
+        } else {
+            result.applications = read
+        }
         if let reason = result.publicURL.conflict(with: applications) { mistakes.add("public_url", reason) }
         if result.deviceMode == .private, let kiosk = result.applications.first(where: { $0.page == .kiosk }) {
             mistakes.add("apps.\(kiosk.id).page", "is a kiosk, which needs device_mode: shared")

@@ -91,6 +91,9 @@ extension CompanionConfiguration {
             "kiosk.hosts", .kioskHosts, default: [],
             "Additional hosts that a kiosk's browser may visit, such as those of federated providers. *.contoso.com includes all subdomains."
         )
+        kioskTiles = keys.value(
+            "kiosk.tiles", .texts("application names"), default: [],
+            "The applications among which a kiosk's visitors choose, each as a tile. Default: the kiosk's own alone.")
         kioskLogo = keys.value(
             "kiosk.logo_file", .kioskLogo,
             "The organiser's logo at the top left of the kiosk, at most 256 KB and 2048 pixels wide and high. Default: the product's logo."

@@ -80,7 +80,7 @@ package struct SignInOptions: Sendable {
             prompt = .selectAccount
         }
         // At a kiosk no one may sign in with the previous person's session at the provider.
-        if application.page == .kiosk { (prompt, maxAge) = (.login, SignInOptions.kioskMaxAge) }
+        if application.isAtKiosk { (prompt, maxAge) = (.login, SignInOptions.kioskMaxAge) }
         let home = publicURL.pagePath(of: application)
         guard let path = ReturnPath(fields["return_to"] ?? home, below: publicURL.prefix) else {
             throw Problem(.badRequest, "“return_to” must be a path of this site.")
@@ -181,4 +181,9 @@ extension AuthorizationRequest {
         maxAge = options.maxAge
         extraParameters = options.extraParameters
     }
+}
+
+extension Application {
+    /// Whether people sign in one after the other, each with their own password, and see no tokens.
+    package var isAtKiosk: Bool { page == .kiosk || self.isKioskTile }
 }

@@ -51,7 +51,7 @@ package struct SignOutFlow: Sendable {
             }
         }
         let sessionID = try await remove(
-            account, of: session, keepAsPrevious: !isShared && !isForgotten,
+            account, of: session, keepAsPrevious: !isShared && !isForgotten && !application.isAtKiosk,
             as: isForgotten ? .accountRemoved : .signedOut)
         memory.note(.acted, of: session.key, app: application.id, isSignedIn: false)
         let isLast = session.accounts.allSatisfy { $0.app == account.app && $0.id == account.id }

@@ -89,24 +89,38 @@ def back(browser):
         expect_nothing_of(browser, "Adele", ADELE)
 
 
-@test("nobody signs in with what the person before has entered, not even by sending their form again")
-def form_sent_again(browser):
+@test("after signing out, Back leads to the start from each page of the sign-in, and nothing asks to send a form again")
+def back_at_each_step(browser):
     with kiosk(browser):
         walk_up(browser)
         browser.press("Sign out")
         expect_start(browser)
-        browser.driver.back()
-        form = browser.server.tenant + "/common/login?ui_locales=en"
-        assert browser.driver.current_url == form, browser.driver.current_url
-        browser.allowed.append(form)
-        # Chromium has asked whether to send the form again; this says yes.
-        browser.cdp("Page.reload")
-        browser.wait("the provider's refusal", lambda: "begin again" in browser.one("[role=alert]").text)
-        expect_nothing_of(browser, "Adele", ADELE)
-        browser.open("/kiosk")
+        for page in ("consent", "password", "account"):
+            browser.driver.back()
+            browser.wait(f"the start instead of the page for the {page}", lambda: (
+                browser.driver.current_url == browser.server.origin + "/kiosk" and browser.one("#attract").is_displayed()))
+            expect_nothing_of(browser, "Adele", ADELE)
         browser.press("Sign in")
         browser.choose_account()
         browser.one("input[name=password]")
+
+
+@test("on the way, Back and Forward show the pages of the sign-in as they were, and it goes on from there")
+def back_on_the_way(browser):
+    with kiosk(browser):
+        browser.press("Sign in")
+        browser.choose_account()
+        browser.enter_password("wrong")
+        browser.one("[role=alert]")
+        browser.driver.back()
+        browser.wait("the page without the mistake", lambda: browser.one("input[name=password]") and not browser.all("[role=alert]"))
+        browser.driver.back()
+        browser.one(f"button[name=username][value='{ADELE}']")
+        browser.driver.forward()
+        browser.wait("the page without what was typed", lambda: browser.one("input[name=password]").get_attribute("value") == "")
+        browser.enter_password()
+        browser.answer_consent()
+        browser.one("#card")
 
 
 @test("on a shared device, neither Back nor the tutorial's or the portal's page shows anything of the person before")
@@ -512,4 +526,126 @@ def details(browser):
             "const done = arguments[0]; fetch('/api/kiosk/me/photo').then((r) => r.blob()).then(createImageBitmap).then((photo) => {"
             "const canvas = new OffscreenCanvas(photo.width, photo.height), context = canvas.getContext('2d'); context.drawImage(photo, 0, 0);"
             "const data = new Uint32Array(context.getImageData(0, 0, photo.width, photo.height).data.buffer); done([photo.width, new Set(data).size]) })")
-        assert colours[0] >= 200 and colours[1] > 10, colours
+        assert colours[0] >= 200 and colours[1] > 100, colours
+
+
+@test("a private device has a preview, which says so, and whose sign-in, card and goodbye are those of a kiosk")
+def preview(browser):
+    browser.open("/")
+    browser.press("See what a kiosk shows")
+    browser.expect_page("/kiosk")
+    browser.one("#attract")
+    assert "Your sign-ins on other pages stay as they are." in browser.one("#preview").text, browser.one("#preview").text
+    browser.expect_accessible("kiosk preview")
+    for _ in range(2):
+        logouts = browser.server.counts()["logout"]
+        walk_up(browser)
+        browser.wait("the photo", lambda: browser.all("#badge canvas"))
+        browser.press("Sign out")
+        browser.wait("the goodbye", lambda: "/auth/signed-out" in browser.driver.current_url and len([each for each in browser.all(".gone li") if each.text]) == 3)
+        expect_start(browser)
+        assert browser.server.counts()["logout"] == logouts + 1, "the provider's session was not ended"
+        expect_nothing_of(browser, "Adele", ADELE)
+    browser.driver.back()
+    browser.expect_page("/")
+
+
+@test("a preview leaves the sign-ins of other pages as they are, and says that the provider's session stays for them")
+def preview_beside_others(browser):
+    browser.sign_in(username=MEGAN)
+    logouts = browser.server.counts()["logout"]
+    browser.open("/kiosk")
+    browser.one("#attract")
+    walk_up(browser)
+    expect_nothing_of(browser, "Megan", MEGAN)
+    browser.driver.refresh()
+    browser.wait("the card again", lambda: "Adele" in browser.one("#card").text)
+    browser.press("Sign out")
+    browser.wait("what was done", lambda: "still signed in on other pages" in browser.one("#message").text)
+    browser.expect_accessible("kiosk preview goodbye")
+    assert browser.server.counts()["logout"] == logouts, "the provider's session was ended"
+    browser.press("Back to the start")
+    expect_start(browser)
+    refreshes = browser.server.counts()["authorize"]
+    browser.open("/ios")
+    browser.press("Call Microsoft Graph API")
+    browser.expect_graph(MEGAN)
+    assert browser.server.counts()["authorize"] == refreshes, "Megan had to sign in again"
+
+
+@test("a preview asks who does not touch it and signs out, and the other pages' sessions do not end with it")
+def preview_countdown(browser):
+    settings = {"COMPANION_KIOSK_COUNTDOWN_AFTER_SECONDS": "2", "COMPANION_KIOSK_IDLE_SECONDS": "6"}
+    with browser.visiting(browser.server.sibling("preview", **settings)):
+        browser.server.reset()
+        browser.sign_in(username=MEGAN)
+        browser.open("/kiosk")
+        walk_up(browser)
+        browser.one("#still-there[open]")
+        browser.wait("what was done", lambda: "still signed in on other pages" in browser.one("#message").text)
+        expect_nothing_of(browser, "Adele", ADELE)
+        browser.open("/ios")
+        browser.expect_username(MEGAN)
+
+
+CUSTOMER = "customer@fabrikam.example"
+
+
+@test("tiles offer several applications, each with sign-in, card and goodbye, one person after the other")
+def tiles(browser):
+    with kiosk(browser, COMPANION_KIOSK_TILES="kiosk,external,macos", **LONG):
+        assert [each.get_attribute("data-start") for each in browser.all(".tile")] == ["kiosk", "external", "macos"]
+        browser.expect_accessible("kiosk tiles")
+        for width, height in ((1080, 1920), (1920, 1080), (390, 844), (1280, 800)):
+            browser.size(width, height)
+            browser.shoot(f"kiosk tiles {width}")
+        for tile, username, name, other in (("external", CUSTOMER, "Casey", "Adele"), ("macos", ADELE, "Adele", "Casey"), ("external", CUSTOMER, "Casey", "Adele")):
+            browser.tab_to(f"#start-{tile}")
+            browser.keys(Keys.ENTER)
+            browser.choose_account(username)
+            browser.enter_password()
+            browser.wait("consent or the card", lambda: browser.all("button[name=consent]") or not browser.at_tenant())
+            if browser.at_tenant():
+                browser.answer_consent()
+            browser.wait("the card", lambda: name in browser.one("#card").text)
+            browser.driver.refresh()
+            browser.wait("the card again", lambda: name in browser.one("#card").text)
+            expect_nothing_of(browser, other)
+            logouts = browser.server.counts()["logout"]
+            browser.press("Sign out")
+            expect_start(browser)
+            assert browser.server.counts()["logout"] == logouts + 1, "the provider's session was not ended"
+            expect_nothing_of(browser, name, username)
+        browser.one("#start-external").click()
+        browser.choose_account(CUSTOMER)
+        browser.one("input[name=password]")
+        browser.server.control(authorize_platform_error=50105)
+        browser.open("/kiosk")
+        browser.one("#start-external").click()
+        browser.wait("why not", lambda: "not assigned" in browser.one("#message").text)
+        browser.press("Try again")
+        browser.choose_account(CUSTOMER)
+
+
+@test("in a preview with tiles, a tutorial's own sign-in is not a visitor's, and the visitor's is the tutorial's")
+def preview_tiles(browser):
+    with browser.visiting(browser.server.sibling("preview-tiles", COMPANION_KIOSK_TILES="ios,external")):
+        browser.server.reset()
+        browser.sign_in(username=MEGAN)
+        browser.open("/kiosk")
+        browser.one("#attract")
+        assert "shares its sign-in with its own page" in browser.one("#preview").text
+        expect_nothing_of(browser, "Megan", MEGAN)
+        browser.one("#start-ios").click()
+        browser.choose_account()
+        browser.enter_password()
+        browser.answer_consent()
+        browser.wait("the card", lambda: "Adele" in browser.one("#card").text)
+        browser.press("Sign out")
+        browser.wait("what was done", lambda: "still signed in on other pages" in browser.one("#message").text)
+        browser.press("Back to the start")
+        expect_start(browser)
+        expect_nothing_of(browser, "Adele", "Megan")
+        browser.open("/ios")
+        browser.press("Accounts")
+        browser.wait("Megan among the accounts", lambda: MEGAN in browser.one("#accounts").text)

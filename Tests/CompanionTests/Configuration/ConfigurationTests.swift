@@ -224,10 +224,34 @@ import Testing
         ("apps: { portal: { client_id: a, allowed_tenants: [contoso.com] } }", "apps.portal.allowed_tenants"),
         ("apps: { ios: { client_id: a, redirect_uri: https://a.example } }", "apps.ios.redirect_uri"),
         ("apps: { ios: { client_id: a, client_secret_expires: soon } }", "apps.ios.client_secret_expires"),
+        ("kiosk: { tiles: [ios] }\n" + application, "kiosk.tiles"),
     ])
     func `a mistake is named by its key`(yaml: String, key: String) throws {
         let mistakes = try #require(throws: ConfigurationMistakes.self) { try read(yaml) }
         #expect(mistakes.all.map(\.key).contains(key), "\(mistakes)")
+    }
+
+    private static func tiles(_ tiles: String) -> String {
+        """
+        device_mode: shared
+        kiosk: { tiles: \(tiles) }
+        apps: { kiosk: { client_id: a }, ios: { client_id: a }, portal: { client_id: a } }
+        """
+    }
+
+    @Test(arguments: [
+        ("[ios, nowhere]", "none of the applications"), ("[portal]", "which is a portal"), ("[ios, ios]", "twice"),
+    ])
+    func `a kiosk's tiles are tutorials of this configuration`(tiles: String, reason: String) throws {
+        let mistakes = try #require(throws: ConfigurationMistakes.self) { try read(Self.tiles(tiles)) }
+        #expect(mistakes.all.map(\.key) == ["kiosk.tiles"])
+        #expect("\(mistakes)".contains(reason))
+    }
+
+    @Test func `a kiosk's tiles are marked, and other applications are not`() throws {
+        let applications = try read(Self.tiles("[ios, kiosk]")).applications
+        #expect(applications.filter(\.isKioskTile).map(\.id).sorted() == ["ios", "kiosk"])
+        #expect(try read(Self.tiles("[]")).applications.filter(\.isKioskTile).isEmpty)
     }
 
     @Test func `each kind of provider has its own requirements and defaults`() throws {

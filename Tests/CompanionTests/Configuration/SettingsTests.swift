@@ -46,6 +46,7 @@ import Testing
             "staleness_seconds": ("5", postgres), "token_display": ("full", [:]), "session.idle_minutes": ("61", [:]),
             "session.max_hours": ("13", [:]), "kiosk.countdown_after_seconds": ("21", [:]),
             "kiosk.idle_seconds": ("61", [:]), "kiosk.hosts": ("adfs.contoso.com", [:]),
+            "kiosk.tiles": ("ios", ["device_mode": "shared", "apps.ios.page": "kiosk"]),
             "kiosk.logo_file": ("{folder}/logo.png", [:]), "kiosk.color": ("#0040dd", [:]),
             "kiosk.welcome.en": ("Hello", [:]), "kiosk.welcome.ja": ("Hello", [:]),
             "kiosk.welcome.pt-BR": ("Hello", [:]), "kiosk.welcome.pt-PT": ("Hello", [:]),
@@ -85,11 +86,11 @@ import Testing
         ]
     }()
 
-    @Test func `each setting changes what is configured`() throws {
     /// A PNG of 10 by 5 pixels.
     private static let logo =
         "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAFCAIAAADzBuo/AAAAEUlEQVR42mPokXXAgxgGUBoA1xEtg4cpQo0AAAAASUVORK5CYII="
 
+    @Test func `each setting changes what is configured`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("settings-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }

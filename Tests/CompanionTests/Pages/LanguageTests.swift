@@ -203,8 +203,10 @@ import Testing
             prefixes.formUnion(text.matches(of: /\bt\(`([a-z_.]+\.)\$\{/).map { String($0.output.1) })
         }
         // The server fills in what pages say of the configuration.
-        let source = try String(
-            contentsOf: Site.root.appendingPathComponent("Sources/CompanionPages/FixedContent.swift"), encoding: .utf8)
+        let source = try ["FixedContent", "FixedContent+Kiosk"].map { name in
+            try String(
+                contentsOf: Site.root.appendingPathComponent("Sources/CompanionPages/\(name).swift"), encoding: .utf8)
+        }.joined()
         used.formUnion(source.matches(of: /(?:\btext\(|\.page\[)"([a-z_]+\.[a-z0-9_.]+)"/).map { String($0.output.1) })
         prefixes.formUnion(source.matches(of: /(?:\btext\(|\.page\[)"([a-z_.]+\.)\\\(/).map { String($0.output.1) })
         #expect(used.subtracting(keys).sorted() == [], "used and not there")
