@@ -255,6 +255,8 @@ def layout_shift(browser):
 @test("nor does the kiosk move, at its first visit and later, while its first screen comes")
 def kiosk_shift(browser):
     with kiosk(browser):
+        # As on a slow device, where what comes late is seen to come.
+        browser.cdp("Emulation.setCPUThrottlingRate", rate=4)
         for width, height in ((390, 844), (1080, 1920), (1280, 800), (1920, 1080)):
             browser.size(width, height)
             for visit in ("first", "second"):
@@ -265,6 +267,29 @@ def kiosk_shift(browser):
                 shift = browser.driver.execute_async_script(SHIFT)
                 assert shift < 0.02, f"the kiosk at {width}, {visit} visit: {shift:.3f}"
         browser.cdp("Network.setCacheDisabled", cacheDisabled=False)
+        browser.cdp("Emulation.setCPUThrottlingRate", rate=1)
+
+
+@test("nor does the card move when the profile comes, on a standing screen and a lying one")
+def card_shift(browser):
+    with kiosk(browser), browser.holding("/api/kiosk/me") as let_go:
+        for width, height in ((1080, 1920), (1920, 1080), (1280, 800)):
+            browser.size(width, height)
+            browser.open("/kiosk")
+            browser.press("Sign in")
+            browser.choose_account()
+            browser.enter_password()
+            browser.wait("consent or the card", lambda: browser.all("button[name=consent]") or not browser.at_tenant())
+            if browser.at_tenant():
+                browser.answer_consent()
+            browser.one("#card")
+            browser.settled()
+            let_go()
+            browser.wait("the profile", lambda: "Retail Manager" in browser.one("#badge").text)
+            shift = browser.driver.execute_async_script(SHIFT)
+            assert shift < 0.02, f"the card at {width}: {shift:.3f}"
+            browser.press("Sign out")
+            browser.wait("the start", lambda: browser.driver.current_url == browser.server.origin + "/kiosk" and browser.one("#attract").is_displayed())
 
 
 @test("home has its cards, the device mode and the demo's note before any script has run")
