@@ -79,7 +79,7 @@ def pages(browser, tag, texts):
 def titles(browser, tag, texts):
     keys = ["app_page.ios", "app_page.macos", "app_page.external", "app_page.b2c", "portal_page.title"]
     browser.open("/")
-    assert [each.text for each in browser.all("#cards h3")] == [texts[key] for key in keys]
+    assert [each.text for each in browser.all("#cards h3")] == [texts[key] for key in (*keys, "common_page.native")]
     for path, key in (("/ios", "app_page.ios"), ("/portal", "portal_page.title")):
         browser.open(path)
         browser.settled()
