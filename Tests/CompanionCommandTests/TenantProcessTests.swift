@@ -198,8 +198,8 @@ import WebFormats
         let signIn = try curl("--cacert", root, "--include", "https://localhost:\(port)/auth/ios/sign-in").output
         #expect(signIn.contains("https://localhost:\(port + 1)/common/oauth2/v2.0/authorize?"))
         #expect(signIn.contains("redirect_uri=https%3A%2F%2Flocalhost%3A\(port)%2Fauth%2Fcallback"))
-        // The app of the option is known, by the client ID of its bundle ID.
-        for (bundle, status) in [("com.contoso.tasks", "200"), ("com.contoso.other", "400")] {
+        // The app of the option is known, by the client ID of its bundle ID: its sign-in has a page.
+        for (bundle, status) in [("com.contoso.tasks", "303"), ("com.contoso.other", "400")] {
             let redirectURI = "msauth.\(bundle)://auth"
             let query =
                 "client_id=\(DemoClient.id(for: bundle))&redirect_uri=\(redirectURI)&response_type=code&scope=openid"
