@@ -26,6 +26,11 @@ extension Page {
 }
 
 extension Platform {
+    /// Returns the link at the foot; the visitors of a kiosk are not led to the failures.
+    private func footLink(_ page: any Page) -> HTML {
+        kioskURL == nil || page is ControlPage ? page.footLink : ""
+    }
+
     /// Renders a page.
     ///
     /// - Parameter target: The redirect URI at which the page's form ends; nil if it ends here.
@@ -50,7 +55,7 @@ extension Platform {
             <footer>
             <p>\(HTML(
                 saying: "A stand-in for an identity platform, on this computer only. No real account is involved."
-            )) \(page.footLink)</p>
+            )) \(footLink(page))</p>
             </footer>
             </body>
             </html>
