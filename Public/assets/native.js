@@ -88,7 +88,7 @@ function sections(values, isComplete, hasIDs) {
     const todo = steps(each, values);
     const own = found.filter((block) => block.section === each.id);
     const content = each.id === "package" ? packages(own, true) : own.map((block) => card(block, isReady(block)));
-    if (each.id === "code") content.push(element("h3", "whole", t("setup.whole_app")), project(values, isComplete));
+    if (each.id === "code") content.push(Object.assign(element("h3", "whole", t("setup.whole_app")), { id: "whole" }), project(values, isComplete));
     return { id: each.id, todo, content: [...(todo.length > 0 ? [stepList(todo, values)] : []), ...content] };
   });
   const terminal = found.filter((block) => block.section === "terminal").map((block) => card(block, hasIDs));

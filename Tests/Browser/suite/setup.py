@@ -253,7 +253,7 @@ def packages(browser):
         return browser.wait("the clipboard", lambda: browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])"))
     address = "https://github.com/AzureAD/microsoft-authentication-library-for-objc"
     assert copied("Copy: Address of the package") == address
-    assert copied("Copy: Swift package") == f'.package(url: "{address}", from: "2.0.0")'
+    assert copied("Copy: Swift package") == f'.package(url: "{address}", from: "2.13.0")'
     keys = copied("Copy keys: URL schemes")
     assert keys.startswith("<key>CFBundleURLTypes</key>") and keys.endswith("</array>") and "plist" not in keys, keys
     assert copied("Copy file: URL schemes").startswith("<?xml")
