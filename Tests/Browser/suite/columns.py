@@ -360,9 +360,9 @@ def workforce_half(browser):
     browser.one("#code .run")
     browser.press("Documentation and sample")
     browser.wait("the differences", lambda: "signoutFromBrowser" in browser.one("#code").text and "workforce tenant" in browser.one("#code").text)
-    pages = browser.all("#code .more a:not(.out)")
-    # The last one leads to what is out of date in the tutorial.
-    assert [link.get_attribute("href") for link in pages] == [browser.server.origin + path for path in ("/ios", "/macos", "/native#dated")]
+    dated, *pages = browser.all("#code .more a:not(.out)")
+    assert dated.get_attribute("href") == browser.server.origin + "/native#dated"
+    assert [link.get_attribute("href") for link in pages] == [browser.server.origin + path for path in ("/ios", "/macos")]
     browser.expect_accessible("the external code column")
     pages[0].click()
     browser.expect_page("/ios")

@@ -269,10 +269,19 @@ Promise.all([import("/assets/error-text.js"), import("/assets/lint-rules.js")]).
   const many = rows.map(([kind, part]) => [kind, (share) => part.repeat((kind === "lint" ? 180_000 : 1_000_000) * share / part.length)]);
   done([...many, ["findings", (share) => blank.slice(0, blank.length * share)]].map(([kind, text]) => [least(kind, text(1 / 4)), least(kind, text(1))]));
 }).catch((error) => done(String(error)));"""
-    times = browser.driver.execute_async_script(script, LONG, BLANK, HEAD, {"bundle_id": BUNDLE, "client_id": CLIENT})
-    for row, (quarter, whole) in zip([*LONG, ("findings", "blanks")], times):
+    expect_linear([*LONG, ("findings", "blanks")], lambda: browser.driver.execute_async_script(script, LONG, BLANK, HEAD, {"bundle_id": BUNDLE, "client_id": CLIENT}))
+
+
+def expect_linear(rows, measure):
+    """`measure` returns for each row the milliseconds of a quarter and of the whole. Other processes only add to them, so the least of all rounds counts."""
+    times = measure()
+    for _ in range(5):
         # What takes less than 5 ms is as short as the clock can tell.
-        assert whole < 9 * max(quarter, 5), f"{row}: {quarter:.1f} ms for a quarter, {whole:.1f} ms for the whole"
+        slow = {str(row): pair for row, pair in zip(rows, times) if pair[1] >= 9 * max(pair[0], 5)}
+        if not slow:
+            return
+        times = [[min(pair) for pair in zip(*rounds)] for rounds in zip(times, measure())]
+    raise AssertionError(f"milliseconds for a quarter and for the whole: {slow}")
 
 
 @test("no request follows a paste into the check, nor into the explanation")
@@ -377,7 +386,7 @@ def description(browser):
     browser.settled()
     paste(browser, "TID=1 MSAL 2.2.0 iOS 18.1 [2026-01-05 10:11:12] Creating Error with description: Something that nobody has seen.")
     said = [each.text for each in browser.all("#found .card")]
-    assert "Something that nobody has seen." in said[0] and said[1].startswith("Nothing in this text names a cause"), said
+    assert "Something that nobody has seen." in said[0] and said[1].startswith("This text names no cause that is known here."), said
     # What an address names is no more than a text.
     browser.open("/native/lint#bundle_id=%3Cb%3E%22&bundle_id=x")
     browser.driver.refresh()

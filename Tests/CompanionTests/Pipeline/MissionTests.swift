@@ -94,7 +94,12 @@ import Testing
             site.clock.advance(1)
             let query = "login_hint=adele@contoso.example"
             func answer(to visitor: Visitor) async throws -> Visitor.Answer {
-                try await visitor.get(try #require(try await visitor.get("/auth/ios/sign-in?\(query)").location))
+                let departure = try await visitor.get("/auth/ios/sign-in?\(query)")
+                let sent = try await visitor.get(try #require(departure.location))
+                // A page of the provider has an address of its own.
+                guard let page = sent.location, page.contains("/login?") else { return sent }
+                let address = URL(string: page, relativeTo: URL(string: sent.url))?.absoluteString
+                return try await visitor.get(try #require(address))
             }
             #expect(try await answer(to: caller).text.contains("name=\"password\""))
             #expect(try await answer(to: other).location?.contains("/auth/callback") == true, "single sign-on")
