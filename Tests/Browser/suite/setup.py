@@ -57,7 +57,7 @@ def kept(browser):
         choose(browser, kind=kind)
         enter(browser, **OWN[kind])
     browser.open("/native/lint")
-    assert browser.one("#bundle_id").get_attribute("value") == BUNDLE and browser.one("#client_id").get_attribute("value") == CLIENT
+    browser.wait("the values", lambda: browser.one("#bundle_id").get_attribute("value") == BUNDLE and browser.one("#client_id").get_attribute("value") == CLIENT)
     visit(browser)
     assert browser.one("input[name=kind][value=b2c]").is_selected() and browser.one("#host").get_attribute("value") == "fabrikam.b2clogin.com"
     choose(browser, kind="external")
