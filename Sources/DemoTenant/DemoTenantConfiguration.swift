@@ -24,6 +24,8 @@ public struct DemoTenantConfiguration: Sendable {
     public var clients: [DemoClient]
     /// People beside the built-in accounts, or in their place.
     public var users: [DemoUser] = []
+    /// Groups and directory roles beside the built-in ones, or in their place.
+    public var groups: [DemoGroup] = []
     /// Whether the built-in accounts are there, whose password everyone knows.
     public var hasDemoAccounts = true
     /// The token that `/control` asks for; nil if it is open.
@@ -76,6 +78,8 @@ public enum DemoTenantError: Error, Sendable, CustomStringConvertible {
     case client(String, reason: String)
     /// A configured person cannot exist.
     case user(String, reason: String)
+    /// A configured group cannot exist.
+    case group(String, reason: String)
     /// The state file cannot be read, or is not a state file.
     case stateFile(path: String, reason: String)
     /// A file with texts of the pages cannot be used.
@@ -92,6 +96,7 @@ public enum DemoTenantError: Error, Sendable, CustomStringConvertible {
             "The demo tenant serves this computer only, and '\(host)' is not localhost, 127.0.0.1 or ::1."
         case .client(let name, let reason): "The application '\(name)' cannot be registered: \(reason)."
         case .user(let name, let reason): "The user '\(name)' cannot be used: \(reason)."
+        case .group(let name, let reason): "The group '\(name)' cannot be used: \(reason)."
         case .stateFile(let path, let reason):
             "The demo tenant's state file \(path) cannot be used: \(reason). Remove it to start again."
         case .texts(let reason): "The demo tenant's texts cannot be used: \(reason)"

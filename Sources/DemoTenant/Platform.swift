@@ -33,8 +33,8 @@ final class Platform: Sendable {
         registrations = try Registrations(configuration.clients)
         scopes = Scopes(registrations.all)
         directory = try Directory(
-            users: configuration.users, hasDemoAccounts: configuration.hasDemoAccounts,
-            clients: configuration.clients)
+            users: configuration.users, groups: configuration.groups,
+            hasDemoAccounts: configuration.hasDemoAccounts, clients: configuration.clients)
         do {
             languages = try Languages(folder: configuration.publicFolder + "/languages/demo", cookieName: "")
             try languages.requireSameSentences()

@@ -1,4 +1,5 @@
 import CompanionCore
+import DemoTenant
 import Foundation
 import Testing
 
@@ -52,6 +53,58 @@ import Testing
         #expect(file.controlToken == "let-me")
     }
 
+    @Test func `the file says which groups and roles there are and which claims come of them`() throws {
+        let file = try TenantFile(
+            """
+            applications:
+              - name: Tasks
+                native: com.contoso.tasks
+                app_roles:
+                  - Tasks.Read
+                  - { value: Tasks.Run, id: 0C4A7A1E-4D6D-4B7E-9C0E-5C8C2E0B9D11, display_name: Run tasks,
+                      allowed: application, enabled: false }
+                granted: { "https://graph.microsoft.com": [User.Read.All] }
+                assignment_required: true
+                group_claims: assigned
+                optional_claims: { id_token: acrs, access_token: [idtyp, xms_cc] }
+            users:
+              - { username: ada@contoso.example, password: "1234", groups: Staff, many_groups: 201 }
+            groups:
+              - { name: Staff, id: 0C4A7A1E-4D6D-4B7E-9C0E-5C8C2E0B9D22, member_of: [Everyone],
+                  roles: { Tasks: [Tasks.Read] } }
+              - { name: News, kind: distribution }
+              - { name: Global Reader, kind: role }
+              - name: User Administrator
+              - { name: Security Reader, kind: security }
+            """, path: "/t.yaml")
+        let tasks = try #require(file.applications.first)
+        #expect(
+            tasks.appRoles == [
+                "Tasks.Read",
+                DemoClient.AppRole(
+                    value: "Tasks.Run", id: "0c4a7a1e-4d6d-4b7e-9c0e-5c8c2e0b9d11", displayName: "Run tasks",
+                    isEnabled: false, allowed: [.application]),
+            ])
+        #expect(tasks.granted == ["https://graph.microsoft.com": ["User.Read.All"]])
+        #expect(tasks.assignmentRequired)
+        #expect(tasks.groupClaims == .applicationGroup)
+        #expect(
+            tasks.optionalClaims
+                == DemoClient.OptionalClaims(idToken: ["acrs"], accessToken: ["idtyp", "xms_cc"]))
+        #expect(file.users.first?.manyGroups == 201)
+        #expect(
+            file.groups == [
+                DemoGroup(
+                    name: "Staff", id: "0c4a7a1e-4d6d-4b7e-9c0e-5c8c2e0b9d22", memberOf: ["Everyone"],
+                    roles: ["Tasks": ["Tasks.Read"]]),
+                DemoGroup(name: "News", kind: .distribution),
+                DemoGroup(name: "Global Reader", kind: .role(templateID: "f2ef992c-3afb-46b9-b7cf-a126ee74c451")),
+                DemoGroup(
+                    name: "User Administrator", kind: .role(templateID: "fe930be7-5e62-47db-91af-98c3a49a38b1")),
+                DemoGroup(name: "Security Reader", kind: .security),
+            ])
+    }
+
     @Test(arguments: ["", "# nothing", "applications:\nusers:", "{}", "applications: []"])
     func `an empty file registers nothing`(text: String) throws {
         #expect(try TenantFile(text, path: "/t.yaml") == TenantFile())
@@ -63,14 +116,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a: 1", ["line 1: a is not known; the keys here are applications, users, control_token"]),
+        ("a: 1", ["line 1: a is not known; the keys here are applications, users, groups, control_token"]),
         (
             "applications:\n  - name: A\n    nativ: [x]\n    app_role: y",
             [
                 "line 3: applications[0].nativ is not known; the keys here are name, client_id, native, web, spa, "
-                    + "secret_file, certificate_file, tenants, exposes, app_roles",
+                    + "secret_file, certificate_file, tenants, exposes, app_roles, granted, assignment_required, group_claims, "
+                    + "optional_claims",
                 "line 4: applications[0].app_role is not known; the keys here are name, client_id, native, web, spa, "
-                    + "secret_file, certificate_file, tenants, exposes, app_roles",
+                    + "secret_file, certificate_file, tenants, exposes, app_roles, granted, assignment_required, group_claims, "
+                    + "optional_claims",
             ]
         ),
         ("applications:\n  - native: [x]", ["line 2: applications[0] needs a name"]),
@@ -97,6 +152,60 @@ import Testing
         (
             "users:\n  - { username: a, password: b, roles: { A: { b: c } } }",
             ["line 2: users[0].roles.A must be one text"]
+        ),
+        (
+            "users:\n  - { username: a, password: b, many_groups: 12001 }",
+            ["line 2: users[0].many_groups must be a whole number within 0 and 12000"]
+        ),
+        (
+            "users:\n  - { username: a, password: b, many_groups: many }",
+            ["line 2: users[0].many_groups must be a whole number within 0 and 12000"]
+        ),
+        (
+            "groups:\n  - { id: x }",
+            [
+                "line 2: groups[0].id must be a GUID such as \(DemoClient.id(for: "x"))",
+                "line 2: groups[0] needs a name",
+            ]
+        ),
+        (
+            "groups:\n  - { name: a, kind: secret }",
+            ["line 2: groups[0].kind must be one of security, distribution, role"]
+        ),
+        (
+            "groups:\n  - { name: King, kind: role }",
+            [
+                "line 2: groups[0].name is no directory role; the roles are "
+                    + DemoGroup.roleTemplates.keys.sorted().joined(separator: ", ")
+            ]
+        ),
+        ("groups:\n  - Staff", ["line 2: groups[0] must be a mapping of keys to values"]),
+        (
+            "applications:\n  - name: A\n    app_roles: [Read all]",
+            ["line 3: applications[0].app_roles[0] must have no spaces"]
+        ),
+        (
+            "applications:\n  - name: A\n    app_roles: [{ display_name: x, allowed: [users], enabled: perhaps }]",
+            [
+                "line 3: applications[0].app_roles[0].allowed[0] must be one of user, application",
+                "line 3: applications[0].app_roles[0].enabled must be true or false",
+                "line 3: applications[0].app_roles[0] needs a value",
+            ]
+        ),
+        (
+            "applications:\n  - name: A\n    group_claims: some",
+            ["line 3: applications[0].group_claims must be one of none, security, roles, assigned, all"]
+        ),
+        (
+            "applications:\n  - name: A\n    optional_claims: { id_token: [xms_cc] }",
+            [
+                "line 3: applications[0].optional_claims.id_token[0] is not known; the claims here are "
+                    + DemoClient.OptionalClaims.knownInIDToken.joined(separator: ", ")
+            ]
+        ),
+        (
+            "applications:\n  - name: A\n    granted: [x]",
+            ["line 3: applications[0].granted must be a mapping of keys to values"]
         ),
         ("control_token: [a]", ["line 1: control_token must be one text"]),
         ("- a", ["line 1 must be a mapping of keys to values"]),

@@ -54,7 +54,7 @@ struct DirectoryTests {
         (user.password, user.groups) = ("demo", ["Staff", "Owners"])
         try await run(user) { (tenant) async throws in
             let browser = tenant.browser()
-            for (username, groups) in [("ada@contoso.example", ["Staff", "Owners"]), ("megan@contoso.example", [])] {
+            for (username, groups) in [("ada@contoso.example", ["Staff", "Owners"]), ("alex@outlook.example", [])] {
                 let token = try await browser.tokens(username, ["prompt": "select_account"]).member("access_token")
                 for path in ["/v1.0/me/memberOf", "/v1.0/me/transitiveMemberOf"] {
                     let listed = try await browser.me(token, path: path).json?["value"]?.array ?? []
@@ -64,6 +64,91 @@ struct DirectoryTests {
                 }
             }
         }
+    }
+
+    /// A directory with groups in groups, two of them in a circle.
+    private static func nested(_ user: DemoUser) throws -> Directory {
+        try Directory(
+            users: [user],
+            groups: [
+                DemoGroup(name: "Team", memberOf: ["Unit"]), DemoGroup(name: "Unit", memberOf: ["Everyone", "Round"]),
+                DemoGroup(name: "Round", memberOf: ["Unit", "Global Reader"]),
+            ], hasDemoAccounts: false, clients: [])
+    }
+
+    @Test(
+        arguments: [
+            (["Team"], false, ["Team"]), (["Team"], true, ["Team", "Unit", "Everyone", "Round", "Global Reader"]),
+            (["Round", "Team"], true, ["Round", "Team", "Unit", "Global Reader", "Everyone"]),
+            (["Other", "Other"], true, ["Other"]), ([], true, []),
+        ])
+    func `groups are direct or transitive, each once`(_ direct: [String], _ transitive: Bool, _ names: [String]) throws
+    {
+        let user = DemoUser(username: "ada@contoso.example", password: "x", groups: direct)
+        let directory = try Self.nested(user)
+        let account = try #require(directory.account(username: user.username))
+        #expect(directory.groups(of: account, transitive: transitive).map(\.name) == names)
+    }
+
+    @Test(
+        arguments: [
+            ("ada@contoso.example", 1), ("ada@fabrikam.example", 1), ("ada@outlook.example", 0),
+            ("ada@fabrikamb2c.example", 0),
+        ])
+    func `personal accounts and the consumers of B2C are in no group`(_ username: String, _ count: Int) throws {
+        let directory = try Self.nested(DemoUser(username: username, password: "x", groups: ["Everyone"]))
+        let account = try #require(directory.account(username: username))
+        #expect(directory.groups(of: account, transitive: true).count == count)
+    }
+
+    @Test func `a name alone is a security group, or the directory role of that name`() throws {
+        let directory = try Self.nested(DemoUser(username: "ada@contoso.example", password: "x"))
+        #expect(directory.group(name: "Everyone")?.kind == .security)
+        #expect(
+            directory.group(name: "Global Reader")?.kind
+                == .role(templateID: "f2ef992c-3afb-46b9-b7cf-a126ee74c451"))
+        #expect(directory.group(name: "Nobody") == nil)
+    }
+
+    @Test func `a person can be in many groups, which others share`() throws {
+        var users = [
+            DemoUser(username: "ada@contoso.example", password: "x", groups: ["Staff"]),
+            DemoUser(username: "bob@contoso.example", password: "x"),
+        ]
+        (users[0].manyGroups, users[1].manyGroups) = (201, 2)
+        let directory = try Directory(users: users, hasDemoAccounts: false, clients: [])
+        #expect(directory.groups.count == 202)
+        #expect(Set(directory.groups.map(\.id)).count == 202)
+        let counts = directory.accounts.map { directory.groups(of: $0, transitive: true).count }
+        #expect(counts == [202, 2])
+    }
+
+    @Test func `the built-in people have groups, one of them nested, and a directory role`() throws {
+        let directory = try Directory(users: [], hasDemoAccounts: true, clients: [])
+        for (username, names) in [
+            ("adele@contoso.example", ["Retail", "Newsletter", "User Administrator", "All Employees"]),
+            ("megan@contoso.example", ["Marketing", "Newsletter", "All Employees"]), ("alex@outlook.example", []),
+        ] {
+            let account = try #require(directory.account(username: username))
+            #expect(directory.groups(of: account, transitive: true).map(\.name) == names)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([DemoGroup(name: "A", roles: ["Nothing": []])], "there is no such application"),
+            ([DemoGroup(name: "A", roles: ["Web tutorial": ["B"]])], "'B' is not an app role"),
+            ([DemoGroup(name: "A", roles: ["Web tutorial": ["Run"]])], "'Run' of 'Web tutorial' is not for people"),
+            ([DemoGroup(name: "A", id: "1"), DemoGroup(name: "B", id: "1")], "another group has its ID 1"),
+            ([DemoGroup(name: "Global Reader", memberOf: ["A"])], "a directory role is no member of a group"),
+        ])
+    func `a group that cannot exist ends the start`(_ groups: [DemoGroup], _ reason: String) {
+        var client = TestTenant.web
+        client.appRoles = [DemoClient.AppRole(value: "Run", allowed: [.application])]
+        let error = #expect(throws: DemoTenantError.self) {
+            try Directory(users: [], groups: groups, hasDemoAccounts: true, clients: [client])
+        }
+        #expect(error?.description.contains(reason) == true)
     }
 
     @Test func `a second factor is asked at each new sign-in of who needs one`() async throws {
@@ -97,6 +182,13 @@ struct DirectoryTests {
             (DemoUser(username: "ada@contoso.example", password: ""), "a password"),
             (DemoUser(username: "ada@contoso.example", password: "x", guestOf: ["fabrikam.example"]), "guest_of"),
             (DemoUser(username: "ada@contoso.example", password: "x", roles: ["Nothing": ["A"]]), "Nothing"),
+            (
+                {
+                    var user = DemoUser(username: "ada@contoso.example", password: "x")
+                    user.manyGroups = DemoUser.mostManyGroups + 1
+                    return user
+                }(), "many_groups"
+            ),
             (DemoUser(username: "ada@contoso.example", password: "x", roles: ["Web tutorial": ["A"]]), "app role"),
         ])
     func `a person who cannot exist ends the start`(_ user: DemoUser, _ reason: String) {

@@ -241,6 +241,59 @@ struct RegistrationTests {
         }
     }
 
+    /// Granted roles at a resource that is named in two ways, and asks for its own.
+    private static let daemon: DemoClient = {
+        var client = mixed
+        client.exposes = ["api://mixed": ["Read"]]
+        client.appRoles = ["Run", DemoClient.AppRole(value: "Walk", allowed: [.user])]
+        client.applicationRoles = [
+            "https://graph.microsoft.com": ["User.Read.All"],
+            AccessToken.graphAudience: ["Mail.Read", "User.Read.All"],
+            "API://mixed": ["Run"],
+        ]
+        return client
+    }()
+
+    @Test(
+        arguments: [
+            (AccessToken.graphAudience, ["Mail.Read", "User.Read.All"]),
+            ("https://graph.microsoft.com", ["Mail.Read", "User.Read.All"]), ("api://mixed", ["Run"]),
+            (mixed.id.uppercased(), ["Run"]), (TestTenant.web.id, []), (OwnAPI.external.audience, []),
+            ("api://nothing", nil), ("11111111-aaaa-4bbb-8ccc-00000000000f", nil),
+        ])
+    func `an application has the roles that it was granted at a resource`(_ audience: String, _ roles: [String]?)
+        throws
+    {
+        let registrations = try Registrations([Self.daemon, TestTenant.web])
+        #expect(registrations.roles(of: Self.daemon, at: audience) == roles)
+        #expect(registrations.roles(of: TestTenant.web, at: audience) == roles.map { _ in [] })
+    }
+
+    @Test(
+        arguments: [
+            (["api://nothing": ["Run"]], "there is no such resource"),
+            (["api://mixed": ["Walk"]], "'Walk' is not an app role of 'api://mixed' for applications"),
+            (["https://graph.microsoft.com": ["User.Read"]], "'User.Read' is not an app role"),
+        ])
+    func `a role that cannot be granted to an application ends the start`(
+        _ granted: [String: [String]], _ reason: String
+    ) {
+        var client = Self.daemon
+        client.applicationRoles = granted
+        let error = #expect(throws: DemoTenantError.self) { try Registrations([client]) }
+        #expect(error?.description.contains(reason) == true)
+    }
+
+    @Test func `an application, its registration and its service principal have different IDs`() throws {
+        let registrations = try Registrations([Self.daemon])
+        let ids = [
+            Self.daemon.id, registrations.servicePrincipalID(of: Self.daemon),
+            registrations.applicationObjectID(of: Self.daemon),
+        ]
+        #expect(Set(ids).count == 3)
+        #expect(ids.allSatisfy { UUID(uuidString: $0) != nil })
+    }
+
     @Test func `an ID made from a name stays the same`() {
         #expect(DemoClient.id(for: "com.contoso.tasks") == DemoClient.id(for: "com.contoso.tasks"))
         #expect(DemoClient.id(for: "com.contoso.tasks") != DemoClient.id(for: "com.contoso.notes"))

@@ -68,6 +68,10 @@ extension TenantFile.Application {
         client.tenants = tenants.isEmpty ? nil : Set(tenants.map { $0.lowercased() })
         client.exposes = exposes
         client.appRoles = appRoles
+        client.applicationRoles = granted
+        client.assignmentRequired = assignmentRequired
+        client.groupMembershipClaims = groupClaims
+        client.optionalClaims = optionalClaims
         return client
     }
 
@@ -117,5 +121,6 @@ extension DemoUser {
         self.init(
             username: user.username, password: user.password, displayName: user.displayName, groups: user.groups,
             roles: user.roles, guestOf: user.guestOf, needsSecondFactor: user.secondFactor)
+        manyGroups = user.manyGroups
     }
 }

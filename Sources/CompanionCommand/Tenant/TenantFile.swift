@@ -1,4 +1,5 @@
 import CompanionCore
+import DemoTenant
 import Foundation
 import WebFormats
 import Yams
@@ -25,8 +26,12 @@ struct TenantFile: Equatable {
         var tenants: [String] = []
         /// The scopes of its API by the API's identifier.
         var exposes: [String: [String]] = [:]
-        /// The values of its app roles.
-        var appRoles: [String] = []
+        var appRoles: [DemoClient.AppRole] = []
+        /// The app roles that are granted to the application itself, by the resource's identifier.
+        var granted: [String: [String]] = [:]
+        var assignmentRequired = false
+        var groupClaims = DemoClient.GroupMembershipClaims.none
+        var optionalClaims: DemoClient.OptionalClaims?
         /// Where it was declared, for messages.
         var source = ""
     }
@@ -37,6 +42,7 @@ struct TenantFile: Equatable {
         var password: String
         var displayName: String?
         var groups: [String] = []
+        var manyGroups = 0
         /// The values of app roles by the application's name.
         var roles: [String: [String]] = [:]
         var guestOf: [String] = []
@@ -45,6 +51,7 @@ struct TenantFile: Equatable {
 
     private(set) var applications: [Application] = []
     private(set) var users: [User] = []
+    private(set) var groups: [DemoGroup] = []
     /// The token that `/control` asks for.
     private(set) var controlToken: String?
 
@@ -67,12 +74,15 @@ struct TenantFile: Equatable {
         var yaml = YAMLReading()
         if let root = yaml.root(text, of: path) {
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-            let fields = yaml.fields(root, at: "", ["applications", "users", "control_token"])
+            let fields = yaml.fields(root, at: "", ["applications", "users", "groups", "control_token"])
             applications = yaml.items(fields["applications"], at: "applications").compactMap { node, path in
                 Application(node, at: path, &yaml, folder: folder)
             }
             users = yaml.items(fields["users"], at: "users").compactMap { node, path in
                 User(node, at: path, &yaml)
+            }
+            groups = yaml.items(fields["groups"], at: "groups").compactMap { node, path in
+                DemoGroup(node, at: path, &yaml)
             }
             controlToken = yaml.text(fields["control_token"], at: "control_token")
         }
@@ -86,7 +96,7 @@ extension TenantFile.Application {
             node, at: path,
             [
                 "name", "client_id", "native", "web", "spa", "secret_file", "certificate_file", "tenants", "exposes",
-                "app_roles",
+                "app_roles", "granted", "assignment_required", "group_claims", "optional_claims",
             ])
         guard case .mapping = node else { return nil }
         func file(_ key: String) -> String? {
@@ -100,7 +110,16 @@ extension TenantFile.Application {
         certificateFile = file("certificate_file")
         tenants = yaml.texts(fields["tenants"], at: "\(path).tenants")
         exposes = yaml.lists(fields["exposes"], at: "\(path).exposes")
-        appRoles = yaml.texts(fields["app_roles"], at: "\(path).app_roles")
+        appRoles = yaml.items(list: fields["app_roles"], at: "\(path).app_roles").compactMap { node, path in
+            DemoClient.AppRole(node, at: path, &yaml)
+        }
+        granted = yaml.lists(fields["granted"], at: "\(path).granted")
+        assignmentRequired = yaml.flag(fields["assignment_required"], at: "\(path).assignment_required")
+        groupClaims =
+            yaml.choice(fields["group_claims"], at: "\(path).group_claims", DemoClient.GroupMembershipClaims.words)
+            ?? .none
+        optionalClaims = DemoClient.OptionalClaims(
+            fields["optional_claims"], at: "\(path).optional_claims", &yaml)
         source = path
         guard let name = yaml.text(fields["name"], at: "\(path).name") else {
             if fields["name"] == nil { yaml.add("needs a name", at: path, node) }
@@ -114,12 +133,16 @@ extension TenantFile.User {
     fileprivate init?(_ node: Node, at path: String, _ yaml: inout YAMLReading) {
         let fields = yaml.fields(
             node, at: path,
-            ["username", "password", "display_name", "groups", "roles", "guest_of", "second_factor"])
+            [
+                "username", "password", "display_name", "groups", "many_groups", "roles", "guest_of", "second_factor",
+            ])
         guard case .mapping = node else { return nil }
         let username = yaml.text(fields["username"], at: "\(path).username")
         let password = yaml.text(fields["password"], at: "\(path).password")
         displayName = yaml.text(fields["display_name"], at: "\(path).display_name")
         groups = yaml.texts(fields["groups"], at: "\(path).groups")
+        manyGroups =
+            yaml.number(fields["many_groups"], at: "\(path).many_groups", within: 0...DemoUser.mostManyGroups) ?? 0
         roles = yaml.lists(fields["roles"], at: "\(path).roles")
         guestOf = yaml.texts(fields["guest_of"], at: "\(path).guest_of")
         secondFactor = yaml.flag(fields["second_factor"], at: "\(path).second_factor")

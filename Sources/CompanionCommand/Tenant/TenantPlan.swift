@@ -14,6 +14,7 @@ struct TenantPlan {
     let certificate: CertificateSource
     let clients: [DemoClient]
     let users: [DemoUser]
+    let groups: [DemoGroup]
     let controlToken: String?
     /// Whether the tenant is meant for other machines too. Then it has no account with a known password.
     let isForOthers: Bool
@@ -83,6 +84,7 @@ struct TenantPlan {
                 "lets other machines in, so users and a control_token are needed in the file for --config")
         }
         users = file.users.map(DemoUser.init)
+        groups = file.groups
         controlToken = file.controlToken
         stateFile = command.state
         publicFolder = settings.publicFolder

@@ -23,6 +23,7 @@ struct TenantServer {
         configuration.certificate = certificate?.certificate
         configuration.publicURL = plan.publicURL
         configuration.users = plan.users
+        configuration.groups = plan.groups
         configuration.hasDemoAccounts = !plan.isForOthers
         configuration.controlToken = plan.controlToken
         let tenant: DemoTenant

@@ -80,6 +80,26 @@ struct YAMLReading {
         return lists
     }
 
+    /// Returns a whole number within a range.
+    mutating func number(_ node: Node?, at path: String, within range: ClosedRange<Int>) -> Int? {
+        guard let node else { return nil }
+        guard let number = node.int, range.contains(number) else {
+            add("must be a whole number within \(range.lowerBound) and \(range.upperBound)", at: path, node)
+            return nil
+        }
+        return number
+    }
+
+    /// Returns the value that a word stands for.
+    mutating func choice<Value>(_ node: Node?, at path: String, _ values: KeyValuePairs<String, Value>) -> Value? {
+        guard let node, let text = text(node, at: path) else { return nil }
+        guard let value = values.first(where: { $0.key == text })?.value else {
+            add("must be one of \(values.map(\.key).joined(separator: ", "))", at: path, node)
+            return nil
+        }
+        return value
+    }
+
     mutating func flag(_ node: Node?, at path: String) -> Bool {
         guard let node else { return false }
         guard let flag = node.bool else {

@@ -9,14 +9,20 @@ public struct DemoUser: Sendable, Hashable {
     public var password: String
     /// The display name; nil makes one from the username.
     public var displayName: String?
-    /// The names of the groups that the person is a member of.
+    /// The names of the groups that the person is a member of. A name without a group of its own is one of a security
+    /// group, or of a directory role.
     public var groups: [String]
-    /// The values of app roles, by the application's name.
+    /// The number of further groups that the person is a member of, made for tests of tokens with too many groups.
+    public var manyGroups = 0
+    /// The values of app roles, by the application's name. An empty list assigns the person without a role.
     public var roles: [String: [String]]
     /// The domains of the organizations where the person is a guest.
     public var guestOf: [String]
     /// Whether each sign-in asks for a second factor.
     public var needsSecondFactor: Bool
+
+    /// The largest number of ``manyGroups``. It is more than Graph returns in one answer.
+    public static let mostManyGroups = 12_000
 
     /// Creates a person.
     public init(
@@ -33,18 +39,24 @@ public struct DemoUser: Sendable, Hashable {
     }
 }
 
-/// The accounts of the tenants, but for those of people who sign up.
+/// The accounts of the tenants, but for those of people who sign up, and their groups.
 struct Directory: Sendable {
     let accounts: [DemoAccount]
+    /// All groups and directory roles, in the order of the configuration.
+    let groups: [DemoGroup]
     /// The password of people who sign up; nil if nobody may, because it would be everyone's.
     let signUpPassword: String?
     private let byName: [String: DemoAccount]
     private let byHint: [String: DemoAccount]
+    private let groupsByName: [String: DemoGroup]
 
     /// - Parameters:
     ///   - users: The configured people. One with the name of a built-in account replaces it.
+    ///   - groups: The configured groups. One with the name of a built-in group replaces it.
     ///   - hasDemoAccounts: Whether the built-in accounts, whose password everyone knows, are there too.
-    init(users: [DemoUser], hasDemoAccounts: Bool, clients: [DemoClient]) throws(DemoTenantError) {
+    init(
+        users: [DemoUser], groups: [DemoGroup] = [], hasDemoAccounts: Bool, clients: [DemoClient]
+    ) throws(DemoTenantError) {
         var accounts = hasDemoAccounts ? DemoAccount.builtIn : []
         for user in users {
             let account = try DemoAccount(user, clients: clients)
@@ -52,6 +64,9 @@ struct Directory: Sendable {
             accounts.append(account)
         }
         self.accounts = accounts
+        self.groups = try Self.allGroups(
+            (hasDemoAccounts ? DemoGroup.builtIn : []) + groups, namedBy: accounts, clients: clients)
+        groupsByName = Dictionary(self.groups.map { ($0.name, $0) }) { first, _ in first }
         signUpPassword = hasDemoAccounts ? DemoAccount.demoPassword : nil
         byName = Dictionary(accounts.map { ($0.username, $0) }) { first, _ in first }
         byHint = Dictionary(accounts.map { ($0.loginHint, $0) }) { first, _ in first }
@@ -59,6 +74,8 @@ struct Directory: Sendable {
 
     /// Returns the account with a username, in any case.
     func account(username: String) -> DemoAccount? { byName[username.lowercased()] }
+
+    func group(name: String) -> DemoGroup? { groupsByName[name] }
 
     /// Returns the account for the value of the claim `login_hint`, which is also the `logout_hint`.
     func account(loginHintClaim: String) -> DemoAccount? { byHint[loginHintClaim] }
@@ -89,7 +106,10 @@ extension DemoAccount {
             surname: names.count > 1 ? names[1] : "", displayName: displayName, hint: "From the configuration")
         organization = tenant
         password = user.password
-        groups = user.groups
+        guard (0...DemoUser.mostManyGroups).contains(user.manyGroups) else {
+            throw .user(user.username, reason: "many_groups is not within 0 and \(DemoUser.mostManyGroups)")
+        }
+        groups = user.groups + (0..<user.manyGroups).map { "Group \($0 + 1)" }
         if user.needsSecondFactor { traits.insert(.secondFactorAlways) }
         for domain in user.guestOf {
             guard let guestTenant = Tenant.id(ofDomain: domain), Tenant.organizations.contains(guestTenant) else {
@@ -97,14 +117,10 @@ extension DemoAccount {
             }
             guestObjectIDs[guestTenant] = nameBasedID("guest of \(guestTenant)", username)
         }
-        for (name, values) in user.roles {
-            guard let client = clients.first(where: { $0.name == name }) else {
-                throw .user(user.username, reason: "it has roles of '\(name)', and there is no such application")
-            }
-            if let unknown = values.first(where: { !client.appRoles.contains($0) }) {
-                throw .user(user.username, reason: "'\(unknown)' is not an app role of '\(name)'")
-            }
-            roles[client.id.lowercased()] = values
+        do {
+            roles = try Directory.assignments(user.roles, to: clients)
+        } catch {
+            throw .user(user.username, reason: error.reason)
         }
     }
 }

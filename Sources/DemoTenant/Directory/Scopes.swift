@@ -38,7 +38,10 @@ struct Scopes: Sendable {
         Permission(name: "\(OwnAPI.b2c.audience)/demo.read", title: "Call the demo API"),
     ]
 
-    private static let graphPrefixes = ["https://graph.microsoft.com/", "00000003-0000-0000-c000-000000000000/"]
+    /// Graph's identifier in scopes.
+    static let graphIdentifier = "https://graph.microsoft.com"
+
+    private static let graphPrefixes = [graphIdentifier, AccessToken.graphAudience].map { $0 + "/" }
     private static let defaultName = ".default"
 
     private let byName: [String: Permission]

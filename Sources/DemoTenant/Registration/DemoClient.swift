@@ -39,8 +39,19 @@ public struct DemoClient: Sendable, Hashable {
     public var tenants: Set<String>?
     /// The scopes of the application's own API, by its identifier, such as `api://tasks`.
     public var exposes: [String: [String]] = [:]
-    /// The values of its app roles.
-    public var appRoles: [String] = []
+    /// The authentication context that the API demands of a person's token, by its identifier, such as `c1`.
+    public var requiredContexts: [String: String] = [:]
+    /// Its app roles.
+    public var appRoles: [AppRole] = []
+    /// The app roles that are granted to the application itself, by the identifier of the resource that defines them:
+    /// `https://graph.microsoft.com`, an identifier of ``exposes``, or a client ID.
+    public var applicationRoles: [String: [String]] = [:]
+    /// Whether only people and applications that are assigned to it get a token of it or for it.
+    public var assignmentRequired = false
+    /// The groups in its ID tokens and in the access tokens for its API.
+    public var groupMembershipClaims = GroupMembershipClaims.none
+    /// Its optional claims; nil keeps the claims that the tenant gives every application.
+    public var optionalClaims: OptionalClaims?
 
     /// The parts of a certificate that the tenant needs.
     public struct Certificate: Sendable, Hashable {

@@ -5,6 +5,8 @@ struct Registrations: Sendable {
     /// In the order of the configuration, Microsoft's samples last.
     let all: [DemoClient]
     private let byID: [String: DemoClient]
+    /// The applications by the audiences of their tokens, in lower case.
+    private let owners: [String: DemoClient]
     private let scriptOrigins: Set<String>
 
     init(_ clients: [DemoClient]) throws(DemoTenantError) {
@@ -15,11 +17,19 @@ struct Registrations: Sendable {
         let ids = Set(clients.map { $0.id.lowercased() })
         all = clients + DemoClient.samples.filter { !ids.contains($0.id) }
         byID = Dictionary(all.map { ($0.id.lowercased(), $0) }) { first, _ in first }
+        owners = Dictionary(
+            all.flatMap { client in ([client.id] + client.exposes.keys).map { ($0.lowercased(), client) } }
+        ) { first, _ in first }
         scriptOrigins = Set(all.flatMap(\.spaRedirectURIs).map(Self.origin))
+        for client in clients { try checkApplicationRoles(of: client) }
     }
 
     /// Returns the application with an ID, whatever the tenant.
     func client(id: String) -> DemoClient? { byID[id.lowercased()] }
+
+    /// Returns the application whose API has this identifier or whose client ID it is; nil for Graph and for the
+    /// tenants' own APIs.
+    func owner(of audience: String) -> DemoClient? { owners[audience.lowercased()] }
 
     /// Returns the application with an ID, if the tenant of the path knows it.
     func client(id: String, at segment: TenantSegment) throws(PlatformError) -> DemoClient {
