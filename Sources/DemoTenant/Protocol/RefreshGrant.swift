@@ -1,0 +1,106 @@
+import Foundation
+import HTTPServer
+import HTTPWire
+import WebFormats
+
+/// Tokens for a refresh token, and its revocation.
+extension GrantRequest {
+    /// Renews the tokens of a request.
+    func refresh() throws -> JSONValue {
+        let token = openedToken("refresh_token")
+        let client = try authenticatedClient(redeeming: token.map { ($0.clientID, $0.redirectClass) })
+        guard fields.text("refresh_token") != nil else { throw PlatformError.missingParameter("refresh_token") }
+        guard let token, let account = platform.account(username: token.username) else {
+            throw PlatformError.malformedGrant
+        }
+        guard token.clientID == client.id else { throw PlatformError.grantOfAnotherClient }
+        guard segment.admits(account) else { throw PlatformError.notInTenant(account) }
+        try checkRevocation(account, token.authentication)
+        guard now < token.expires else {
+            throw token.redirectClass == .spa ? PlatformError.scriptSessionExpired : .refreshTokenExpired
+        }
+        // If there are several resources, a refresh is for the first one.
+        let askedScope = fields.text("scope")
+        let scopes = platform.scopes.ofFirstResource(
+            try askedScope.map { try platform.scopes.parse($0) } ?? token.scopes)
+        if settings.isGeneric { try refuseAsOthers(token, asked: askedScope == nil ? [] : scopes) }
+        let claims = try RequestedClaims(fields["claims"])
+        try platform.checkSessionFailure(token)
+        let met = token.authentication.secondFactor
+        if platform.refusesSilently(account, met: met) || (claims.secondFactor && met == 0) {
+            throw PlatformError.secondFactorNeeded
+        }
+        guard !platform.needsAdministrator(account, for: client, scopes: scopes),
+            platform.hasConsented(account, to: client, scopes: scopes)
+        else { throw PlatformError.notConsented(client) }
+        // All checks come before this point, so that of two simultaneous uses exactly one succeeds.
+        let renewal = try renewal(of: token)
+        let answer = try issuer(client, token.redirectClass, account, token.authentication).answer(
+            scopes: scopes, asked: askedScope, granted: merged(token.scopes, scopes), nonce: nil,
+            challenge: controls.challengeMet(by: account.objectID, asking: claims), fault: nil,
+            wantsClientInfo: fields["client_info"] == "1", renewal: renewal)
+        controls.count(.tokenRefresh)
+        // An unchanged scope may be omitted (RFC 6749 §5.1). Other providers do that.
+        guard settings.isGeneric, askedScope == nil, case .object(var members) = answer else { return answer }
+        members["scope"] = nil
+        return .object(members)
+    }
+
+    private func openedToken(_ name: String) -> RefreshToken? {
+        fields.text(name).flatMap { state.sealer.open($0, for: .refreshToken, as: RefreshToken.self) }
+    }
+
+    private func renewal(of token: RefreshToken) throws(PlatformError) -> RefreshFamilies.Renewal {
+        let renewal = RefreshFamilies.Renewal(
+            family: token.family ?? platform.newID(), successor: platform.newID(),
+            expires: token.redirectClass == .spa
+                ? token.expires : now.addingTimeInterval(Double(settings.refreshTokenSeconds)))
+        let use = state.note { record in
+            record.refreshFamilies = record.refreshFamilies ?? RefreshFamilies()
+            return record.refreshFamilies?.use(
+                token, renewal: renewal, isSingleUse: settings.hasSingleUseRefreshTokens, now: now)
+        }
+        switch use {
+        case .first, nil: return renewal
+        case .again:
+            controls.count(.refreshReplayed)
+            throw .grantRevoked
+        case .afterRevocation: throw .grantRevoked
+        }
+    }
+
+    /// Refuses a refresh as other providers would. It must not request more than was granted (RFC 6749 §6), although
+    /// Microsoft's platforms allow that, and its token must not be revoked (RFC 7009).
+    private func refuseAsOthers(_ token: RefreshToken, asked: [String]) throws(PlatformError) {
+        if state.read({ $0.revokedTokens?.contains(token.id) == true }) { throw .grantRevoked }
+        let granted = token.scopes.filter { $0.lowercased() != settings.declinedScope?.lowercased() }
+        if let more = asked.first(where: { !granted.contains($0) }) { throw .invalidScope(more) }
+    }
+
+    /// Revokes the token of a request. One that does not belong to the client needs no revocation (RFC 7009 §2.2).
+    fileprivate func revoke() throws(PlatformError) {
+        let token = openedToken("token")
+        let client = try authenticatedClient(redeeming: token.map { ($0.clientID, $0.redirectClass) })
+        guard let token, token.clientID == client.id else { return }
+        state.change { $0.revokedTokens = ($0.revokedTokens ?? []).union([token.id]) }
+        controls.count(.tokenRevoked)
+    }
+}
+
+extension Platform {
+    /// `POST /{tenant}/oauth2/v2.0/revoke` (RFC 7009), available while the tenant acts as another provider.
+    func revoke(_ request: Request, segment: TenantSegment) -> Response {
+        do throws(PlatformError) {
+            let exchange = try Exchange(request, platform: self)
+            do throws(PlatformError) {
+                let settings = controls.settings
+                try GrantRequest(platform: self, exchange: exchange, segment: segment, settings: settings).revoke()
+                return .noStore(.ok, "text/plain; charset=utf-8", [])
+            } catch {
+                return tokenError(error, exchange.diagnostics)
+            }
+        } catch {
+            return tokenError(error, Diagnostics(request, nil, platform: self))
+        }
+    }
+}
