@@ -14,8 +14,10 @@ struct TenantCommand: AsyncParsableCommand {
             or a browser comes to trust its certificate, which is for localhost, 127.0.0.1 and ::1 alone.
 
             With --config, a YAML file registers more: applications (name, client_id, native, web, spa, secret_file or \
-            certificate_file, tenants, exposes, app_roles), users (username, password, display_name, groups, roles, \
-            guest_of, second_factor) and control_token. Other machines are only served with users and a control_token.
+            certificate_file, tenants, exposes, app_roles, granted, assignment_required, group_claims, \
+            optional_claims), users (username, password, display_name, groups, many_groups, roles, guest_of, \
+            second_factor), groups (name, id, kind, member_of, roles) and control_token. Other machines are only \
+            served with users and a control_token.
             """,
         subcommands: [TrustCommand.self])
 

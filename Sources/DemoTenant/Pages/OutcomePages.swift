@@ -51,6 +51,34 @@ struct BlockedPage: Page {
     }
 }
 
+/// The page for a person who is not assigned to an application that requires it.
+struct UnassignedPage: Page {
+    let form: SignInForm
+    let client: DemoClient
+    let account: DemoAccount
+    /// The client, or the application whose API it asks for.
+    let application: DemoClient
+    let diagnostics: Diagnostics
+
+    var title: HTML { "Sorry, but we’re having trouble signing you in" }
+
+    private let explanation: HTML =
+        "Only people who are assigned to <strong>%@</strong> can use it. Ask an admin to assign your account, or a group "
+        + "that you are a direct member of."
+
+    var content: HTML {
+        let error = PlatformError.notAssigned(account, to: application)
+        return """
+            \(account.chip)
+            <h1>\(HTML(saying: title))</h1>
+            <p>\(HTML(saying: explanation, "\(application.name)"))</p>
+            <p class="small" lang="en">AADSTS\(error.number): \(error.message)</p>
+            \(form(.otherAccount))
+            \(diagnostics.troubleshooting(number: error.number, client: client))
+            """
+    }
+}
+
 extension Diagnostics {
     /// Returns the troubleshooting details, as the real page lists them.
     fileprivate func troubleshooting(number: Int, client: DemoClient?) -> HTML {

@@ -34,6 +34,7 @@ extension GrantRequest {
         guard platform.hasConsented(account, to: client, scopes: scopes) else {
             throw PlatformError.notConsented(client)
         }
+        try platform.checkAssignment(account, client, scopes: scopes)
         try redeemOnce(code.id, until: code.expires)
         _ = controls.challengeMet(by: account.objectID, asking: code.claims)
         let answer = try issuer(client, code.redirectClass, account, code.authentication).answer(

@@ -33,6 +33,7 @@ extension GrantRequest {
         guard !platform.needsAdministrator(account, for: client, scopes: scopes),
             platform.hasConsented(account, to: client, scopes: scopes)
         else { throw PlatformError.notConsented(client) }
+        try platform.checkAssignment(account, client, scopes: scopes)
         // All checks come before this point, so that of two simultaneous uses exactly one succeeds.
         let renewal = try renewal(of: token)
         let answer = try issuer(client, token.redirectClass, account, token.authentication).answer(

@@ -12,10 +12,6 @@ enum AccessToken {
 
 /// Builds one successful response of the token endpoint.
 struct TokenIssuer {
-    /// The lifetime of ID tokens: an hour. All tokens are backdated by five minutes for clocks that are behind, as on
-    /// the real platform.
-    private static let idTokenSeconds = 3600
-    private static let backdating = 300
     /// The lifetime of the refresh tokens of single-page applications, which no renewal extends: a day.
     private static let scriptSessionSeconds = 24 * 3600
 
@@ -29,11 +25,11 @@ struct TokenIssuer {
     let now: Date
     let settings: Controls.Settings
 
-    private var seconds: Int { Int(now.timeIntervalSince1970) }
+    var seconds: Int { Int(now.timeIntervalSince1970) }
     /// The person's tenant for this token: their home, or the requested tenant that they are a guest of.
-    private var tenantID: String { segment.tenantID(for: account) }
-    private var objectID: String { account.objectID(in: tenantID) ?? account.objectID }
-    private var issuer: String {
+    var tenantID: String { segment.tenantID(for: account) }
+    var objectID: String { account.objectID(in: tenantID) ?? account.objectID }
+    var issuer: String {
         segment.userFlow == nil ? platform.issuer(ofTenant: tenantID) : platform.issuer(of: segment)
     }
 
@@ -87,58 +83,11 @@ struct TokenIssuer {
     }
 
     private func accessToken(scopes: [String], challenge: Int?) throws -> String {
-        let audience = platform.scopes.audience(scopes)
-        // Within the token, a scope of an API has its own name, without the audience.
-        let permissions = Scopes.graphScopes(scopes).filter { $0 != audience }
-            .map { $0.hasPrefix(audience + "/") ? String($0.dropFirst(audience.count + 1)) : $0 }
-        var claims: [String: JSONValue] = [
-            "aud": .string(audience), "iss": .string(issuer), "ver": "1.0",
-            "iat": .integer(seconds - Self.backdating), "nbf": .integer(seconds - Self.backdating),
-            "exp": .integer(seconds + settings.accessTokenSeconds),
-            "app_displayname": .string(client.name), "appid": .string(client.id), "idtyp": "user",
-            "amr": authentication.secondFactor > 0 ? ["pwd", "mfa"] : ["pwd"],
-            "name": .string(platform.displayName(of: account)), "oid": .string(objectID), "tid": .string(tenantID),
-            "scp": .string(permissions.joined(separator: " ")), "sid": .string(authentication.sessionID),
-            "sub": .string(account.subject(in: tenantID, audience: audience)), "upn": .string(account.username),
-            "uti": .string(uniqueID()),
-        ]
-        if let api = platform.registrations.all.first(where: { $0.exposes[audience] != nil }) {
-            claims["roles"] = roles(at: api)
-        }
-        if let challenge { claims[AccessToken.challengeClaim] = .integer(challenge) }
-        return try key().sign(claims)
-    }
-
-    /// Returns the app roles of the account; nil if it has none.
-    private func roles(at client: DemoClient) -> JSONValue? {
-        account.roles[client.id.lowercased()].map { .array($0.map(JSONValue.string)) }
+        try key().sign(accessTokenClaims(scopes: scopes, challenge: challenge))
     }
 
     private func idToken(scopes: [String], nonce: String?, fault: DemoIDTokenFault?) throws -> String {
-        var claims: [String: JSONValue] = [
-            "ver": "2.0", "iss": .string(issuer), "aud": .string(client.id),
-            "iat": .integer(seconds - Self.backdating), "nbf": .integer(seconds - Self.backdating),
-            "exp": .integer(seconds + Self.idTokenSeconds),
-            "sub": .string(account.subject(in: tenantID, audience: client.id)), "tid": .string(tenantID),
-            "login_hint": .string(account.loginHint),
-            "sid": .string(authentication.sessionID), "uti": .string(uniqueID()),
-            "rh": .string("1.\(Base64URL.encode(platform.randomBytes(24))).."),
-        ]
-        // A user flow always returns the claims that it is configured for.
-        if segment.userFlow != nil || scopes.contains("profile") {
-            claims["oid"] = .string(objectID)
-            claims["name"] = .string(platform.displayName(of: account))
-            claims["preferred_username"] = .string(account.username)
-        }
-        if scopes.contains("email") { claims["email"] = .string(account.username) }
-        claims["roles"] = roles(at: client)
-        if let nonce { claims["nonce"] = .string(nonce) }
-        if !settings.omitsAuthTime { claims["auth_time"] = .integer(Int(authentication.time.timeIntervalSince1970)) }
-        if let flow = segment.userFlow {
-            claims[settings.hasIssuerWithoutPolicy ? "acr" : "tfp"] = .string(flow.rawValue)
-            claims["login_hint"] = nil
-        }
-        for (name, value) in settings.idTokenClaims { claims[name] = value == .null ? nil : value }
+        let claims = idTokenClaims(scopes: scopes, nonce: nonce)
         return try fault.map { try $0.token(claims, key: try key()) } ?? key().sign(claims)
     }
 
@@ -146,8 +95,6 @@ struct TokenIssuer {
         guard let key = platform.state.signingKey(for: account.kind) else { throw PlatformError.serverError }
         return key
     }
-
-    private func uniqueID() -> String { Base64URL.encode(platform.randomBytes(16)) }
 }
 
 extension DemoAccount {

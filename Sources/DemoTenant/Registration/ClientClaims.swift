@@ -33,7 +33,7 @@ extension DemoClient {
         ]
         /// The claims of access tokens that the tenant knows.
         public static let knownInAccessToken = [
-            "acrs", "auth_time", "email", "family_name", "given_name", "idtyp", "login_hint", "sid", "upn", "xms_cc",
+            "acrs", "email", "family_name", "given_name", "idtyp", "login_hint", "sid", "upn", "xms_cc",
         ]
     }
 

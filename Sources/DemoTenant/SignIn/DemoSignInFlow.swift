@@ -28,6 +28,8 @@ enum SignInStep: Sendable {
     /// The person creates an account, where customers can.
     case signUp
     case password(DemoAccount)
+    /// The account is not assigned to an application that requires it.
+    case unassigned(DemoAccount, DemoClient)
     case blocked(DemoAccount)
     case secondFactor(DemoAccount)
     /// The account cannot consent for itself.
@@ -60,13 +62,17 @@ extension Platform {
     /// Returns whether the application has got the sign-in's answer.
     func hasEnded(_ flow: DemoSignInFlow) -> Bool { state.read { $0.endedSignIns?[flow.id] != nil } }
 
-    /// Returns the next step, in the platform's order: account, authentication, policy, consent.
+    /// Returns the next step, in the platform's order: account, authentication, assignment, policy,
+    /// consent.
     func step(_ flow: DemoSignInFlow, _ client: DemoClient) -> SignInStep {
         let request = flow.request
         guard let account = account(of: flow) else { return flow.wantsToSignUp ? .signUp : .pickAccount }
         if request.segment.userFlow == .resetPassword, !flow.userFlowDone { return .newPassword(account) }
         guard let authentication = flow.authentication else { return .password(account) }
         if request.segment.userFlow == .editProfile, !flow.userFlowDone { return .profile(account) }
+        if let application = missingAssignment(account, client, scopes: request.scopes) {
+            return .unassigned(account, application)
+        }
         if account.traits.contains(.blockedByPolicy) { return .blocked(account) }
         let isAlways = request.claims.secondFactor || account.traits.contains(.secondFactorAlways)
         let demand = max(secondFactorDemand(on: account), isAlways ? 1 : 0)

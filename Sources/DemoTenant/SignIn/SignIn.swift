@@ -63,6 +63,8 @@ struct SignIn {
         case .secondFactor: return try fail(.secondFactorNeeded)
         case .profile, .newPassword: return try fail(.userFlowNeedsPage)
         case .blocked: return try fail(.blockedByPolicy.asInteraction)
+        case .unassigned(let account, let application):
+            return try fail(.notAssigned(account, to: application).asInteraction)
         case .administrator, .consent: return try fail(.notConsented(client).asInteraction)
         case .done(let account, let authentication): return try finish(account, authentication)
         }
@@ -117,7 +119,7 @@ struct SignIn {
             return try next()
         }
         switch platform.step(flow, client) {
-        case .pickAccount, .blocked, .done:
+        case .pickAccount, .unassigned, .blocked, .done:
             break
         case .signUp:
             guard canSignUp else { break }
@@ -263,6 +265,10 @@ struct SignIn {
             page = PasswordPage(
                 form: form, client: client, account: account, notice: notice,
                 isUserFlow: request.segment.userFlow != nil)
+        case .unassigned(let account, let application):
+            page = UnassignedPage(
+                form: form, client: client, account: account, application: application,
+                diagnostics: exchange.diagnostics)
         case .blocked(let account):
             page = BlockedPage(form: form, client: client, account: account, diagnostics: exchange.diagnostics)
         case .secondFactor(let account):
