@@ -119,7 +119,11 @@ struct DemoResponder: Responder {
             guard request.head.method == .post else {
                 return platform.json(.postOnly(request.head.method.rawValue), request)
             }
-            guard let segment = TenantSegment(tenant) else { return platform.json(.unknownTenant(tenant), request) }
+            guard let segment = TenantSegment(tenant) else {
+                var error = PlatformError.unknownTenant(tenant)
+                error.error = "invalid_request"
+                return platform.json(error, request)
+            }
             let response = await platform.token(request, segment: segment)
             return script.map(response.readable) ?? response
         }

@@ -142,6 +142,9 @@ struct RegistrationTests {
             (["contoso.example", "tailspin.example"], "tailspin.example", nil),
             (["contoso.example"], "tfp/fabrikamb2c.example/b2c_1_susi", 700016),
             (["fabrikamb2c.example"], "tfp/fabrikamb2c.example/b2c_1_susi", nil),
+            (["outlook.example"], "consumers", nil), (["outlook.example"], "common", 9_002_331),
+            (["outlook.example"], "organizations", 9_002_331), (["contoso.example"], "consumers", 9_002_332),
+            (["contoso.example", "tailspin.example"], "consumers", 9_002_332),
         ] as [([String], String, Int?)])
     func `an application is known in its tenants only`(_ tenants: [String], _ segment: String, _ number: Int?)
         async throws

@@ -350,6 +350,7 @@ extension Controls.Counter {
         case .authorize: "Authorization requests"
         case .tokenCode: "Codes redeemed"
         case .tokenRefresh: "Tokens refreshed"
+        case .tokenClientCredentials: "Applications’ own tokens"
         case .tokenFailed: "Token requests refused"
         case .tokenRequests: "Token requests"
         case .codeReplayed: "Codes redeemed again"

@@ -79,6 +79,7 @@ final class Controls: Sendable {
         case authorize
         case tokenCode = "token_code"
         case tokenRefresh = "token_refresh"
+        case tokenClientCredentials = "token_client_credentials"
         case tokenFailed = "token_failed"
         /// All requests, whatever their outcome.
         case tokenRequests = "token_requests"

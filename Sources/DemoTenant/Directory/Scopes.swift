@@ -87,14 +87,14 @@ struct Scopes: Sendable {
         return byName[name].map { [$0.name] } ?? []
     }
 
-    /// Returns the resource of an application's own token, for the scope `{resource}/.default`; nil if there is no such
-    /// resource.
-    func audience(ofOwnToken scope: String) -> String? {
-        let name = Self.withoutGraph(scope).lowercased()
-        if name == Self.defaultName { return AccessToken.graphAudience }
-        let identifier = name.dropLast(Self.defaultName.count + 1)
-        return Self.isClientID(identifier)
-            ? String(identifier) : audiences.first { $0.lowercased() == identifier }
+    /// Returns the audience of tokens for a resource by its identifier; nil if it is neither Graph nor an API that is
+    /// exposed. Graph's may end in a slash, as its name in a directory does.
+    func audience(ofResource identifier: String) -> String? {
+        let name = identifier.lowercased()
+        if [Self.graphIdentifier, Self.graphIdentifier + "/", AccessToken.graphAudience].contains(name) {
+            return AccessToken.graphAudience
+        }
+        return audiences.first { $0.lowercased() == name }
     }
 
     /// Returns a scope without Graph's identifier. Scopes without one belong to Graph.

@@ -6,7 +6,7 @@ import WebFormats
 /// The client of a token request.
 extension GrantRequest {
     /// The client that the request names, and the secret that it sends, in the form or by HTTP Basic.
-    private func namedClient() throws(PlatformError) -> (client: DemoClient, secret: String?) {
+    func namedClient() throws(PlatformError) -> (client: DemoClient, secret: String?) {
         let basic = try basicCredentials(exchange.request.head)
         guard let id = basic?.id ?? fields.text("client_id") else { throw .missingParameter("client_id") }
         ClientNote.change { $0.clientID = id }
@@ -17,7 +17,8 @@ extension GrantRequest {
         return (client, basic?.secret ?? fields.text("client_secret"))
     }
 
-    private var assertion: String? { fields.text("client_assertion") }
+    /// Whether the client authenticates itself with an assertion.
+    var hasAssertion: Bool { fields.text("client_assertion") != nil }
     private var isScript: Bool { exchange.request.head[.origin] != nil }
 
     /// Returns the client after it has authenticated itself as the class of the redirect URI demands to which the code
@@ -29,7 +30,7 @@ extension GrantRequest {
         redeeming grant: (clientID: String, redirectClass: DemoClient.RedirectClass?)? = nil
     ) throws(PlatformError) -> DemoClient {
         let (client, secret) = try namedClient()
-        let hasCredential = secret != nil || assertion != nil
+        let hasCredential = secret != nil || hasAssertion
         switch grant.flatMap({ $0.clientID == client.id ? $0.redirectClass : nil }) {
         case .spa where isScript && !hasCredential: return client
         case .spa where !isScript: throw .scriptExpected
@@ -44,12 +45,20 @@ extension GrantRequest {
         return client
     }
 
+    /// Returns the client of a request for its own token, which needs a credential whatever its redirect URIs are.
+    func confidentialClient() throws(PlatformError) -> DemoClient {
+        let (client, secret) = try namedClient()
+        guard secret != nil || hasAssertion else { throw .credentialMissing }
+        guard !isScript else { throw .scriptNotExpected }
+        try check(secret, of: client)
+        return client
+    }
+
     /// Checks the assertion, or else the secret.
     private func check(_ secret: String?, of client: DemoClient) throws(PlatformError) {
-        if let assertion {
-            guard fields.text("client_assertion_type") == ClientAssertion.type,
-                platform.isAccepted(assertion, of: client, at: exchange)
-            else { throw .assertionInvalid }
+        if let assertion = fields.text("client_assertion") {
+            guard fields.text("client_assertion_type") == ClientAssertion.type else { throw .assertionInvalid }
+            try platform.check(assertion, of: client, at: exchange)
         } else if secret != client.secret {
             throw .secretWrong(client)
         }
@@ -67,4 +76,12 @@ extension GrantRequest {
         else { throw .malformedRequest }
         return (id, secret)
     }
+}
+
+extension PlatformError {
+    fileprivate static let credentialMissing = Self(
+        error: "invalid_client", number: 7_000_216,
+        message: "'client_assertion', 'client_secret' or 'request' is required for the 'client_credentials' grant "
+            + "type.",
+        status: .unauthorized)
 }

@@ -128,7 +128,7 @@ extension PlatformError {
     static let adminConsentNeeded = Self(
         error: "access_denied", number: 90094,
         message: "The grant requires administrator permission: an administrator of the organization has to consent.")
-    static let noTenantForOwnToken = Self(
+    static let noTenant = Self(
         error: "invalid_request", number: 50059,
         message: "No tenant-identifying information found in either the request or implied by any provided "
             + "credentials.")

@@ -40,7 +40,11 @@ struct Registrations: Sendable {
             throw .unknownClient(id, at: segment)
         case .userFlow where !tenants.contains(Tenant.fabrikamB2CDomain):
             throw .unknownClient(id, at: segment)
-        case .common, .organizations, .consumers:
+        case .consumers:
+            guard tenants.contains(Tenant.outlookDomain) else { throw .notForConsumers(client) }
+            return client
+        case .common, .organizations:
+            if tenants == [Tenant.outlookDomain] { throw .forConsumersOnly(client) }
             // An application of one tenant is no multi-tenant application.
             if tenants.count == 1 { throw .notMultiTenant(client) }
             return client
@@ -79,5 +83,17 @@ extension PlatformError {
             error: "unauthorized_client", number: 50194,
             message: "Application '\(client.id)' (\(client.name)) is not configured as a multi-tenant application. "
                 + "Usage of the /common endpoint is not supported for such apps. Use a tenant-specific endpoint.")
+    }
+    static func forConsumersOnly(_ client: DemoClient) -> Self {
+        Self(
+            error: "invalid_request", number: 9_002_331,
+            message: "Application '\(client.id)' (\(client.name)) is configured for use by Microsoft Account users "
+                + "only. Use the /consumers endpoint to serve this request.")
+    }
+    static func notForConsumers(_ client: DemoClient) -> Self {
+        Self(
+            error: "invalid_request", number: 9_002_332,
+            message: "Application '\(client.id)' (\(client.name)) is configured for use by Azure Active Directory "
+                + "users only. Do not use the /consumers endpoint to serve this request.")
     }
 }

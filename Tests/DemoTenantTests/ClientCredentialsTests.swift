@@ -1,0 +1,263 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import Testing
+import WebFormats
+
+@testable import DemoTenant
+
+extension Browser {
+    /// Asks for an application's own token.
+    func ownToken(
+        _ changes: [String: String] = [:], client: DemoClient = TestTenant.web, segment: String = "contoso.example",
+        headers: [(String, String)] = []
+    ) async throws -> Answer {
+        let fields = [
+            "grant_type": "client_credentials", "scope": "\(client.id)/.default", "redirect_uri": "",
+            "code_verifier": "", "client_info": "",
+        ]
+        return try await redeem(
+            nil, fields.merging(changes) { $1 }, client: client, segment: segment, headers: headers)
+    }
+}
+
+@Suite("Tokens of an application itself")
+struct ClientCredentialsTests {
+    private static let graph = "https://graph.microsoft.com"
+
+    /// Has roles at Graph and at the API.
+    private static let daemon: DemoClient = {
+        var client = DemoClient(
+            id: "11111111-aaaa-4bbb-8ccc-00000000000a", name: "Nightly job", secret: "the job's secret")
+        client.applicationRoles = [
+            graph: ["User.Read.All", "Mail.Read"], "https://tasks.example/": ["Run"], "api://guarded": ["Enter"],
+        ]
+        return client
+    }()
+    /// An API whose identifier ends in a slash.
+    private static let api: DemoClient = {
+        var client = DemoClient(id: "11111111-aaaa-4bbb-8ccc-00000000000b", name: "Tasks API")
+        client.exposes = ["https://tasks.example/": ["Tasks.Read"]]
+        client.appRoles = ["Run"]
+        return client
+    }()
+    private static let guarded: DemoClient = {
+        var client = DemoClient(id: "11111111-aaaa-4bbb-8ccc-00000000000c", name: "Guarded API")
+        client.exposes = ["api://guarded": ["Read"]]
+        client.appRoles = ["Enter"]
+        client.assignmentRequired = true
+        client.tenants = ["contoso.example", "fabrikam.example"]
+        return client
+    }()
+
+    private static func register(_ configuration: inout DemoTenantConfiguration) {
+        configuration.clients += [daemon, api, guarded]
+    }
+
+    @Test(
+        arguments: [
+            ("contoso.example", "\(graph)/.default", AccessToken.graphAudience, ["Mail.Read", "User.Read.All"]),
+            (Tenant.contoso, "\(graph)//.default", AccessToken.graphAudience, ["Mail.Read", "User.Read.All"]),
+            ("contoso.example", ".default", AccessToken.graphAudience, ["Mail.Read", "User.Read.All"]),
+            (
+                "tailspin.example", "\(AccessToken.graphAudience)/.DEFAULT", AccessToken.graphAudience,
+                ["Mail.Read", "User.Read.All"]
+            ),
+            ("contoso.example", "https://tasks.example//.default", "https://tasks.example/", ["Run"]),
+            ("contoso.example", "HTTPS://Tasks.example//.default", "https://tasks.example/", ["Run"]),
+            ("contoso.example", "\(api.id.uppercased())/.default", api.id, ["Run"]),
+            ("contoso.example", "api://guarded/.default", "api://guarded", ["Enter"]),
+            ("fabrikam.example", "\(OwnAPI.external.audience)/.default", OwnAPI.external.audience, nil),
+            ("contoso.example", "\(daemon.id)/.default", daemon.id, nil),
+        ] as [(String, String, String, [String]?)])
+    func `a token is for one resource of the tenant, with the roles that were granted there`(
+        _ segment: String, _ scope: String, _ audience: String, _ roles: [String]?
+    ) async throws {
+        try await TestTenant.run(configured: Self.register) { (tenant) async throws in
+            let browser = tenant.browser()
+            let answer = try await browser.ownToken(["scope": scope], client: Self.daemon, segment: segment)
+            #expect(answer.status == 200)
+            #expect(
+                Set(answer.json?.object?.map(\.key) ?? []) == [
+                    "token_type", "expires_in", "ext_expires_in", "access_token",
+                ])
+            #expect(answer.json?["token_type"] == "Bearer" && answer.json?["expires_in"] == 3600)
+            let claims = answer.claims("access_token")
+            let tenantID = try #require(TenantSegment(segment)?.path)
+            #expect(claims?["aud"] == .string(audience))
+            #expect(claims?["tid"] == .string(tenantID))
+            #expect(claims?["iss"]?.string?.hasSuffix("/\(tenantID)/v2.0") == true)
+            #expect(claims?["roles"]?.array?.compactMap(\.string).sorted() == roles)
+            #expect(claims?["idtyp"] == "app" && claims?["appid"] == .string(Self.daemon.id))
+            #expect(claims?["appidacr"] == "1" && claims?["uti"]?.string?.isEmpty == false)
+            let principal = try Registrations([Self.daemon, Self.api, Self.guarded]).servicePrincipalID(of: Self.daemon)
+            #expect(claims?["oid"] == .string(principal) && claims?["sub"] == .string(principal))
+            for name in ["scp", "name", "upn", "preferred_username"] { #expect(claims?[name] == nil) }
+            #expect(claims?["exp"] == .integer(1_800_000_000 + 3600) && claims?["nbf"] == claims?["iat"])
+            #expect(try await browser.count("token_client_credentials") == 1)
+        }
+    }
+
+    @Test func `Graph has no /me for it, and other audiences are no tokens for Graph`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            let graph = try await browser.ownToken(["scope": "\(Self.graph)/.default"])
+            #expect(graph.claims("access_token")?["roles"] == nil, "nothing was granted")
+            let me = try await browser.me(graph.member("access_token"))
+            #expect(me.status == 400 && me.json?["error"]?["code"] == "BadRequest")
+            #expect(me.json?["error"]?["message"]?.string?.contains("delegated") == true)
+            #expect(try await browser.me(browser.ownToken().member("access_token")).status == 401)
+        }
+    }
+
+    @Test(arguments: [(nil, "app"), (["idtyp"], "app"), ([], nil)] as [([String]?, String?)])
+    func `an API that names its optional claims gets idtyp only if it is one`(_ optional: [String]?, _ kind: String?)
+        async throws
+    {
+        try await TestTenant.run(configured: { configuration in
+            Self.register(&configuration)
+            let place = configuration.clients.count - 2
+            configuration.clients[place].optionalClaims = optional.map { .init(accessToken: $0) }
+        }) { (tenant) async throws in
+            let answer = try await tenant.browser().ownToken(["scope": "\(Self.api.id)/.default"], client: Self.daemon)
+            #expect(answer.claims("access_token")?["idtyp"]?.string == kind)
+            #expect(answer.claims("access_token")?["roles"] == ["Run"])
+        }
+    }
+
+    struct Refusal: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var changes: [String: String] = [:]
+        var segment = "contoso.example"
+        var client = TestTenant.web
+        var headers: [(String, String)] = []
+        var error: String
+        var number: Int
+        var status = 400
+    }
+
+    @Test(
+        arguments: [
+            Refusal(testDescription: "no scope", changes: ["scope": ""], error: "invalid_request", number: 90014),
+            Refusal(
+                testDescription: "no client", changes: ["client_id": ""], error: "invalid_request", number: 900_144),
+            Refusal(
+                testDescription: "a delegated scope", changes: ["scope": "user.read"], error: "invalid_scope",
+                number: 1_002_012),
+            Refusal(
+                testDescription: "a role by its name", changes: ["scope": "\(graph)/User.Read.All"],
+                error: "invalid_scope", number: 1_002_012),
+            Refusal(
+                testDescription: "two resources", changes: ["scope": "\(graph)/.default \(daemon.id)/.default"],
+                error: "invalid_scope", number: 70011),
+            Refusal(
+                testDescription: "an unknown resource", changes: ["scope": "api://nothing-registered/.default"],
+                error: "invalid_resource", number: 500_011),
+            Refusal(
+                testDescription: "a resource without its slash", changes: ["scope": "https://tasks.example/.default"],
+                error: "invalid_resource", number: 500_011),
+            Refusal(
+                testDescription: "an ID of no application",
+                changes: ["scope": "99999999-aaaa-4bbb-8ccc-000000000000/.default"], error: "invalid_resource",
+                number: 500_011),
+            Refusal(
+                testDescription: "a resource of other tenants", changes: ["scope": "api://guarded/.default"],
+                segment: "tailspin.example", client: daemon, error: "invalid_resource", number: 500_011),
+            Refusal(
+                testDescription: "a resource that needs an assignment", changes: ["scope": "api://guarded/.default"],
+                error: "invalid_client", number: 501_051),
+            Refusal(
+                testDescription: "an unknown application",
+                changes: ["client_id": "99999999-aaaa-4bbb-8ccc-000000000000"], error: "unauthorized_client",
+                number: 700_016),
+            Refusal(
+                testDescription: "an application of other tenants",
+                changes: ["scope": "api://guarded/.default", "client_secret": "x"], segment: "tailspin.example",
+                client: guarded, error: "unauthorized_client", number: 700_016),
+            Refusal(
+                testDescription: "an unknown tenant", segment: "woodgrove.example", error: "invalid_request",
+                number: 90002),
+            // The tenant comes first: before the client, nothing says in which tenant it is.
+            Refusal(testDescription: "common", segment: "common", error: "invalid_request", number: 9_001_023),
+            Refusal(
+                testDescription: "common, wrong secret", changes: ["client_secret": "wrong"], segment: "common",
+                error: "invalid_request", number: 9_001_023),
+            Refusal(testDescription: "consumers", segment: "consumers", error: "invalid_request", number: 9_001_023),
+            Refusal(
+                testDescription: "consumers by ID", segment: Tenant.consumers, error: "invalid_request",
+                number: 9_001_023),
+            Refusal(
+                testDescription: "organizations", segment: "organizations", error: "invalid_request", number: 50059),
+            Refusal(
+                testDescription: "a user flow", segment: "tfp/fabrikamb2c.example/b2c_1_susi",
+                error: "invalid_request", number: 50059),
+            Refusal(
+                testDescription: "no secret", changes: ["client_secret": ""], error: "invalid_client",
+                number: 7_000_216, status: 401),
+            Refusal(
+                testDescription: "a public client", client: TestTenant.native, error: "invalid_client",
+                number: 7_000_216, status: 401),
+            Refusal(
+                testDescription: "a public client with a secret", changes: ["client_secret": "made up"],
+                client: TestTenant.native, error: "invalid_client", number: 7_000_215, status: 401),
+            Refusal(
+                testDescription: "a wrong secret", changes: ["client_secret": "wrong"], error: "invalid_client",
+                number: 7_000_215, status: 401),
+            Refusal(
+                testDescription: "an assertion that is none", changes: ["client_assertion": "a.b.c"],
+                error: "invalid_client", number: 700_027, status: 401),
+            Refusal(
+                testDescription: "a script", headers: [("Origin", "http://localhost:8080")], error: "invalid_request",
+                number: 9_002_326),
+            Refusal(
+                testDescription: "another grant", changes: ["grant_type": "password"],
+                error: "unsupported_grant_type", number: 70003),
+        ])
+    func `a request is refused with the platform's error`(_ row: Refusal) async throws {
+        try await TestTenant.run(configured: Self.register) { (tenant) async throws in
+            let answer = try await tenant.browser().ownToken(
+                row.changes, client: row.client, segment: row.segment, headers: row.headers)
+            #expect(answer.member("error") == row.error)
+            #expect(answer.number == row.number)
+            #expect(answer.status == row.status)
+            #expect(answer.json?["access_token"] == nil)
+        }
+    }
+
+    @Test func `a certificate takes the secret's place, and the subject of its assertion is the issuer`() async throws {
+        let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        var registered = DemoClient(id: "11111111-aaaa-4bbb-8ccc-00000000000d", name: "With a certificate")
+        registered.certificate = DemoClient.Certificate(
+            thumbprint: "thumbprint", publicKeyPEM: key.publicKey.pemRepresentation)
+        let client = registered
+        try await TestTenant.run(configured: { $0.clients.append(client) }) { (tenant) async throws in
+            let path = "/contoso.example/oauth2/v2.0/token"
+            func ownToken(
+                _ id: String, iss: String, sub: String, audience: String? = nil
+            ) async throws -> Answer {
+                let header: JSONValue = ["alg": "PS256", "x5t#S256": "thumbprint"]
+                let claims: JSONValue = [
+                    "iss": .string(iss), "sub": .string(sub), "aud": .string(audience ?? tenant.tenant.baseURL + path),
+                    "jti": .string(id), "nbf": 1_800_000_000, "exp": 1_800_000_300,
+                ]
+                let input = "\(Base64URL.encode(header.bytes)).\(Base64URL.encode(claims.bytes))"
+                let signature = try key.signature(for: SHA256.hash(data: Data(input.utf8)), padding: .PSS)
+                return try await tenant.browser().ownToken(
+                    [
+                        "client_assertion": "\(input).\(Base64URL.encode(signature.rawRepresentation))",
+                        "client_assertion_type": ClientAssertion.type,
+                    ], client: client)
+            }
+            let good = try await ownToken("1", iss: client.id, sub: client.id)
+            #expect(good.status == 200 && good.claims("access_token")?["appidacr"] == "2")
+            for (id, iss, sub, audience, number) in [
+                ("1", client.id, client.id, nil, 700_027), ("2", client.id, "another", nil, 50048),
+                ("3", "another", "another", nil, 700_027), ("4", client.id, client.id, "https://else.example", 700_027),
+            ] {
+                let refused = try await ownToken(id, iss: iss, sub: sub, audience: audience)
+                #expect(refused.number == number && refused.member("error") == "invalid_client", "\(id)")
+                #expect(refused.status == 401)
+            }
+        }
+    }
+}
