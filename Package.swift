@@ -121,7 +121,7 @@ let package = Package(
         .target(
             name: "DemoTenant",
             dependencies: [
-                "HTTPServer", "HTTPWire", "EventLoop", "Languages", "TLS", "WebFormats", httpTypes, crypto,
+                "Expiring", "HTTPServer", "HTTPWire", "EventLoop", "Languages", "TLS", "WebFormats", httpTypes, crypto,
                 cryptoExtras, logging,
             ],
             swiftSettings: settings),

@@ -65,7 +65,12 @@ struct DemoResponder: Responder {
         case "login": form(head) { platform.continueSignIn($0) }
         case "logout" where Self.isShown(head): handler { platform.showLogout($0) }
         case "logout": form(head) { platform.continueLogout($0) }
-        case "oauth2/v2.0/token": token(head, tenant)
+        case "" where tenant == "devicelogin" && platform.offersDeviceSignIn:
+            Self.isShown(head)
+                ? handler { platform.showDeviceLogin($0) } : form(head) { platform.continueDeviceLogin($0) }
+        case "oauth2/v2.0/devicecode" where platform.offersDeviceSignIn && TenantSegment(tenant)?.userFlow == nil:
+            posted(head, tenant) { await platform.deviceCode($0, segment: $1) }
+        case "oauth2/v2.0/token": posted(head, tenant) { await platform.token($0, segment: $1) }
         case "oauth2/v2.0/revoke" where head.method == .post && platform.controls.settings.isGeneric:
             TenantSegment(tenant).map { segment in handler { platform.revoke($0, segment: segment) } } ?? notFound()
         default: notFound()
@@ -107,7 +112,11 @@ struct DemoResponder: Responder {
         }
     }
 
-    private func token(_ head: RequestHead, _ tenant: String) -> Reply {
+    /// Returns the reply to a form of an application.
+    private func posted(
+        _ head: RequestHead, _ tenant: String,
+        _ body: @escaping @Sendable (Request, TenantSegment) async -> Response
+    ) -> Reply {
         if platform.controls.takeClose(.token) {
             platform.controls.count(.tokenRequests)
             platform.controls.count(.tokenFailed)
@@ -124,7 +133,7 @@ struct DemoResponder: Responder {
                 error.error = "invalid_request"
                 return platform.json(error, request)
             }
-            let response = await platform.token(request, segment: segment)
+            let response = await body(request, segment)
             return script.map(response.readable) ?? response
         }
     }

@@ -16,6 +16,8 @@ final class Platform: Sendable {
     let state: TenantState
     let controls = Controls()
     let journal = ClientJournal()
+    /// The devices whose people sign in in a browser.
+    let devices = Mutex(DeviceSignIns())
     /// The profile photos that have been drawn.
     let photos = Mutex<[Portrait: [UInt8]]>([:])
     let languages: Languages
@@ -73,6 +75,8 @@ final class Platform: Sendable {
     var servesOthers: Bool { configuration.servesOthers }
     var controlToken: String? { configuration.controlToken }
     var kioskURL: String? { configuration.kioskURL }
+    /// Whether devices can sign in by a code. Not at a kiosk: no application would sign the person out of its browser.
+    var offersDeviceSignIn: Bool { kioskURL == nil }
     var onExchange: (@Sendable (Request, Response) -> Void)? { configuration.onExchange }
 
     func now() -> Date { configuration.now() }

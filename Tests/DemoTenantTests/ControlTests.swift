@@ -297,9 +297,9 @@ struct ControlTests {
             guard case .object(let counts) = fresh?["counts"] else { throw TestFailure("no counts") }
             #expect(
                 Set(counts.keys) == [
-                    "authorize", "token_code", "token_refresh", "token_client_credentials", "token_failed",
-                    "token_requests", "code_replayed", "refresh_replayed", "token_revoked", "graph_me", "logout",
-                    "keys", "discovery",
+                    "authorize", "token_code", "token_refresh", "token_client_credentials", "token_device",
+                    "device_code", "token_failed", "token_requests", "code_replayed", "refresh_replayed",
+                    "token_revoked", "graph_me", "logout", "keys", "discovery",
                 ])
             #expect(counts.values.allSatisfy { $0 == 0 })
             #expect(try await browser.refresh(refresh).status == 200)

@@ -115,13 +115,16 @@ actor Browser {
             Array(FormEncoding.encode(fields).utf8))
     }
 
-    /// Sends a request, and follows a redirect to the page of a step.
+    /// Sends a request, and follows redirects to the page of a step.
     func send(
         _ method: String, _ path: String, _ headers: [(String, String)] = [], _ body: [UInt8] = []
     ) async throws -> Answer {
-        let answer = try await sendOnce(method, path, headers, body)
-        guard answer.status == 303, let page = answer["Location"], page.contains("?flow=") else { return answer }
-        return try await sendOnce("GET", page, headers.filter { $0.0 != "Content-Type" })
+        var answer = try await sendOnce(method, path, headers, body)
+        for _ in 0..<3 {
+            guard answer.status == 303, let page = answer["Location"], page.contains("?flow=") else { break }
+            answer = try await sendOnce("GET", page, headers.filter { $0.0 != "Content-Type" })
+        }
+        return answer
     }
 
     /// Sends a request and follows nothing.

@@ -67,6 +67,7 @@ struct TenantAnnouncement {
             "external tenant     \(externalAuthority)",
             "B2C                 \(tenant.b2cAuthority)",
             "Microsoft Graph     \(graph)",
+            "codes of devices    \(tenant.baseURL)/devicelogin",
             "failures on demand  \(tenant.baseURL)/control",
             "clients' requests   \(tenant.baseURL)/clients", "",
         ]

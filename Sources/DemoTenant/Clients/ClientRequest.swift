@@ -75,6 +75,9 @@ struct ClientRequest: Sendable, Hashable {
         scopes = (fields?["scope"] ?? "").split(separator: " ").prefix(16).compactMap { String($0).shortWord }
     }
 
+    /// Whether a device asked for tokens while the person had not finished, which is no failure.
+    var isPending: Bool { step == .devicePoll && error == "AADSTS\(PlatformError.authorizationPending.number)" }
+
     /// The bytes that the request takes in memory, roughly.
     var cost: Int {
         let texts = [clientID, error, correlationID, library].compactMap(\.self) + parameters + scopes

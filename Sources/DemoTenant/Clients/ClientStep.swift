@@ -6,6 +6,8 @@ enum ClientStep: String, Sendable, CaseIterable {
     case instanceDiscovery = "instance_discovery"
     case metadata, keys, authorize, page, code, refresh
     case clientCredentials = "client_credentials"
+    case deviceCode = "device_code"
+    case devicePoll = "device_poll"
     /// A token request with another grant, or none.
     case token
     case adminConsent = "admin_consent"
@@ -19,7 +21,7 @@ enum ClientStep: String, Sendable, CaseIterable {
         guard request.head.method != .options else { return nil }
         // At these addresses the pages only show what a request has led to.
         let isShown = request.head.method != .post && !path.hasSuffix("/oauth2/v2.0/logout")
-        if isShown, path.hasSuffix("/login") || path.hasSuffix("/logout") { return nil }
+        if isShown, ["/login", "/logout", "/devicelogin"].contains(where: path.hasSuffix) { return nil }
         if ["/v1.0/", "/oidc/", "/api/"].contains(where: path.hasPrefix) {
             self = .api
             return
@@ -27,6 +29,7 @@ enum ClientStep: String, Sendable, CaseIterable {
         let endings: [(String, ClientStep)] = [
             ("/discovery/instance", .instanceDiscovery), ("/.well-known/openid-configuration", .metadata),
             ("/discovery/v2.0/keys", .keys), ("/oauth2/v2.0/authorize", .authorize), ("/login", .page),
+            ("/devicelogin", .page), ("/oauth2/v2.0/devicecode", .deviceCode),
             ("/oauth2/v2.0/token", .token), ("/oauth2/v2.0/revoke", .token), ("/v2.0/adminconsent", .adminConsent),
             ("/logout", .signOut),
             ("/oauth2/v2.0/logout", .signOut),
@@ -37,6 +40,7 @@ enum ClientStep: String, Sendable, CaseIterable {
             case (.token, "authorization_code"): .code
             case (.token, "refresh_token"): .refresh
             case (.token, "client_credentials"): .clientCredentials
+            case (.token, DeviceCode.grantType): .devicePoll
             default: step
             }
     }
@@ -51,6 +55,8 @@ enum ClientStep: String, Sendable, CaseIterable {
         case .code: "Code redemption"
         case .refresh: "Token refresh"
         case .clientCredentials: "The application’s own token"
+        case .deviceCode: "Device code request"
+        case .devicePoll: "Device code poll"
         case .token: "Other token request"
         case .adminConsent: "Admin consent"
         case .api: "API called"
@@ -80,6 +86,12 @@ enum ClientStep: String, Sendable, CaseIterable {
             "The app got new tokens with its refresh token, without involving the person. MSAL does this in "
                 + "acquireTokenSilent when the access token has expired or other scopes are needed."
         case .clientCredentials: "The app signed in as itself, without a person."
+        case .deviceCode:
+            "The app asked for a code that a person enters in a browser, on the same or another device. It shows the code "
+                + "and waits."
+        case .devicePoll:
+            "The app asked whether the person has finished. Status 400 with AADSTS70016 means not yet: the app asks again "
+                + "after 5 seconds."
         case .token: "The app used another grant, or revoked a token."
         case .adminConsent: "An administrator was asked to approve the app for the whole organization."
         case .api:

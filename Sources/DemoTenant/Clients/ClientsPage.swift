@@ -103,7 +103,7 @@ struct ClientsPage: Page {
         let correlation: HTML = request.correlationID.map { "<br><code class=\"small\">\($0)</code>" } ?? ""
         let error: HTML = request.error.map { "<br>\(explanation($0, request.position))" } ?? ""
         let status: HTML = request.status.map { "\($0)" } ?? HTML(saying: "No response")
-        let isFailure = request.status.map { $0 >= 400 } ?? true || request.error != nil
+        let isFailure = !request.isPending && (request.status.map { $0 >= 400 } ?? true || request.error != nil)
         let scopes: HTML = request.scopes.isEmpty ? "" : "\(request.scopes.joined(separator: " "))<br>"
         return """
             <tr data-correlation="\(request.correlationID ?? "")"\(isFailure ? " class=\"failed\"" : "" as HTML)>\

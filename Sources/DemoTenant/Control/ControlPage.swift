@@ -351,6 +351,8 @@ extension Controls.Counter {
         case .tokenCode: "Codes redeemed"
         case .tokenRefresh: "Tokens refreshed"
         case .tokenClientCredentials: "Applications’ own tokens"
+        case .tokenDevice: "Device codes redeemed"
+        case .deviceCode: "Device codes issued"
         case .tokenFailed: "Token requests refused"
         case .tokenRequests: "Token requests"
         case .codeReplayed: "Codes redeemed again"

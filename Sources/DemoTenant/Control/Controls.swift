@@ -80,6 +80,9 @@ final class Controls: Sendable {
         case tokenCode = "token_code"
         case tokenRefresh = "token_refresh"
         case tokenClientCredentials = "token_client_credentials"
+        case tokenDevice = "token_device"
+        /// Codes for devices.
+        case deviceCode = "device_code"
         case tokenFailed = "token_failed"
         /// All requests, whatever their outcome.
         case tokenRequests = "token_requests"

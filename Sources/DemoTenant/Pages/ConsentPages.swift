@@ -79,7 +79,7 @@ struct AdministratorPage: Page {
 
     private var reason: HTML {
         switch request.purpose {
-        case .code:
+        case .code, .device:
             """
             \(HTML(
                 saying: "<strong>%@</strong> needs permission to access resources in your organization that only an "

@@ -54,6 +54,13 @@ extension GrantRequest {
         return client
     }
 
+    /// Throws unless the client may get tokens as a public client, which no redirect URI says of this request.
+    func checkPublicFlow(of client: DemoClient, _ secret: String?) throws(PlatformError) {
+        guard !isScript else { throw .scriptNotExpected }
+        guard secret == nil, !hasAssertion else { throw .secretNotAllowed }
+        guard client.allowsPublicFlows else { throw .secretMissing }
+    }
+
     /// Checks the assertion, or else the secret.
     private func check(_ secret: String?, of client: DemoClient) throws(PlatformError) {
         if let assertion = fields.text("client_assertion") {
@@ -76,6 +83,12 @@ extension GrantRequest {
         else { throw .malformedRequest }
         return (id, secret)
     }
+}
+
+extension DemoClient {
+    /// Whether public client flows are allowed without a redirect URI (the manifest's `isFallbackPublicClient`): for
+    /// applications on devices, and for those that have nothing else than an ID.
+    fileprivate var allowsPublicFlows: Bool { !nativeRedirectURIs.isEmpty || isPublic && redirectURIs.isEmpty }
 }
 
 extension PlatformError {

@@ -17,9 +17,10 @@ struct AnswerTarget: Sendable, Hashable, Codable {
     var state: String?
 }
 
-/// A validated request to sign a person in (`/authorize`), or to let an administrator consent (`/adminconsent`).
+/// A validated request to sign a person in (`/authorize`, or `/devicecode` for a device), or to let an administrator
+/// consent (`/adminconsent`).
 struct DemoAuthorizationRequest: Sendable, Hashable, Codable {
-    enum Purpose: String, Codable, Sendable { case code, adminConsent }
+    enum Purpose: String, Codable, Sendable { case code, adminConsent, device }
 
     enum Prompt: String, Codable, Sendable {
         case none, login, consent, create
@@ -43,6 +44,8 @@ struct DemoAuthorizationRequest: Sendable, Hashable, Codable {
     var domainHint: String?
     var claims = RequestedClaims.none
     var wantsClientInfo = false
+    /// The code by which a device's sign-in is known.
+    var userCode: String?
 }
 
 /// A request that is refused. The error is shown as a page, or sent to the application once its address has been

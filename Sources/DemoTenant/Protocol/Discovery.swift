@@ -36,6 +36,9 @@ extension Platform {
             "msgraph_host": .string(String(baseURL.authorityOfOrigin)),
             "rbac_url": .string(baseURL),
         ]
+        if segment.userFlow == nil, offersDeviceSignIn {
+            document["device_authorization_endpoint"] = .string("\(authority)/oauth2/v2.0/devicecode")
+        }
         if controls.settings.isGeneric {
             document["revocation_endpoint"] = .string("\(authority)/oauth2/v2.0/revoke")
         }

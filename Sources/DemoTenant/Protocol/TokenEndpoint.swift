@@ -7,21 +7,36 @@ import WebFormats
 extension Platform {
     /// `POST /{tenant}/oauth2/v2.0/token`
     func token(_ request: Request, segment: TenantSegment) async -> Response {
-        let settings = controls.settings
         controls.count(.tokenRequests)
+        return await answer(request, segment) { try $0.tokens() }
+    }
+
+    /// `POST /{tenant}/oauth2/v2.0/devicecode`
+    func deviceCode(_ request: Request, segment: TenantSegment) async -> Response {
+        await answer(request, segment) { try $0.deviceCode() }
+    }
+
+    /// Answers an application, with the failures that were requested for the token endpoint.
+    private func answer(
+        _ request: Request, _ segment: TenantSegment, _ make: (GrantRequest) throws -> JSONValue
+    ) async -> Response {
+        let settings = controls.settings
         if let delay = settings.delayMilliseconds[.token] { try? await Task.sleep(for: .milliseconds(delay)) }
         if let injected = controls.takeInjected(.token) {
             controls.count(.tokenFailed)
             return injected.response
         }
         if controls.takeLostTokenAnswer() {
-            _ = answer(request, segment, settings)
+            _ = answer(request, segment, settings, make)
             return .noStore(.gatewayTimeout, "text/plain; charset=utf-8", Array("upstream request timeout".utf8))
         }
-        return answer(request, segment, settings)
+        return answer(request, segment, settings, make)
     }
 
-    private func answer(_ request: Request, _ segment: TenantSegment, _ settings: Controls.Settings) -> Response {
+    private func answer(
+        _ request: Request, _ segment: TenantSegment, _ settings: Controls.Settings,
+        _ make: (GrantRequest) throws -> JSONValue
+    ) -> Response {
         do {
             let exchange = try Exchange(request, platform: self)
             do {
@@ -29,7 +44,8 @@ extension Platform {
                     throw error
                 }
                 let request = GrantRequest(platform: self, exchange: exchange, segment: segment, settings: settings)
-                return identified(.json(.ok, try request.answer()), exchange.diagnostics)
+                guard exchange.fields.hasRepeatedNames == false else { throw PlatformError.malformedRequest }
+                return identified(.json(.ok, try make(request)), exchange.diagnostics)
             } catch let error as PlatformError {
                 return tokenError(error, exchange.diagnostics)
             }
@@ -56,7 +72,7 @@ extension Platform {
     }
 }
 
-/// A request to the token endpoint. Each grant has an extension in a file of its own.
+/// A request of an application for tokens, or for a code of its own. Each grant has an extension in a file of its own.
 struct GrantRequest {
     let platform: Platform
     let exchange: Exchange
@@ -68,14 +84,14 @@ struct GrantRequest {
     var state: TenantState { platform.state }
     var now: Date { exchange.diagnostics.time }
 
-    /// Returns the answer for the grant that the request names.
-    fileprivate func answer() throws -> JSONValue {
-        guard fields.hasRepeatedNames == false else { throw PlatformError.malformedRequest }
+    /// Returns the tokens for the grant that the request names.
+    fileprivate func tokens() throws -> JSONValue {
         switch fields.text("grant_type") {
         case nil: throw PlatformError.missingParameter("grant_type")
         case "authorization_code": return try redeemCode()
         case "refresh_token": return try refresh()
         case "client_credentials": return try ownToken()
+        case DeviceCode.grantType where segment.userFlow == nil: return try deviceTokens()
         case let other?:
             _ = try authenticatedClient()
             throw PlatformError.unsupportedGrantType(other)

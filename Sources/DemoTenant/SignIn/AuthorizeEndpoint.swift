@@ -58,6 +58,7 @@ extension Platform {
             let flow = try flow(exchange)
             let signIn = try signIn(flow, exchange)
             guard isOver(flow) else { return try signIn.page() }
+            if flow.request.purpose == .device { return try showEnd(ofDevice: flow.request) }
             guard hasEnded(flow), let start = kioskURL ?? signIn.client.homeURL else { throw PlatformError.flowExpired }
             return .redirect(to: start)
         }
@@ -78,7 +79,7 @@ extension Platform {
         return flow
     }
 
-    private func signIn(_ flow: DemoSignInFlow, _ exchange: Exchange) throws(PlatformError) -> SignIn {
+    func signIn(_ flow: DemoSignInFlow, _ exchange: Exchange) throws(PlatformError) -> SignIn {
         let request = flow.request
         let client = try registrations.client(id: request.clientID, at: request.segment)
         ClientNote.change { $0.clientID = client.id }

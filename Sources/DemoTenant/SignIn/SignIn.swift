@@ -204,7 +204,7 @@ struct SignIn {
     private mutating func accept(_ account: DemoAccount) {
         flow.consented = true
         switch request.purpose {
-        case .code: platform.recordConsent(account, to: client, scopes: request.scopes)
+        case .code, .device: platform.recordConsent(account, to: client, scopes: request.scopes)
         case .adminConsent: platform.recordAdminConsent(to: client, scopes: request.scopes)
         }
     }
@@ -290,6 +290,8 @@ struct SignIn {
         platform.end(flow)
         var answer: [(String, String?)]
         switch request.purpose {
+        case .device:
+            return try withCookie(platform.end(request, .approved(username: account.username, authentication)))
         case .code:
             let code = AuthorizationCode(
                 id: platform.newID(), clientID: client.id, redirectURI: request.target.redirectURI,
@@ -313,6 +315,7 @@ struct SignIn {
 
     private func fail(_ error: PlatformError) throws -> Response {
         platform.end(flow)
+        guard request.purpose != .device else { return try withCookie(platform.end(request, .declined(error))) }
         return try withCookie(platform.answer(error, exchange.diagnostics, to: request.target))
     }
 

@@ -5,6 +5,8 @@ import WebFormats
 /// The purpose of an encrypted value. A value for one purpose cannot be decrypted for another.
 enum SealPurpose: String {
     case flow, code, logout
+    case deviceCode = "device code"
+    case deviceLogin = "device login"
     case logoutOutcome = "logout outcome"
     case notice
     case refreshToken = "refresh token"
