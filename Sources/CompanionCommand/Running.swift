@@ -54,10 +54,16 @@ enum Running {
             web: [configuration.publicURL.redirectURI, configuration.publicURL.postLogoutRedirectURI])
         client.frontChannelLogoutURI = configuration.publicURL.frontChannelLogoutURI
         client.homeURL = configuration.publicURL.address + "/"
+        client.groupMembershipClaims = .securityGroup
+        client.appRoles = ["Shop.Manage"]
         let apps = try await start { try TenantFile.clients(native.map(TenantFile.Application.init(native:))) }
         var tenantConfiguration = DemoTenantConfiguration(
             port: configuration.port + 1, clients: [client] + apps, publicFolder: configuration.publicFolder,
             stateFile: configuration.database.localPath + ".demo-tenant.json")
+        // The tokens that the portal shows have groups, and those of some people a role.
+        tenantConfiguration.groups = [
+            DemoGroup(name: "Retail", memberOf: ["All Employees"], roles: [client.name: ["Shop.Manage"]])
+        ]
         tenantConfiguration.listenHost = configuration.demoHost
         tenantConfiguration.kioskURL =
             configuration.deviceMode == .shared ? configuration.publicURL.address + "/kiosk" : nil

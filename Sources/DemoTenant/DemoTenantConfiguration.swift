@@ -26,6 +26,8 @@ public struct DemoTenantConfiguration: Sendable {
     public var users: [DemoUser] = []
     /// Groups and directory roles beside the built-in ones, or in their place.
     public var groups: [DemoGroup] = []
+    /// The policies of authentication contexts (`c1` to `c99`). A context without one is met by everyone.
+    public var contexts: [String: ContextPolicy] = ["c1": .secondFactor, "c2": .password]
     /// Whether the built-in accounts are there, whose password everyone knows.
     public var hasDemoAccounts = true
     /// The token that `/control` asks for; nil if it is open.

@@ -73,6 +73,8 @@ final class Platform: Sendable {
 
     /// Whether other computers are served too.
     var servesOthers: Bool { configuration.servesOthers }
+    /// The policies of authentication contexts.
+    var contexts: [String: ContextPolicy] { configuration.contexts }
     var controlToken: String? { configuration.controlToken }
     var kioskURL: String? { configuration.kioskURL }
     /// Whether devices can sign in by a code. Not at a kiosk: no application would sign the person out of its browser.

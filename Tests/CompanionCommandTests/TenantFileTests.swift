@@ -67,6 +67,7 @@ import Testing
                 assignment_required: true
                 group_claims: assigned
                 optional_claims: { id_token: acrs, access_token: [idtyp, xms_cc] }
+                exposes: { "api://tasks": { scopes: Tasks.Read, requires_context: c1 }, "api://more": [More.Read] }
             users:
               - { username: ada@contoso.example, password: "1234", groups: Staff, many_groups: 201 }
             groups:
@@ -76,6 +77,7 @@ import Testing
               - { name: Global Reader, kind: role }
               - name: User Administrator
               - { name: Security Reader, kind: security }
+            contexts: { c1: second_factor, c2: password, c99: blocked }
             """, path: "/t.yaml")
         let tasks = try #require(file.applications.first)
         #expect(
@@ -91,6 +93,9 @@ import Testing
         #expect(
             tasks.optionalClaims
                 == DemoClient.OptionalClaims(idToken: ["acrs"], accessToken: ["idtyp", "xms_cc"]))
+        #expect(tasks.exposes == ["api://tasks": ["Tasks.Read"], "api://more": ["More.Read"]])
+        #expect(tasks.requiredContexts == ["api://tasks": "c1"])
+        #expect(file.contexts == ["c1": .secondFactor, "c2": .password, "c99": .blocked])
         #expect(file.users.first?.manyGroups == 201)
         #expect(
             file.groups == [
@@ -116,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a: 1", ["line 1: a is not known; the keys here are applications, users, groups, control_token"]),
+        ("a: 1", ["line 1: a is not known; the keys here are applications, users, groups, contexts, control_token"]),
         (
             "applications:\n  - name: A\n    nativ: [x]\n    app_role: y",
             [
@@ -207,6 +212,19 @@ import Testing
             "applications:\n  - name: A\n    granted: [x]",
             ["line 3: applications[0].granted must be a mapping of keys to values"]
         ),
+        (
+            "applications:\n  - name: A\n    exposes: { 'api://a': { scopes: x, requires_context: c100, more: y } }",
+            [
+                "line 3: applications[0].exposes.api://a.more is not known; the keys here are scopes, requires_context",
+                "line 3: applications[0].exposes.api://a.requires_context must be one of c1 to c99",
+            ]
+        ),
+        ("contexts: { c0: blocked }", ["line 1: contexts.c0 is not one of c1 to c99"]),
+        (
+            "contexts: { c1: sms }",
+            ["line 1: contexts.c1 must be one of second_factor, password, blocked"]
+        ),
+        ("contexts: [c1]", ["line 1: contexts must be a mapping of keys to values"]),
         ("control_token: [a]", ["line 1: control_token must be one text"]),
         ("- a", ["line 1 must be a mapping of keys to values"]),
     ])

@@ -73,8 +73,16 @@ import Testing
                     tenants: [Contoso.example]
                     exposes: { "api://tasks": [Tasks.Read] }
                     app_roles: [Tasks.Admin]
+                    granted: { "https://graph.microsoft.com": [User.Read.All] }
+                    assignment_required: true
+                    group_claims: all
+                    optional_claims: { id_token: acrs }
+                  - { name: Pay, native: com.contoso.pay, exposes: { "api://pay": { requires_context: c3 } } }
+                groups: [{ name: Staff }]
+                contexts: { c3: blocked }
                 users:
-                  - { username: ada@contoso.example, password: secret, roles: { Tasks: [Tasks.Admin] }, second_factor: true }
+                  - { username: ada@contoso.example, password: secret, roles: { Tasks: [Tasks.Admin] }, second_factor: true,
+                      many_groups: 3 }
                 control_token: open
                 """)
         let tasks = try #require(plan.clients.first)
@@ -82,11 +90,17 @@ import Testing
         #expect(tasks.tenants == ["contoso.example"])
         #expect(tasks.exposes == ["api://tasks": ["Tasks.Read"]])
         #expect(tasks.appRoles == ["Tasks.Admin"])
+        #expect(tasks.applicationRoles == ["https://graph.microsoft.com": ["User.Read.All"]])
+        #expect(tasks.assignmentRequired && tasks.groupMembershipClaims == .all)
+        #expect(tasks.optionalClaims == DemoClient.OptionalClaims(idToken: ["acrs"]))
+        #expect(plan.clients.last?.requiredContexts == ["api://pay": "c3"])
+        #expect(plan.groups == [DemoGroup(name: "Staff")])
+        #expect(plan.contexts == ["c3": .blocked])
         // `openssl x509 -outform der | openssl dgst -sha256` of the certificate below.
         #expect(tasks.certificate?.thumbprint == Self.thumbprint)
         #expect(tasks.certificate?.publicKeyPEM.hasPrefix("-----BEGIN PUBLIC KEY-----") == true)
         #expect(plan.users.map(\.username) == ["ada@contoso.example"])
-        #expect(plan.users.first?.needsSecondFactor == true)
+        #expect(plan.users.first?.needsSecondFactor == true && plan.users.first?.manyGroups == 3)
         #expect(plan.controlToken == "open")
         #expect(!plan.isForOthers, "people of the file do not open the tenant to other machines")
     }

@@ -179,6 +179,18 @@ struct DirectoryClaimsTests {
         }
     }
 
+    @Test func `an administrator who is not assigned may consent for others`() async throws {
+        try await run(Self.user(), { $0.assignmentRequired = true }) { (tenant) async throws in
+            let browser = tenant.browser()
+            var page = try await browser.get(
+                "/contoso.example/v2.0/adminconsent",
+                [("client_id", TestTenant.web.id), ("redirect_uri", TestTenant.web.redirectURIs[0])])
+            page = try await browser.submit(page, "username", "adele@contoso.example")
+            page = try await browser.submit(page, "password", "demo")
+            #expect(try await browser.submit(page, "consent", "accept").callback()["admin_consent"] == "True")
+        }
+    }
+
     @Test func `an API that requires assignment is refused on the page and at the token endpoint`() async throws {
         try await run(Self.user(groups: []), { $0.assignmentRequired = true }) { (tenant) async throws in
             let browser = tenant.browser()

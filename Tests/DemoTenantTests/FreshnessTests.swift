@@ -41,6 +41,14 @@ struct FreshnessTests {
         }
     }
 
+    @Test func `a max_age of 0 asks for the password even at the same instant`() async throws {
+        try await TestTenant.run { (tenant) async throws in
+            let browser = tenant.browser()
+            _ = try await browser.tokens(Self.adele)
+            #expect(try await browser.signIn(Self.adele, ["max_age": "0"]).pages == ["password"])
+        }
+    }
+
     @Test(arguments: ["-1", "x", "1.5", "99999999999999999999"])
     func `a max_age that is no number of seconds is refused`(_ maxAge: String) async throws {
         try await TestTenant.run { (tenant) async throws in

@@ -76,6 +76,50 @@ extension DemoGroup {
 }
 
 extension YAMLReading {
+    /// Returns the scopes of APIs, and the authentication contexts that they demand, by identifier. An API is a list of
+    /// scopes, or a mapping with further settings.
+    mutating func apis(_ node: Node?, at path: String) -> (scopes: [String: [String]], contexts: [String: String]) {
+        guard let node else { return ([:], [:]) }
+        var (scopes, contexts): ([String: [String]], [String: String]) = ([:], [:])
+        for (identifier, api) in fields(node, at: path) {
+            let path = "\(path).\(identifier)"
+            guard case .mapping = api else {
+                scopes[identifier] = texts(api, at: path)
+                continue
+            }
+            let fields = fields(api, at: path, ["scopes", "requires_context"])
+            scopes[identifier] = texts(fields["scopes"], at: "\(path).scopes")
+            contexts[identifier] = context(fields["requires_context"], at: "\(path).requires_context")
+        }
+        return (scopes, contexts)
+    }
+
+    /// Returns the policies of authentication contexts.
+    mutating func contexts(_ node: Node?, at path: String) -> [String: ContextPolicy]? {
+        guard let node else { return nil }
+        var contexts: [String: ContextPolicy] = [:]
+        for (name, policy) in fields(node, at: path) {
+            guard AuthenticationContext.isID(name) else {
+                add("is not one of c1 to c99", at: "\(path).\(name)", policy)
+                continue
+            }
+            contexts[name] = choice(
+                policy, at: "\(path).\(name)",
+                ["second_factor": ContextPolicy.secondFactor, "password": .password, "blocked": .blocked])
+        }
+        return contexts
+    }
+
+    /// Returns the ID of an authentication context.
+    fileprivate mutating func context(_ node: Node?, at path: String) -> String? {
+        guard let node, let text = text(node, at: path) else { return nil }
+        guard AuthenticationContext.isID(text) else {
+            add("must be one of c1 to c99", at: path, node)
+            return nil
+        }
+        return text
+    }
+
     /// Returns the items of a list, or the one value that stands for a list of one.
     mutating func items(list node: Node?, at path: String) -> [(node: Node, path: String)] {
         guard let node, case .scalar = node else { return items(node, at: path) }

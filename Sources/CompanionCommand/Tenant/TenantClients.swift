@@ -67,6 +67,7 @@ extension TenantFile.Application {
         }
         client.tenants = tenants.isEmpty ? nil : Set(tenants.map { $0.lowercased() })
         client.exposes = exposes
+        client.requiredContexts = requiredContexts
         client.appRoles = appRoles
         client.applicationRoles = granted
         client.assignmentRequired = assignmentRequired

@@ -16,8 +16,8 @@ struct TenantCommand: AsyncParsableCommand {
             With --config, a YAML file registers more: applications (name, client_id, native, web, spa, secret_file or \
             certificate_file, tenants, exposes, app_roles, granted, assignment_required, group_claims, \
             optional_claims), users (username, password, display_name, groups, many_groups, roles, guest_of, \
-            second_factor), groups (name, id, kind, member_of, roles) and control_token. Other machines are only \
-            served with users and a control_token.
+            second_factor), groups (name, id, kind, member_of, roles), contexts and control_token. Other machines \
+            are only served with users and a control_token.
             """,
         subcommands: [TrustCommand.self])
 

@@ -26,6 +26,8 @@ struct TenantFile: Equatable {
         var tenants: [String] = []
         /// The scopes of its API by the API's identifier.
         var exposes: [String: [String]] = [:]
+        /// The authentication context that its API demands, by the API's identifier.
+        var requiredContexts: [String: String] = [:]
         var appRoles: [DemoClient.AppRole] = []
         /// The app roles that are granted to the application itself, by the resource's identifier.
         var granted: [String: [String]] = [:]
@@ -52,6 +54,8 @@ struct TenantFile: Equatable {
     private(set) var applications: [Application] = []
     private(set) var users: [User] = []
     private(set) var groups: [DemoGroup] = []
+    /// The policies of authentication contexts; nil keeps the tenant's.
+    private(set) var contexts: [String: ContextPolicy]?
     /// The token that `/control` asks for.
     private(set) var controlToken: String?
 
@@ -74,7 +78,7 @@ struct TenantFile: Equatable {
         var yaml = YAMLReading()
         if let root = yaml.root(text, of: path) {
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-            let fields = yaml.fields(root, at: "", ["applications", "users", "groups", "control_token"])
+            let fields = yaml.fields(root, at: "", ["applications", "users", "groups", "contexts", "control_token"])
             applications = yaml.items(fields["applications"], at: "applications").compactMap { node, path in
                 Application(node, at: path, &yaml, folder: folder)
             }
@@ -84,6 +88,7 @@ struct TenantFile: Equatable {
             groups = yaml.items(fields["groups"], at: "groups").compactMap { node, path in
                 DemoGroup(node, at: path, &yaml)
             }
+            contexts = yaml.contexts(fields["contexts"], at: "contexts")
             controlToken = yaml.text(fields["control_token"], at: "control_token")
         }
         guard yaml.mistakes.all.isEmpty else { throw yaml.mistakes }
@@ -109,7 +114,7 @@ extension TenantFile.Application {
         secretFile = file("secret_file")
         certificateFile = file("certificate_file")
         tenants = yaml.texts(fields["tenants"], at: "\(path).tenants")
-        exposes = yaml.lists(fields["exposes"], at: "\(path).exposes")
+        (exposes, requiredContexts) = yaml.apis(fields["exposes"], at: "\(path).exposes")
         appRoles = yaml.items(list: fields["app_roles"], at: "\(path).app_roles").compactMap { node, path in
             DemoClient.AppRole(node, at: path, &yaml)
         }

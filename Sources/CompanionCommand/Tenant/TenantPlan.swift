@@ -15,6 +15,8 @@ struct TenantPlan {
     let clients: [DemoClient]
     let users: [DemoUser]
     let groups: [DemoGroup]
+    /// The policies of authentication contexts; nil keeps the tenant's.
+    let contexts: [String: ContextPolicy]?
     let controlToken: String?
     /// Whether the tenant is meant for other machines too. Then it has no account with a known password.
     let isForOthers: Bool
@@ -85,6 +87,7 @@ struct TenantPlan {
         }
         users = file.users.map(DemoUser.init)
         groups = file.groups
+        contexts = file.contexts
         controlToken = file.controlToken
         stateFile = command.state
         publicFolder = settings.publicFolder

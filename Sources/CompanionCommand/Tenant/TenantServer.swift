@@ -24,6 +24,7 @@ struct TenantServer {
         configuration.publicURL = plan.publicURL
         configuration.users = plan.users
         configuration.groups = plan.groups
+        if let contexts = plan.contexts { configuration.contexts = contexts }
         configuration.hasDemoAccounts = !plan.isForOthers
         configuration.controlToken = plan.controlToken
         let tenant: DemoTenant

@@ -36,6 +36,7 @@ struct Scopes: Sendable {
         Permission(name: "\(OwnAPI.external.audience)/tasks.read", title: "Read your tasks"),
         Permission(name: "\(OwnAPI.external.audience)/tasks.write", title: "Change your tasks"),
         Permission(name: "\(OwnAPI.b2c.audience)/demo.read", title: "Call the demo API"),
+        Permission(name: "\(OwnAPI.payroll.audience)/\(OwnAPI.payroll.scope)", title: "Read your payslips"),
     ]
 
     /// Graph's identifier in scopes.

@@ -217,7 +217,7 @@ extension Platform {
                     + "claims=\"\(Data(claims.utf8).base64EncodedString())\""))
     }
 
-    private func bearer(_ parameters: String) -> String {
+    func bearer(_ parameters: String) -> String {
         "Bearer realm=\"\", authorization_uri=\"\(baseURL)/common/oauth2/v2.0/authorize\", \(parameters)"
     }
 

@@ -2,15 +2,18 @@ import HTTPServer
 import HTTPTypes
 import HTTPWire
 
-/// The APIs that the owners of the external and the B2C tenant run themselves, outside Graph.
+/// The APIs that the owners of the tenants run themselves, outside Graph.
 enum OwnAPI: String, Sendable, CaseIterable {
     case external, b2c
+    /// An API that demands an authentication context.
+    case payroll
 
     /// The audience of its tokens.
     var audience: String {
         switch self {
         case .external: "api://fabrikam.example"
         case .b2c: "https://fabrikamb2c.example/api"
+        case .payroll: "api://payroll.contoso.example"
         }
     }
 
@@ -19,12 +22,22 @@ enum OwnAPI: String, Sendable, CaseIterable {
         switch self {
         case .external: "tasks.read"
         case .b2c: "demo.read"
+        case .payroll: "payslips.read"
         }
+    }
+
+    /// The authentication context that it demands.
+    var requiredContext: String? { self == .payroll ? "c1" : nil }
+
+    /// - Parameter audience: The audience of a token.
+    init?(audience: String) {
+        guard let api = Self.allCases.first(where: { $0.audience == audience }) else { return nil }
+        self = api
     }
 }
 
 extension Platform {
-    /// `GET /api/external` and `/api/b2c`. The controls that make Graph fail also make these APIs fail. Responses have
+    /// `GET /api/external`, `/api/b2c` and `/api/payroll`. The controls that make Graph fail also make these APIs fail. Responses have
     /// the same identifiers as Graph's, which is on the same origin here: a client may use the same connections for
     /// both.
     func ownAPI(_ request: Request, _ api: OwnAPI) async -> Response {
@@ -45,7 +58,8 @@ extension Platform {
         do throws(GraphError) {
             let account = try authorizedAccount(
                 bearerToken(request.head), settings, audiences: audiences(of: api),
-                scope: { $0 == api.scope || $0.hasSuffix("/" + api.scope) || $0.isEmpty })
+                scope: { "/\($0.lowercased())".hasSuffix("/" + api.scope) || $0.isEmpty })
+            try checkContext(of: bearerToken(request.head))
             let name = displayName(of: account)
             switch api {
             case .external:
@@ -56,6 +70,15 @@ extension Platform {
                         "tasks": [
                             ["title": "Read the tutorial", "done": true],
                             ["title": "Call an API of your own", "done": false],
+                        ],
+                    ])
+            case .payroll:
+                return .json(
+                    .ok,
+                    [
+                        "owner": .string(account.username), "name": .string(name),
+                        "payslips": [
+                            ["month": "2026-01", "net": "2 418.00"], ["month": "2026-02", "net": "2 418.00"],
                         ],
                     ])
             case .b2c: return .json(.ok, ["name": .string(name), "message": .string("Hello \(name)")])

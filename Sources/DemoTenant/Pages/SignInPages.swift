@@ -47,6 +47,8 @@ struct PasswordPage: Page {
     let form: SignInForm
     let client: DemoClient
     let account: DemoAccount
+    /// The authentication context that asks a person who is signed in.
+    var context: String?
     let notice: SignIn.Notice?
     var isUserFlow = false
 
@@ -69,6 +71,7 @@ struct PasswordPage: Page {
             \(account.chip)
             <h1>\(HTML(saying: "Enter password"))</h1>
             <p class="lead">\(HTML(saying: "to continue to <strong>%@</strong>", "\(client.name)"))</p>
+            \(client.reason(for: context))
             \(notice?.html ?? "")
             \(form(field))
             \(form(shortcut))
@@ -82,6 +85,8 @@ struct SecondFactorPage: Page {
     let form: SignInForm
     let client: DemoClient
     let account: DemoAccount
+    /// The authentication context that asks for it.
+    let context: String?
 
     var title: HTML { "Approve sign-in request" }
 
@@ -100,9 +105,21 @@ struct SecondFactorPage: Page {
         return """
             \(account.chip)
             <h1>\(HTML(saying: "Approve sign-in request"))</h1>
+            \(client.reason(for: context))
             <p>\(HTML(saying: question, "\(client.name)"))</p>
             \(form(buttons))
             """
+    }
+}
+
+extension DemoClient {
+    /// Returns the sentence that says why a person has to prove more than before.
+    fileprivate func reason(for context: String?) -> HTML {
+        guard let context else { return "" }
+        let sentence = HTML(
+            saying: "This part of <strong>%@</strong> needs an extra check (authentication context %@).", "\(name)",
+            "\(context)")
+        return "<p class=\"notice calm\">\(sentence)</p>"
     }
 }
 

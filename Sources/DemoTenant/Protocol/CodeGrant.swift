@@ -35,9 +35,13 @@ extension GrantRequest {
             throw PlatformError.notConsented(client)
         }
         try platform.checkAssignment(account, client, scopes: scopes)
+        let requested = claims.including(code.claims)
+        try platform.checkContexts(requested, of: account, by: code.authentication)
         try redeemOnce(code.id, until: code.expires)
         _ = controls.challengeMet(by: account.objectID, asking: code.claims)
-        let answer = try issuer(client, code.redirectClass, account, code.authentication).answer(
+        let answer = try issuer(
+            client, code.redirectClass, account, code.authentication, requested: requested
+        ).answer(
             scopes: scopes, asked: askedScope ?? code.askedScope, granted: merged(code.scopes, scopes),
             nonce: code.nonce,
             challenge: controls.challengeMet(by: account.objectID, asking: claims),

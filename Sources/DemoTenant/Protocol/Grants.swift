@@ -7,6 +7,8 @@ struct Authentication: Sendable, Hashable, Codable {
     var sessionID: String
     /// The second-factor demand that was met; 0 for none.
     var secondFactor = 0
+    /// The authentication contexts that were met by the password. An authentication of an older version has none.
+    var contexts: Set<String>?
     /// The user's revocation count at the time. When the count changes, everything issued under this authentication
     /// ends.
     var revocations: Int

@@ -30,13 +30,16 @@ extension GrantRequest {
         if platform.refusesSilently(account, met: met) || (claims.secondFactor && met == 0) {
             throw PlatformError.secondFactorNeeded
         }
+        try platform.checkContexts(claims, of: account, by: token.authentication)
         guard !platform.needsAdministrator(account, for: client, scopes: scopes),
             platform.hasConsented(account, to: client, scopes: scopes)
         else { throw PlatformError.notConsented(client) }
         try platform.checkAssignment(account, client, scopes: scopes)
         // All checks come before this point, so that of two simultaneous uses exactly one succeeds.
         let renewal = try renewal(of: token)
-        let answer = try issuer(client, token.redirectClass, account, token.authentication).answer(
+        let answer = try issuer(
+            client, token.redirectClass, account, token.authentication, requested: claims
+        ).answer(
             scopes: scopes, asked: askedScope, granted: merged(token.scopes, scopes), nonce: nil,
             challenge: controls.challengeMet(by: account.objectID, asking: claims), fault: nil,
             wantsClientInfo: fields["client_info"] == "1", renewal: renewal)

@@ -1,28 +1,57 @@
 import HTTPTypes
 import WebFormats
 
-/// The claims that the `claims` parameter requests for the access token (OpenID Connect Core §5.5), as far as the
-/// tenant uses them.
+/// The claims that the `claims` parameter requests (OpenID Connect Core §5.5), as far as the tenant uses them.
 struct RequestedClaims: Sendable, Hashable, Codable {
     /// Whether the claims of a second-factor error were sent back.
     var secondFactor = false
     /// `nbf`: the value from Graph's claims challenge.
     var notBefore: Int?
+    /// `acrs`: the authentication contexts of the access token. A code from an older version has none.
+    var accessTokenContexts: [String]?
+    /// `acrs`: the authentication contexts of the ID token. A code from an older version has none.
+    var idTokenContexts: [String]?
+    /// `xms_cc`: the capabilities of the client. A code from an older version has none.
+    var capabilities: [String]?
 
     static let none = RequestedClaims()
 
-    /// Parses the parameter. Throws if the text is not a JSON object. Claims that the tenant does not know (including
-    /// `xms_cc`) are ignored.
+    /// The capabilities that exist: `cp1` stands for claims challenges.
+    private static let knownCapabilities = ["cp1"]
+
+    /// Parses the parameter. Throws if the text is not a JSON object. Claims and values that the tenant does not know are
+    /// ignored.
     init(_ text: String?) throws(PlatformError) {
         guard let text, !text.isEmpty else { return }
         guard let claims = JSONValue(parsing: text.utf8), claims.object != nil else { throw .malformedRequest }
         let accessToken = claims["access_token"]
-        secondFactor = accessToken?["capolids"] != nil || accessToken?["acrs"] != nil
+        secondFactor = accessToken?["capolids"] != nil
         let value = accessToken?["nbf"]?["value"]
         notBefore = value?.integer ?? value?.string.flatMap { Int($0) }
+        accessTokenContexts = Self.values(accessToken?["acrs"]).filter(AuthenticationContext.isID)
+        idTokenContexts = Self.values(claims["id_token"]?["acrs"]).filter(AuthenticationContext.isID)
+        let capabilities = Self.values(accessToken?["xms_cc"]).map { $0.lowercased() }
+        self.capabilities = Self.knownCapabilities.filter(capabilities.contains)
     }
 
     private init() {}
+
+    /// The authentication contexts of both tokens.
+    var contexts: [String] { (accessTokenContexts ?? []) + (idTokenContexts ?? []) }
+
+    /// Returns the contexts and the capabilities of both requests, and the rest of this one.
+    func including(_ other: RequestedClaims) -> RequestedClaims {
+        var claims = self
+        claims.accessTokenContexts = (accessTokenContexts ?? []) + (other.accessTokenContexts ?? [])
+        claims.idTokenContexts = (idTokenContexts ?? []) + (other.idTokenContexts ?? [])
+        claims.capabilities = capabilities.flatMap { $0.isEmpty ? nil : $0 } ?? other.capabilities
+        return claims
+    }
+
+    /// Returns the requested value or values of a claim.
+    private static func values(_ claim: JSONValue?) -> [String] {
+        ([claim?["value"]] + (claim?["values"]?.array ?? [])).compactMap { $0?.string }
+    }
 }
 
 /// The demand for a second factor.

@@ -35,6 +35,12 @@ extension TokenIssuer {
                 claims.merge(personalClaims(optional, scopes)) { $1 }
             }
         }
+        let optional = platform.registrations.owner(of: audience)?.optionalClaims?.accessToken ?? []
+        claims["acrs"] = contexts(requested.accessTokenContexts, isOptionalClaim: optional.contains("acrs"))
+        let hasCapabilities = optional.contains("xms_cc") || OwnAPI(audience: audience)?.requiredContext != nil
+        if hasCapabilities, let capabilities = requested.capabilities, !capabilities.isEmpty {
+            claims["xms_cc"] = .array(capabilities.map(JSONValue.string))
+        }
         if let challenge { claims[AccessToken.challengeClaim] = .integer(challenge) }
         return claims
     }
@@ -60,6 +66,7 @@ extension TokenIssuer {
         if scopes.contains("email") { claims["email"] = .string(account.username) }
         claims.merge(directoryClaims(of: client)) { $1 }
         claims.merge(personalClaims(optional, scopes)) { $1 }
+        claims["acrs"] = contexts(requested.idTokenContexts, isOptionalClaim: optional.contains("acrs"))
         if let nonce { claims["nonce"] = .string(nonce) }
         if optional.contains("sid") { claims["sid"] = .string(authentication.sessionID) }
         if optional.contains("login_hint"), segment.userFlow == nil {
@@ -79,6 +86,12 @@ extension TokenIssuer {
         DirectoryClaims(
             directory: platform.directory, account: account, tenantID: tenantID, registration: registration
         ).members
+    }
+
+    private func contexts(_ asked: [String]?, isOptionalClaim: Bool) -> JSONValue? {
+        let granted = platform.grantedContexts(
+            asked: asked ?? [], isOptionalClaim: isOptionalClaim, of: account, by: authentication)
+        return granted.isEmpty ? nil : .array(granted.map(JSONValue.string))
     }
 
     /// Returns the optional claims about a person. Names take the scope `profile`, too.

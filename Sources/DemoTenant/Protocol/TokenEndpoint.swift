@@ -108,11 +108,11 @@ struct GrantRequest {
     /// Returns the issuer of a person's tokens.
     func issuer(
         _ client: DemoClient, _ redirectClass: DemoClient.RedirectClass?, _ account: DemoAccount,
-        _ authentication: Authentication
+        _ authentication: Authentication, requested: RequestedClaims = .none
     ) -> TokenIssuer {
         TokenIssuer(
             platform: platform, client: client, redirectClass: redirectClass, segment: segment, account: account,
-            authentication: authentication, now: now, settings: settings)
+            authentication: authentication, now: now, settings: settings, requested: requested)
     }
 
     /// Returns the scopes of both, without duplicates.

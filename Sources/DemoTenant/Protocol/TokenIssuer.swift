@@ -24,6 +24,8 @@ struct TokenIssuer {
     let authentication: Authentication
     let now: Date
     let settings: Controls.Settings
+    /// What the authorization and the token request ask for.
+    var requested = RequestedClaims.none
 
     var seconds: Int { Int(now.timeIntervalSince1970) }
     /// The person's tenant for this token: their home, or the requested tenant that they are a guest of.

@@ -27,6 +27,7 @@ enum SignInStep: Sendable {
     case pickAccount
     /// The person creates an account, where customers can.
     case signUp
+    /// The first factor, also of a person who is signed in already and has to give it once more.
     case password(DemoAccount)
     /// The account is not assigned to an application that requires it.
     case unassigned(DemoAccount, DemoClient)
@@ -70,11 +71,18 @@ extension Platform {
         if request.segment.userFlow == .resetPassword, !flow.userFlowDone { return .newPassword(account) }
         guard let authentication = flow.authentication else { return .password(account) }
         if request.segment.userFlow == .editProfile, !flow.userFlowDone { return .profile(account) }
-        if let application = missingAssignment(account, client, scopes: request.scopes) {
+        // An administrator may consent for others without using the application.
+        if request.purpose != .adminConsent,
+            let application = missingAssignment(account, client, scopes: request.scopes)
+        {
             return .unassigned(account, application)
         }
-        if account.traits.contains(.blockedByPolicy) { return .blocked(account) }
-        let isAlways = request.claims.secondFactor || account.traits.contains(.secondFactorAlways)
+        let unmet = unmet(request.claims.contexts, of: account, by: authentication).values
+        if account.traits.contains(.blockedByPolicy) || unmet.contains(.blocked) { return .blocked(account) }
+        if unmet.contains(.password) { return .password(account) }
+        let isAlways =
+            request.claims.secondFactor || unmet.contains(.secondFactor)
+            || account.traits.contains(.secondFactorAlways)
         let demand = max(secondFactorDemand(on: account), isAlways ? 1 : 0)
         if authentication.secondFactor < demand { return .secondFactor(account) }
         if request.purpose == .adminConsent {

@@ -59,8 +59,15 @@ struct SignIn {
             return try fail(.secondFactorNeeded)
         }
         switch platform.step(flow, client) {
-        case .pickAccount, .signUp, .password: return try fail(notSignedIn)
-        case .secondFactor: return try fail(.secondFactorNeeded)
+        case .pickAccount, .signUp: return try fail(notSignedIn)
+        case .password, .secondFactor:
+            guard let authentication = flow.authentication else { return try fail(notSignedIn) }
+            do throws(PlatformError) {
+                try platform.checkContexts(request.claims, of: account, by: authentication)
+            } catch {
+                return try fail(error)
+            }
+            return try fail(.secondFactorNeeded)
         case .profile, .newPassword: return try fail(.userFlowNeedsPage)
         case .blocked: return try fail(.blockedByPolicy.asInteraction)
         case .unassigned(let account, let application):
@@ -134,7 +141,9 @@ struct SignIn {
             }
         case .password(let account):
             guard fields["password"] == account.password else { return try next(notice: .wrongPassword) }
-            authenticate(account, secondFactor: 0)
+            authenticate(
+                account, secondFactor: flow.authentication?.secondFactor ?? 0,
+                contexts: platform.contextsMetByPassword(request.claims.contexts, of: account))
         case .profile(let account):
             let name = (fields["display_name"] ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
             guard (1...64).contains(name.count) else { return try next(notice: .noDisplayName) }
@@ -182,15 +191,18 @@ struct SignIn {
         flow.username = account.username
         flow.authentication = session.entry(account)?.authentication
         let age = flow.authentication.map { exchange.diagnostics.time.timeIntervalSince($0.time) } ?? 0
-        let isTooOld = request.maxAge.map { age > Double($0) } ?? false
+        let isTooOld = request.maxAge.map { age > Double($0) || $0 == 0 } ?? false
         guard !platform.controls.settings.ignoresFreshness, request.prompt == .login || isTooOld else { return }
         flow.authentication = nil
     }
 
     /// Continues after the right password, and after the second factor if one is needed.
-    private mutating func authenticate(_ account: DemoAccount, secondFactor: Int) {
+    ///
+    /// - Parameter contexts: The authentication contexts that are met by it.
+    private mutating func authenticate(_ account: DemoAccount, secondFactor: Int, contexts: Set<String> = []) {
         let authentication = Authentication(
             time: exchange.diagnostics.time, sessionID: session.id, secondFactor: secondFactor,
+            contexts: contexts.union(flow.authentication?.contexts ?? []),
             revocations: platform.state.read { $0.revocations[account.username, default: 0] })
         flow.authentication = authentication
         // A blocked account has signed in, but single sign-on should not choose it again at once.
@@ -263,7 +275,7 @@ struct SignIn {
             page = SignUpPage(form: form, client: client, notice: notice)
         case .password(let account):
             page = PasswordPage(
-                form: form, client: client, account: account, notice: notice,
+                form: form, client: client, account: account, context: context(.password, of: account), notice: notice,
                 isUserFlow: request.segment.userFlow != nil)
         case .unassigned(let account, let application):
             page = UnassignedPage(
@@ -272,7 +284,8 @@ struct SignIn {
         case .blocked(let account):
             page = BlockedPage(form: form, client: client, account: account, diagnostics: exchange.diagnostics)
         case .secondFactor(let account):
-            page = SecondFactorPage(form: form, client: client, account: account)
+            page = SecondFactorPage(
+                form: form, client: client, account: account, context: context(.secondFactor, of: account))
         case .administrator(let account):
             page = AdministratorPage(form: form, client: client, account: account, request: request)
         case .profile(let account):
@@ -284,6 +297,14 @@ struct SignIn {
             page = ConsentPage(scopes: platform.scopes, form: form, client: client, account: account, request: request)
         }
         return try withCookie(platform.page(page, leavingTo: request.target.redirectURI))
+    }
+
+    /// Returns the authentication context because of which a page is shown; nil if there is another reason.
+    private func context(_ policy: ContextPolicy, of account: DemoAccount) -> String? {
+        flow.authentication.flatMap { authentication in
+            platform.unmet(request.claims.contexts, of: account, by: authentication)
+                .filter { $0.value == policy }.keys.min()
+        }
     }
 
     private func finish(_ account: DemoAccount, _ authentication: Authentication) throws -> Response {

@@ -1,8 +1,12 @@
 """How the pages look: the apps' geometry, accessibility, size."""
 
+import json
+import urllib.parse
+
 from .browser import ADELE
 from .kiosk import kiosk
 from .registry import registry
+from .server import Tenant
 
 tests, test = registry("looks")
 
@@ -116,9 +120,33 @@ def accessible_tenant(browser):
     browser.enter_password()
     browser.one("button[name=consent]")
     browser.expect_accessible("tenant consent")
+    browser.one("button[name=consent][value=accept]").click()
+    browser.wait("the account", lambda: browser.one("#timeline-box li").text)
+    for context, field in (("c1", "button[name=second_factor]"), ("c2", "input[name=password]")):
+        claims = json.dumps({"access_token": {"acrs": {"essential": True, "value": context}}})
+        browser.open("/auth/ios/sign-in?" + urllib.parse.urlencode({"claims": claims, "login_hint": ADELE}))
+        browser.one(field)
+        assert f"(authentication context {context})" in browser.one("main .notice").text
+        browser.expect_accessible(f"tenant context {context}")
     browser.driver.get(browser.server.tenant + "/control")
     browser.one("h1")
     browser.expect_accessible("tenant control")
+
+
+@test("the tenant's page for those who are not assigned says so, axe finds nothing, and it leads to another account")
+def unassigned(browser):
+    client = "11111111-aaaa-4bbb-8ccc-00000000000e"
+    with browser.visiting(Tenant(browser.server, [{"name": "Ledger", "client_id": client, "native": "com.contoso.ledger", "assignment_required": True}])):
+        request = {"client_id": client, "redirect_uri": "msauth.com.contoso.ledger://auth", "response_type": "code", "scope": "openid"}
+        browser.open("/common/oauth2/v2.0/authorize?" + urllib.parse.urlencode(request))
+        browser.choose_account()
+        browser.enter_password()
+        browser.wait("the refusal", lambda: "AADSTS50105" in browser.one("main").text)
+        assert browser.one("main strong").text == "Ledger"
+        browser.expect_accessible("tenant not assigned")
+        browser.one("button[name=username]").click()
+        browser.one("#username")
+        browser.open("/control")
 
 
 @test("every page says that it is offline, and that it is over")

@@ -88,6 +88,22 @@ CLIENT_ID = "5d1f0a52-3c5e-4a8e-9d5c-0c0a3f1e7b10"  # CompanionCommand/DemoAppli
 FABRIKAM = "fabrikam.example"
 
 
+class Tenant(Server):
+    """`companion tenant` with these applications, as a file has them."""
+
+    def __init__(self, usual, applications):
+        super().__init__(usual.binary, usual.public, usual.folder / "tenant")
+        self.folder.mkdir(exist_ok=True)
+        (self.folder / "tenant.yaml").write_text(json.dumps({"applications": applications}))
+        self.log = self.folder / "companion.log"
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [self.binary, "tenant", "--json", "--plain", "--listen", "localhost:0", "--exit-with-parent", "--public", self.public,
+             "--config", self.folder / "tenant.yaml"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.origin = self.tenant = json.loads(self.process.stdout.readline())["base_url"]
+
+
 class Registrations(Server):
     """`companion serve` with a team's many registrations, all of them at the demo tenant of another process."""
 
