@@ -1,13 +1,14 @@
 """Microsoft's msal for Python at `companion tenant`: a web application with a secret, and a program without one."""
 
 import base64
+import json
 import re
 from contextlib import contextmanager
 
 import msal
 from suite.registry import registry
 
-from .tenant import ADELE, SECRET, WEB_URI, Tenant, browsing, query, sign_in
+from .tenant import ADELE, ROLES, SECRET, WEB_URI, Tenant, approve, browsing, query, sign_in
 
 tests, test = registry("msal")
 
@@ -27,6 +28,15 @@ class Context:
         flow = application.initiate_auth_code_flow(scopes, redirect_uri=redirect_uri, **more)
         back = sign_in(self.session(), flow["auth_uri"], redirect_uri, username, consent)
         return application.acquire_token_by_auth_code_flow(flow, query(back))
+
+    def program(self, authority="/common", client_id=None):
+        """A program without a secret."""
+        return msal.PublicClientApplication(
+            client_id or self.tenant.native_id, authority=self.tenant.origin + authority, instance_discovery=False, http_client=self.session())
+
+    @staticmethod
+    def claims(token):
+        return json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
 
     def graph(self, token):
         return self.session().get(self.tenant.said["graph"], headers={"Authorization": "Bearer " + token})
@@ -134,8 +144,7 @@ def user_flow(context):
 @test("a program without a secret signs in with the system's browser at any port of localhost, and renews silently")
 def interactive(context):
     context.tenant.reset()
-    application = msal.PublicClientApplication(
-        context.tenant.native_id, authority=context.tenant.said["authority"], instance_discovery=False, http_client=context.session())
+    application = context.program()
     with browsing(context.session()):
         result = application.acquire_token_interactive(["User.Read"], timeout=30)
     assert "access_token" in result, result
@@ -144,9 +153,67 @@ def interactive(context):
     assert context.graph(renewed["access_token"]).status_code == 200, renewed
 
 
-@test("an application signs in as itself with its secret, for Graph, which has no /me for it")
+@test("an application signs in as itself with its secret, for Graph, where it has its roles, but no /me; the token is kept")
 def client_credentials(context):
-    result = context.application("/contoso.example").acquire_token_for_client(["https://graph.microsoft.com/.default"])
-    assert "access_token" in result, result
+    context.tenant.reset()
+    application, scopes = context.application("/contoso.example"), ["https://graph.microsoft.com/.default"]
+    result = application.acquire_token_for_client(scopes)
+    assert "access_token" in result and "refresh_token" not in result and "id_token" not in result, result
+    claims = context.claims(result["access_token"])
+    assert sorted(claims["roles"]) == ROLES and claims["sub"] == claims["oid"] and "scp" not in claims, claims
+    assert application.acquire_token_for_client(scopes)["token_source"] == "cache" and application.get_accounts() == []
+    for authority, secret, scope, number in (
+        ("/contoso.example", "wrong", scopes[0], 7000215), ("/contoso.example", SECRET, "User.Read", 1002012),
+        ("/contoso.example", SECRET, "api://nothing/.default", 500011), ("/common", SECRET, scopes[0], 9001023),
+    ):
+        error = context.application(authority, secret).acquire_token_for_client([scope])
+        assert error["error_codes"] == [number], error
     refused = context.graph(result["access_token"])
     assert refused.status_code == 400 and "delegated" in refused.json()["error"]["message"], refused.text
+
+
+def once(flow):
+    """The condition with which msal polls one time alone."""
+    return True
+
+
+@test("a program signs in by a device code: it waits, gets its tokens once, and renews them silently; in each kind of tenant that has it")
+def device_code(context):
+    context.tenant.reset()
+    for authority, username, scope in (
+        ("/common", ADELE, "User.Read"), ("/contoso.example", "megan@contoso.example", "User.Read"), ("/consumers", "alex@outlook.example", "User.Read"),
+        ("/fabrikam.example", "customer@fabrikam.example", "api://fabrikam.example/tasks.read"),
+    ):
+        application = context.program(authority)
+        flow = application.initiate_device_flow([scope])
+        assert flow["user_code"] in flow["message"] and flow["verification_uri"] in flow["message"], flow
+        waiting = application.acquire_token_by_device_flow(flow, exit_condition=once)
+        assert waiting["error"] == "authorization_pending" and waiting["error_codes"] == [70016], waiting
+        end = approve(context.session(), flow["verification_uri"], flow["user_code"], username)
+        assert "You can close this page." in end, end
+        result = application.acquire_token_by_device_flow(flow, exit_condition=once)
+        assert result["id_token_claims"]["preferred_username"] == username, result
+        account, = application.get_accounts()
+        renewed = application.acquire_token_silent([scope], account, force_refresh=True)
+        assert renewed["token_source"] == "identity_provider", renewed
+        again = application.acquire_token_by_device_flow(flow, exit_condition=once)
+        assert again["error"] == "invalid_grant" and again["error_codes"] == [54005], again
+
+
+@test("a device code that is declined or made up, or of an application that has a secret, is refused by its error")
+def device_code_refused(context):
+    context.tenant.reset()
+    application = context.program()
+    flow = application.initiate_device_flow(["User.Read"])
+    end = approve(context.session(), flow["verification_uri"], flow["user_code"], confirm="cancel")
+    assert "You are not signed in" in end, end
+    for code, error in ((flow["device_code"], "authorization_declined"), ("made-up", "bad_verification_code")):
+        refused = application.acquire_token_by_device_flow(flow | {"device_code": code}, exit_condition=once)
+        assert refused["error"] == error, refused
+    application = context.program(client_id=context.tenant.web_id)
+    flow = application.initiate_device_flow(["User.Read"])
+    approve(context.session(), flow["verification_uri"], flow["user_code"])
+    refused = application.acquire_token_by_device_flow(flow, exit_condition=once)
+    assert refused["error"] == "invalid_client" and refused["error_codes"] == [7000218], refused
+    context.tenant.control(token_error={"status": 400, "body": {"error": "slow_down"}, "times": 1})
+    assert "error" in application.initiate_device_flow(["User.Read"])

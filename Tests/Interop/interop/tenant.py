@@ -17,6 +17,8 @@ NATIVE_URI = f"msauth.{BUNDLE}://auth"
 WEB_URI = "http://localhost:8080/auth/callback"
 SECRET = "o8Q~the.secret-of_the~suite"
 ADELE = "adele@contoso.example"
+# Of the application Web itself, at Graph.
+ROLES = ["Mail.Read", "User.Read.All"]
 NEW_NAME = "Another name"
 
 
@@ -33,7 +35,7 @@ class Tenant:
         (self.folder / "secret").chmod(0o600)
         (self.folder / "tenant.json").write_text(json.dumps({"applications": [
             {"name": "Tasks", "native": [BUNDLE, "http://localhost"]},
-            {"name": "Web", "web": list(self.web), "secret_file": "secret"},
+            {"name": "Web", "web": list(self.web), "secret_file": "secret", "granted": {"https://graph.microsoft.com": ROLES}},
         ]}))
         environment = {name: value for name, value in os.environ.items() if not name.startswith("COMPANION")}
         environment |= {"COMPANION_PUBLIC": str(self.public), "XDG_DATA_HOME": str(self.folder / "data")}
@@ -76,8 +78,11 @@ class Tenant:
             self.control(require_consent=name)
 
 
-def sign_in(session, url, ends, username=ADELE, consent="accept", on_page=lambda page: None):
-    """Opens an address as a browser does and answers the tenant's plain forms; returns the address that leaves it, which begins with `ends`."""
+def sign_in(session, url, ends, username=ADELE, consent="accept", on_page=lambda page: None, more=()):
+    """Opens an address as a browser does and answers the tenant's plain forms; returns the address that leaves it, which begins with `ends`.
+
+    more: further fields and their values. With these the last page may be one of the tenant's, whose text is returned.
+    """
     page = session.get(url, allow_redirects=False)
     for _ in range(20):
         if page.is_redirect:
@@ -88,18 +93,25 @@ def sign_in(session, url, ends, username=ADELE, consent="accept", on_page=lambda
             continue
         on_page(page)
         form = re.search(r'<form method="post" action="([^"]*)"(.*?)</form>', page.text, re.S)
+        if not form and more:
+            return page.text
         assert form, f"{page.url} {page.status_code}: {re.sub('<[^>]+>', ' ', page.text)[:400]}"
         fields = {name: html.unescape(value) for name, value in re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', form[2])}
         if form[1].startswith(ends):
             # The answer in the form of response_mode=form_post.
             session.post(form[1], data=fields)
             return form[1]
-        for name, value in (("password", "demo"), ("consent", consent), ("second_factor", "approve"), ("display_name", NEW_NAME), ("username", username)):
+        for name, value in (*more, ("password", "demo"), ("consent", consent), ("second_factor", "approve"), ("display_name", NEW_NAME), ("username", username)):
             if f'name="{name}"' in page.text:
                 fields[name] = value
                 break
         page = session.post(urllib.parse.urljoin(page.url, form[1]), data=fields, allow_redirects=False)
     raise AssertionError("the sign-in goes round in circles")
+
+
+def approve(session, address, code, username=ADELE, confirm="continue"):
+    """Enters a device's code in a browser, and answers the pages; returns the last one's text."""
+    return sign_in(session, address, "nowhere:", username, more=(("user_code", code), ("confirm", confirm)))
 
 
 @contextmanager

@@ -15,7 +15,8 @@ import flask
 import identity.flask
 import jwt
 from authlib.integrations.flask_client import OAuth
-from azure.identity import AuthorizationCodeCredential, ClientSecretCredential, InteractiveBrowserCredential
+from azure.core.exceptions import ClientAuthenticationError
+from azure.identity import AuthorizationCodeCredential, ClientSecretCredential, DeviceCodeCredential, InteractiveBrowserCredential
 from flask_oidc import OpenIDConnect
 from oic import oic
 from oic.oic.message import AuthorizationResponse, RegistrationResponse
@@ -24,7 +25,7 @@ from requests_oauthlib import OAuth2Session
 from suite.registry import registry
 from suite.server import free_pair_of_ports
 
-from .tenant import ADELE, SECRET, WEB_URI, Tenant, browsing, query, sign_in
+from .tenant import ADELE, ROLES, SECRET, WEB_URI, Tenant, approve, browsing, query, sign_in
 
 tests, test = registry("web")
 
@@ -211,7 +212,7 @@ def go_oidc(tenant):
     assert refused.returncode == 1 and "unknown json web key type" in refused.stderr, refused.stderr
 
 
-@test("azure-identity: a code with a secret, the system's browser, and the application itself")
+@test("azure-identity: a code with a secret, the system's browser, a device code, and the application itself with its roles")
 def azure_identity(tenant):
     tenant.reset()
     usual = {"authority": tenant.origin, "disable_instance_discovery": True}
@@ -222,9 +223,24 @@ def azure_identity(tenant):
     with browsing(tenant.session()):
         interactive = InteractiveBrowserCredential(tenant_id="contoso.example", client_id=tenant.native_id, timeout=30, **usual)
         assert me(tenant, interactive.get_token(scope).token) == ADELE
+    prompts = []
+
+    def prompt(address, code, expires):
+        prompts.append(expires)
+        approve(tenant.session(), address, code)
+
+    device = DeviceCodeCredential(tenant.native_id, tenant_id="contoso.example", prompt_callback=prompt, **usual)
+    assert me(tenant, device.get_token(scope).token) == ADELE
+    device.get_token(scope)
+    assert len(prompts) == 1, prompts
     own = ClientSecretCredential("contoso.example", tenant.web_id, SECRET, **usual)
     claims = jwt.decode(own.get_token(f"{GRAPH}/.default").token, options={"verify_signature": False})
-    assert claims["appid"] == tenant.web_id and "scp" not in claims, claims
+    assert claims["appid"] == tenant.web_id and sorted(claims["roles"]) == ROLES and "scp" not in claims, claims
+    try:
+        ClientSecretCredential("contoso.example", tenant.web_id, "wrong", **usual).get_token(f"{GRAPH}/.default")
+        raise AssertionError("a wrong secret is accepted")
+    except ClientAuthenticationError as error:
+        assert "AADSTS7000215" in str(error), error
 
 
 @test("mod_auth_openidc behind Apache: metadata, sign-in, claims for the application, sign-out")
