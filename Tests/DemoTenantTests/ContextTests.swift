@@ -155,6 +155,17 @@ struct ContextTests {
         }
     }
 
+    @Test func `the poll of a device asks for contexts, too`() async throws {
+        try await run { (tenant) async throws in
+            let browser = tenant.browser()
+            let codes = try await browser.deviceCode()
+            _ = try await browser.approve(codes)
+            #expect(try await browser.poll(codes, ["claims": Self.asking("c1")]).number == 50076)
+            let tokens = try await browser.poll(codes, ["claims": Self.asking("c4")])
+            #expect(tokens.claims("access_token")?["acrs"] == ["c4"])
+        }
+    }
+
     @Test func `as an optional claim, the contexts that are met are there unasked`() async throws {
         try await run({ configuration in
             configuration.clients[0].optionalClaims = DemoClient.OptionalClaims(

@@ -12,11 +12,10 @@ extension Directory {
 }
 
 extension Registrations {
-    /// Returns whether an application may get a token of its own for a resource: always, unless the resource requires
+    /// Returns whether an application may get a token of its own for the API of another: always, unless that requires
     /// assignment.
-    func isAssigned(_ client: DemoClient, at audience: String) -> Bool {
-        guard let owner = owner(of: audience), owner.assignmentRequired else { return true }
-        return client.applicationRoles.keys.contains { self.owner(of: $0)?.id == owner.id }
+    func isAssigned(_ client: DemoClient, to owner: DemoClient) -> Bool {
+        !owner.assignmentRequired || client.applicationRoles.keys.contains { self.owner(of: $0)?.id == owner.id }
     }
 }
 
@@ -44,13 +43,5 @@ extension PlatformError {
             message:
                 "The application '\(client.id)' (\(client.name)) is only for those who are assigned to it. The user "
                 + "'\(account.username)' is not, neither directly nor as a direct member of an assigned group.")
-    }
-
-    /// The refusal of an application's own token.
-    static func applicationNotAssigned(_ client: DemoClient, at resource: String) -> Self {
-        Self(
-            error: "invalid_client", number: 501051,
-            message: "Application '\(client.id)' (\(client.name)) is not assigned to a role for the application "
-                + "'\(resource)'.")
     }
 }

@@ -105,8 +105,8 @@ struct SecondFactorPage: Page {
         return """
             \(account.chip)
             <h1>\(HTML(saying: "Approve sign-in request"))</h1>
-            \(client.reason(for: context))
             <p>\(HTML(saying: question, "\(client.name)"))</p>
+            \(client.reason(for: context))
             \(form(buttons))
             """
     }

@@ -20,7 +20,7 @@ extension GrantRequest {
             let roles = platform.registrations.roles(of: client, at: audience)
         else { throw PlatformError.unknownResource(resource, at: segment) }
         let owner = platform.registrations.owner(of: audience)
-        if roles.isEmpty, let owner, owner.assignmentRequired {
+        if let owner, !platform.registrations.isAssigned(client, to: owner) {
             throw PlatformError.applicationNotAssigned(client, to: owner)
         }
         guard let key = state.signingKey(for: .work) else { throw PlatformError.serverError }

@@ -91,8 +91,9 @@ extension GrantRequest {
             throw PlatformError.notConsented(client)
         }
         try platform.checkAssignment(account, client, scopes: signIn.scopes)
+        try platform.checkContexts(claims, of: account, by: authentication)
         try redeemOnce(id, until: code.expires)
-        let answer = try issuer(client, .native, account, authentication).answer(
+        let answer = try issuer(client, .native, account, authentication, requested: claims).answer(
             scopes: signIn.scopes, asked: code.askedScope, granted: signIn.scopes, nonce: nil,
             challenge: controls.challengeMet(by: account.objectID, asking: claims),
             fault: controls.takeIDTokenFault(), wantsClientInfo: fields["client_info"] == "1")

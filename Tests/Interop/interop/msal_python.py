@@ -98,6 +98,24 @@ def second_factor(context):
     assert "access_token" in result, result
 
 
+@test("an authentication context that an API demands is not met silently, and is met by the next sign-in")
+def authentication_context(context):
+    context.tenant.reset()
+    application, scopes = context.application(client_capabilities=["cp1"]), ["api://payroll.contoso.example/payslips.read"]
+
+    def payroll(token):
+        return context.session().get(context.tenant.origin + "/api/payroll", headers={"Authorization": "Bearer " + token})
+
+    refused = payroll(context.sign_in(application, scopes)["access_token"])
+    assert refused.status_code == 401 and 'cc_type="authcontext"' in refused.headers["WWW-Authenticate"], refused.headers
+    claims = base64.b64decode(re.search(r'claims="([^"]+)"', refused.headers["WWW-Authenticate"])[1]).decode()
+    account, = application.get_accounts()
+    error = application.acquire_token_silent_with_error(scopes, account, claims_challenge=claims)
+    assert error["error"] == "interaction_required" and 50076 in error["error_codes"], error
+    result = context.sign_in(application, scopes, claims_challenge=error["claims"])
+    assert payroll(result["access_token"]).status_code == 200, result
+
+
 @test("what is refused comes with the platform's codes")
 def errors(context):
     context.tenant.reset()
